@@ -1,0 +1,10 @@
+#include "base/contract.h"
+
+namespace flashlab {
+
+void violated(std::string_view what, std::source_location where) {
+    throw ContractViolation{std::string{where.file_name()} + ":" + std::to_string(where.line()) + ": " + where.function_name() +
+                            ": does not hold: " + std::string{what}};
+}
+
+} // namespace flashlab

@@ -1,0 +1,158 @@
+/// What happened, as typed fixed-size events: the only way the layers tell a story.
+///
+/// Idea       Layers emit structs to an EventSink; tools/sqlite_event_log turns them into rows. The null sink costs one compare.
+/// Invariant  An event with a parent names the host request or background job that caused it; parents are emitted with ids drawn from next_id().
+/// Cost       level() is a plain load: ask wants() before filling an event.
+/// Threading  Called inside the monitor, one caller at a time; a sink must not call back.
+/// Power cut  The log is the observer's, not the device's: it survives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/id.h"
+#include "base/sim_time.h"
+
+namespace flashlab {
+
+enum class EventLevel : std::uint8_t { none, summary, requests, all };
+
+enum class HostOp : std::uint8_t { read, write, trim, flush };
+enum class NandOp : std::uint8_t { read, program, erase };
+/// Why a NAND operation was done; WAF is always split by it.
+enum class Cause : std::uint8_t { user, gc, merge, map, wear, recovery, backup };
+inline constexpr std::size_t cause_count = 7;
+
+/// Who asked for an operation: travels down with it.
+struct Origin {
+    Cause cause = Cause::user;
+    EventId parent = no_event;
+};
+
+/// A request as the host saw it at the device's link. Level requests. Its id is the parent of what it causes.
+struct HostRequestEvent {
+    EventId id = no_event;
+    SimTime arrival;
+    SimTime completion;
+    HostOp op = HostOp::read;
+    Sector first{0};
+    std::uint64_t sectors = 0;
+    bool fua = false;
+    bool failed = false;
+};
+
+/// A NAND operation on `pages` consecutive pages of one block (1 but for runs). Level all.
+struct NandOpEvent {
+    SimTime start;
+    SimTime end;
+    NandOp op = NandOp::read;
+    Origin origin;
+    ChannelId channel{0};
+    ChipId chip{0};
+    DieId die{0};
+    PlaneId plane{0};
+    BlockId block{0};
+    std::uint32_t page = 0;
+    std::uint32_t pages = 1;
+    std::optional<Lpn> lpn;
+};
+
+/// One collection of one victim block. Level all. Its id is the parent of its copies and erase.
+struct GcJobEvent {
+    EventId id = no_event;
+    SimTime start;
+    SimTime end;
+    GroupId group{0};
+    BlockId victim{0};
+    std::uint32_t valid_pages = 0;
+    Cause cause = Cause::gc;
+};
+
+enum class PramUser : std::uint8_t { ftl, fs };
+
+/// One committed PRAM transaction. Level all.
+struct PramWriteEvent {
+    SimTime start;
+    SimTime end;
+    PramUser user = PramUser::ftl;
+    EventId parent = no_event;
+    std::uint32_t log_words = 0;     ///< written to the redo log
+    std::uint32_t home_words = 0;    ///< written in place, after the diff
+    std::uint32_t compared_words = 0; ///< handed to the diff (HY2)
+};
+
+enum class FsOp : std::uint8_t {
+    lookup, getattr, setattr, readlink, mknod, mkdir, symlink, unlink, rmdir, rename, link, create, open, read, write, flush, release,
+    fsync, opendir, readdir, releasedir, fsyncdir, statfs, getxattr, setxattr, listxattr, removexattr, fallocate, lseek, copy_file_range,
+    ioctl, writeback, forget
+};
+inline constexpr std::size_t fs_op_count = 33;
+
+/// A file system operation as the application saw it. Level requests.
+struct FsOpEvent {
+    EventId id = no_event;
+    SimTime start;
+    SimTime end;
+    FsOp op = FsOp::lookup;
+    Ino ino{0};
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    int error = 0; ///< errno, 0 = done
+};
+
+enum class PowerEventKind : std::uint8_t { mount, clean_unmount, cut, recovery };
+
+/// Level summary.
+struct PowerEvent {
+    PowerEventKind kind = PowerEventKind::mount;
+    SimTime at;
+    Duration recovery{0};
+    std::uint64_t pages_scanned = 0;
+    std::uint64_t pages_torn = 0;    ///< programs and erases in flight at a cut
+    std::uint64_t operations_undone = 0;
+};
+
+/// The cumulative counters of a running device at one instant; see Sample in FORMAT of the event log. Level summary.
+struct SampleEvent {
+    SimTime at;
+    std::uint64_t host_reads = 0, host_writes = 0, host_trims = 0, host_flushes = 0;
+    std::uint64_t host_read_bytes = 0, host_write_bytes = 0;
+    std::uint64_t nand_reads[cause_count] = {};
+    std::uint64_t nand_programs[cause_count] = {};
+    std::uint64_t nand_erases[cause_count] = {};
+    std::uint64_t pram_words_written = 0;
+    std::uint32_t free_blocks = 0;
+};
+
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+    [[nodiscard]] EventLevel level() const { return level_; }
+    [[nodiscard]] bool wants(EventLevel at_least) const { return level_ >= at_least; }
+    /// Ids are dense and start at 1; drawn at every level so that ids do not depend on the level.
+    [[nodiscard]] EventId next_id() { return EventId{++last_id_}; }
+
+    virtual void on(const HostRequestEvent&) {}
+    virtual void on(const NandOpEvent&) {}
+    virtual void on(const GcJobEvent&) {}
+    virtual void on(const PramWriteEvent&) {}
+    virtual void on(const FsOpEvent&) {}
+    virtual void on(const PowerEvent&) {}
+    virtual void on(const SampleEvent&) {}
+
+protected:
+    explicit EventSink(EventLevel level) : level_{level} {}
+    void set_level(EventLevel level) { level_ = level; }
+
+private:
+    EventLevel level_;
+    std::uint64_t last_id_ = 0;
+};
+
+/// Wants nothing.
+class NullEventSink final : public EventSink {
+public:
+    NullEventSink() : EventSink{EventLevel::none} {}
+};
+
+} // namespace flashlab

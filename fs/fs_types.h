@@ -1,0 +1,90 @@
+/// The words of the file system's interface: errors, times, attributes, requests. No wall clock: the caller passes file times in.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "base/id.h"
+#include "base/sim_time.h"
+
+namespace flashlab {
+
+/// An errno as a type: what FUSE answers. ENOSPC, EIO, ENOENT ...
+struct FsError {
+    int error_number;
+    friend bool operator==(FsError, FsError) = default;
+};
+template <class T>
+using FsResult = std::expected<T, FsError>;
+
+/// Nanoseconds since the Unix epoch (CLOCK_REALTIME at a mount, simulated time elsewhere).
+struct FileTime {
+    std::int64_t seconds = 0;
+    std::uint32_t nanoseconds = 0;
+    friend auto operator<=>(const FileTime&, const FileTime&) = default;
+};
+
+/// The instant and the caller of one operation.
+struct FsCall {
+    SimTime now;
+    FileTime wall;
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::uint32_t umask = 0;
+    bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
+};
+
+inline constexpr Ino root_ino{1};
+
+struct Attributes {
+    Ino ino{0};
+    std::uint64_t generation = 1;
+    std::uint32_t mode = 0; ///< type and permission bits as in st_mode
+    std::uint32_t links = 0;
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::uint32_t rdev = 0;
+    std::uint64_t size = 0;
+    std::uint64_t blocks_512 = 0;
+    FileTime accessed, modified, changed, born;
+    std::uint32_t flags = 0; ///< FS_IOC_GETFLAGS bits
+};
+
+/// setattr: what is set is in `which`.
+struct AttributeChange {
+    enum Bit : std::uint32_t { mode = 1, uid = 2, gid = 4, size = 8, atime = 16, mtime = 32, ctime = 64, kill_suid_sgid = 128 };
+    std::uint32_t which = 0;
+    std::uint32_t new_mode = 0;
+    std::uint32_t new_uid = 0;
+    std::uint32_t new_gid = 0;
+    std::uint64_t new_size = 0;
+    FileTime new_atime, new_mtime, new_ctime;
+};
+
+/// An answer and when the simulated device has it ready.
+template <class T>
+struct Timed {
+    T value;
+    SimTime done;
+};
+
+struct FsUsage {
+    std::uint64_t block_bytes = 4096;
+    std::uint64_t data_pages = 0, data_pages_free = 0;
+    std::uint64_t inodes = 0, inodes_free = 0; ///< inodes_free: what PRAM space allows
+    std::uint64_t metadata_bytes = 0, metadata_bytes_free = 0;
+};
+
+enum class HostCache : std::uint8_t { delayed, writethrough };
+
+struct FsOptions {
+    std::uint64_t cache_bytes = 64u << 20;
+    HostCache host_cache = HostCache::delayed;
+    Duration dirty_age{5'000'000'000};   ///< older dirty data are written back by tick()
+    bool read_only = false;
+    bool relatime = true;
+};
+
+} // namespace flashlab

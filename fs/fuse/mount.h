@@ -1,0 +1,97 @@
+/// A live mount: libfuse's low-level session, the one monitor, the clock, the control socket.
+///
+/// Idea       Requests become FileSystem calls inside the monitor with `now` read inside; an answer waits until the clock reaches its completion.
+/// Invariant  Nothing below this folder reads a wall clock or locks. A cut's T is never before an answered completion.
+/// Cost       Its own work beside libfuse is about 1 us a request.
+/// Power cut  power_cut() puts the device into the state of an instant and ends the mount as if pulled: open calls get EIO; nothing is flushed.
+/// Threading  Public functions may be called from any thread, but for run().
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/events.h"
+#include "base/sim_time.h"
+#include "fs/file_system.h"
+
+namespace flashlab {
+
+/// off: answer at once, the clock jumps to completions. Otherwise simulated time passes `rate` times as fast as the wall's.
+struct LatencyMode {
+    bool off = true;
+    double rate = 1.0;
+    friend bool operator==(const LatencyMode&, const LatencyMode&) = default;
+};
+
+struct CutSummary {
+    SimTime at;
+    std::uint64_t operations_undone = 0;
+    std::uint64_t operations_torn = 0;
+};
+
+/// What the mount needs of the whole device beside BlockDevice; implemented in tools, where the concrete classes are known.
+class DevicePower {
+public:
+    virtual ~DevicePower() = default;
+    virtual void settle(SimTime now) = 0;
+    [[nodiscard]] virtual SimTime last_reserved_end() const = 0;
+    [[nodiscard]] virtual CutSummary cut(SimTime at, std::uint64_t seed) = 0;
+};
+
+/// Answers one line of JSON with one line of JSON (tools owns JSON). Called on the control thread, outside the monitor.
+using ControlHandler = std::function<std::string(std::string_view request)>;
+
+struct MountConfig {
+    std::string mount_point;
+    std::string device_directory;     ///< the file system's source name in /proc/mounts
+    std::string control_socket;       ///< path; owner-only
+    LatencyMode latency;
+    SimTime clock_start = sim_start;  ///< where the clock was at the last unmount
+    bool read_only = false;
+    bool kernel_writeback = false;    ///< -o writeback
+    unsigned threads = 0;             ///< 0 = chosen by measurement
+    std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
+};
+
+enum class MountEnd : std::uint8_t { clean, power_cut, failed };
+
+struct LatencyHistogram; ///< streaming, log-linear; percentiles for stats
+
+struct OperationStats {
+    FsOp op;
+    std::uint64_t count = 0, errors = 0;
+    std::int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
+};
+struct MountStats {
+    SimTime now;
+    LatencyMode latency;
+    std::uint64_t late_answers = 0;
+    std::vector<OperationStats> operations;
+};
+
+class Mount {
+public:
+    virtual ~Mount() = default;
+    /// Mounts: when it returns, the mount answers as soon as run() is called. The error is a whole sentence with the remedy.
+    [[nodiscard]] static std::expected<std::unique_ptr<Mount>, std::string> make(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config,
+                                                                                 ControlHandler control);
+    /// Serves until unmounted (fusermount3 -u, umount, SIGINT, SIGTERM, stop()) or the power is cut. `ready` is called once requests are being answered.
+    [[nodiscard]] virtual MountEnd run(const std::function<void()>& ready) = 0;
+
+    /// Runs `work` inside the monitor with the present simulated time; what the control handler uses to look at the device.
+    virtual void with_monitor(const std::function<void(SimTime now)>& work) = 0;
+    /// Writes everything back and waits until it is durable.
+    [[nodiscard]] virtual FsResult<void> sync_all() = 0;
+    [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed) = 0;
+    virtual void set_latency(LatencyMode mode) = 0;
+    virtual void stop() = 0;
+    [[nodiscard]] virtual MountStats stats() = 0;
+    [[nodiscard]] virtual SimTime clock_now() = 0;
+};
+
+} // namespace flashlab

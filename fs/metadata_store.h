@@ -1,0 +1,87 @@
+/// An ordered store of small records with atomic transactions: all metadata of the file system.
+///
+/// Idea       Keys are (inode, kind, subkey) in byte order; a transaction sees its own changes and commits as one redo-log record. Implemented on PRAM as a
+///            B+tree whose leaves append records and keep order in a small slot array, so that an insert changes few words.
+/// Invariant  M1 keys are unique and ordered. M2 a transaction is wholly visible after a cut, or not at all. M3 one transaction at a time.
+/// Cost       get: O(log n), no allocation. put/erase: about 20 PRAM words each, plus a split now and then.
+/// Power cut  Committed transactions survive in order; an open one leaves no trace.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/events.h"
+#include "base/id.h"
+#include "base/sim_time.h"
+#include "fs/fs_types.h"
+#include "ftl/block_device.h"
+
+namespace flashlab {
+
+enum class RecordKind : std::uint8_t {
+    inode = 1,      ///< subkey 0
+    dirent = 2,     ///< subkey: name hash << 8 | collision index
+    extent = 3,     ///< subkey: first file page
+    symlink = 4,    ///< subkey: chunk index
+    xattr = 5,      ///< subkey: name hash << 16 | chunk index
+    orphan = 6,     ///< under Ino 0; subkey: inode without a name
+    pending_trim = 7, ///< under Ino 0; subkey: first logical page
+    counter = 8,    ///< under Ino 0: next inode number ...
+};
+
+struct RecordKey {
+    Ino ino{0};
+    RecordKind kind = RecordKind::inode;
+    std::uint64_t subkey = 0;
+    friend auto operator<=>(const RecordKey&, const RecordKey&) = default;
+};
+
+/// Largest value of one record; longer things are chunked by the caller.
+inline constexpr std::size_t max_record_bytes = 1024;
+
+class MetadataStore {
+public:
+    virtual ~MetadataStore() = default;
+
+    /// Opens a transaction; ContractViolation when one is open (M3).
+    virtual void begin() = 0;
+    /// Inserts or replaces. ENOSPC when the store is full beyond the reserve; the transaction may then only be rolled back. EIO from the medium.
+    [[nodiscard]] virtual FsResult<void> put(const RecordKey& key, std::span<const std::byte> value) = 0;
+    /// True when the key was there.
+    [[nodiscard]] virtual FsResult<bool> erase(const RecordKey& key) = 0;
+    virtual void roll_back() = 0;
+    /// Durable when the returned time has passed. Never ENOSPC.
+    [[nodiscard]] virtual FsResult<SimTime> commit(SimTime now, EventId parent) = 0;
+    /// From now until commit or roll-back, put() may use the reserve kept for unlink, write-back of reserved data and recovery.
+    virtual void use_reserve() = 0;
+
+    /// The value, valid until the next change or begin(); empty span and false when missing. Sees the open transaction.
+    [[nodiscard]] virtual bool get(const RecordKey& key, std::span<const std::byte>& value) const = 0;
+    /// Visits [from, to) in order until the visitor returns false. The visitor must not change the store.
+    using Visitor = std::function<bool(const RecordKey&, std::span<const std::byte>)>;
+    virtual void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const = 0;
+    /// The greatest key <= `key` and >= `floor`, if any: where an extent that covers a page begins.
+    [[nodiscard]] virtual bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const = 0;
+
+    /// Bitmap of data pages, part of the same transactions: 1 = in use.
+    [[nodiscard]] virtual std::uint64_t data_pages() const = 0;
+    [[nodiscard]] virtual std::uint64_t data_pages_in_use() const = 0;
+    [[nodiscard]] virtual bool data_page_in_use(std::uint64_t page) const = 0;
+    /// First run of free pages at or after `hint` (wrapping), at most `wanted` long; length 0 when none.
+    struct PageRun {
+        std::uint64_t first = 0;
+        std::uint64_t pages = 0;
+    };
+    [[nodiscard]] virtual PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const = 0;
+    virtual void set_data_pages(PageRun run, bool in_use) = 0;
+
+    [[nodiscard]] virtual std::uint64_t bytes_total() const = 0;
+    [[nodiscard]] virtual std::uint64_t bytes_free() const = 0; ///< outside the reserve
+    [[nodiscard]] virtual std::vector<CheckProblem> check() const = 0;
+};
+
+} // namespace flashlab

@@ -1,0 +1,72 @@
+/// The solid-state drive: host link + request splitter + one Ftl + NandArray + Pram.
+///
+/// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), charges the serial host link, numbers and reports requests.
+/// Invariant  D1..D3 of block_device.h. Requests are answered once; served = received.
+/// Cost       One link reservation and one Ftl call a request. No DRAM cache: a write is answered when it is programmed.
+/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's.
+/// Source     DUMBO (MC1, MC2): one serial host interface before all channels.
+#pragma once
+
+#include <memory>
+
+#include "base/calendar.h"
+#include "ftl/block_device.h"
+#include "ftl/ftl.h"
+#include "ftl/ssd_config.h"
+#include "nand/nand_array.h"
+#include "pram/pram.h"
+
+namespace flashlab {
+
+struct SsdCounters {
+    std::uint64_t host_reads = 0, host_writes = 0, host_trims = 0, host_flushes = 0;
+    std::uint64_t host_read_bytes = 0, host_write_bytes = 0, host_trim_bytes = 0;
+};
+
+struct SsdCutReport {
+    NandCutReport nand;
+    PramCutReport pram;
+};
+
+class Ssd final : public BlockDevice {
+public:
+    /// The parts outlive the drive; `pram` may be null for schemes without.
+    Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events);
+
+    /// Call once before use.
+    [[nodiscard]] DeviceResult<FtlRecovery> recover(SimTime now);
+    [[nodiscard]] DeviceResult<SimTime> shut_down(SimTime now);
+
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override;
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override;
+    DeviceResult<SimTime> flush(SimTime now) override;
+    [[nodiscard]] DeviceIdentity identify() const override;
+    [[nodiscard]] std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override;
+    [[nodiscard]] std::vector<CheckProblem> check() override;
+    [[nodiscard]] SimTime tick(SimTime now) override;
+
+    /// The clock has passed `now`: undo records before it are given up, on flash and PRAM.
+    void settle(SimTime now);
+    [[nodiscard]] SimTime last_reserved_end() const;
+    /// Power failure at `at`; afterwards only destruction is allowed.
+    [[nodiscard]] DeviceResult<SsdCutReport> cut(SimTime at, CutOutcomes& nand_outcomes, PramCutOutcomes& pram_outcomes);
+
+    [[nodiscard]] const SsdCounters& counters() const { return counters_; }
+    [[nodiscard]] const Ftl& ftl() const { return ftl_; }
+    [[nodiscard]] const NandArray& array() const { return array_; }
+    [[nodiscard]] const Pram* pram() const { return pram_; }
+    [[nodiscard]] SampleEvent sample(SimTime now) const;
+
+private:
+    const SsdConfig& config_;
+    Ftl& ftl_;
+    NandArray& array_;
+    Pram* pram_;
+    EventSink& events_;
+    Calendar link_;
+    SsdCounters counters_;
+    std::vector<std::byte> scratch_; ///< one logical page, for partial writes
+};
+
+} // namespace flashlab

@@ -1,0 +1,40 @@
+/// Everything that makes one device: plain data, filled by a preset, a TOML file and --set; tools/config_file.h holds the one schema of its keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nand/nand_config.h"
+#include "pram/pram.h"
+
+namespace flashlab {
+
+struct FtlConfig {
+    std::string scheme = "hftl";
+    std::uint32_t mapping_unit_pages = 1;      ///< HY9: 1, 2 or 4 physical pages a logical page
+    std::uint32_t striping = 1;                ///< MC3: S
+    std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
+    std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
+    std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
+};
+
+struct HostLinkConfig {
+    std::uint32_t ps_per_byte = 250;           ///< 4 GB/s
+    Duration request_overhead{1000};           ///< on the link, for each request
+};
+
+/// Where the parts of the PRAM lie; computed by mkfs, FORMAT.md of ftl and fs describe the content.
+struct PramLayout {
+    std::uint64_t ftl_at = 0, ftl_bytes = 0;   ///< FTL's redo log, then its tables
+    std::uint64_t fs_at = 0, fs_bytes = 0;     ///< FS' superblock, redo log, bitmaps, nodes
+};
+
+struct SsdConfig {
+    std::string preset = "modern-tlc";
+    NandConfig nand;
+    PramConfig pram;
+    FtlConfig ftl;
+    HostLinkConfig host_link;
+};
+
+} // namespace flashlab

@@ -1,0 +1,71 @@
+/// Where everything on the flash is: the only place where addresses are divided.
+///
+/// Idea       channel > chip > die > plane > block > page, numbered device-wide in that order, so that an id alone names a place.
+/// Invariant  block_of(page_of(b, i)) == b for every i < pages_per_block; all counts fit their ids (validate()).
+/// Cost       A division each; pages_per_block need not be a power of two (TLC parts have 768).
+/// Source     Terms: ONFI 4.0; STYLE's table.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "base/id.h"
+
+namespace flashlab {
+
+enum class CellType : std::uint8_t { slc, mlc, tlc, qlc };
+
+/// Plain counts as a preset or a TOML file gives them.
+struct GeometryConfig {
+    std::uint32_t channels = 8;
+    std::uint32_t chips_per_channel = 1;
+    std::uint32_t dies_per_chip = 1;
+    std::uint32_t planes_per_die = 2;
+    std::uint32_t blocks_per_plane = 256;
+    std::uint32_t pages_per_block = 256;
+    std::uint32_t page_bytes = 4096;
+    std::uint32_t spare_bytes = 256;
+    CellType cell = CellType::tlc;
+};
+
+class Geometry {
+public:
+    /// Checks every count: non-zero, page_bytes a multiple of 512, totals within 32-bit ids. The error says which and what is allowed.
+    [[nodiscard]] static std::expected<Geometry, std::string> make(const GeometryConfig& config);
+
+    [[nodiscard]] const GeometryConfig& config() const { return config_; }
+    [[nodiscard]] std::uint32_t channels() const { return config_.channels; }
+    [[nodiscard]] std::uint32_t chips() const { return chips_; }
+    [[nodiscard]] std::uint32_t dies() const { return dies_; }
+    [[nodiscard]] std::uint32_t planes() const { return planes_; }
+    [[nodiscard]] std::uint32_t planes_per_die() const { return config_.planes_per_die; }
+    [[nodiscard]] std::uint32_t blocks_per_plane() const { return config_.blocks_per_plane; }
+    [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
+    [[nodiscard]] std::uint32_t pages_per_block() const { return config_.pages_per_block; }
+    [[nodiscard]] std::uint32_t pages() const { return pages_; }
+    [[nodiscard]] std::uint32_t page_bytes() const { return config_.page_bytes; }
+    [[nodiscard]] std::uint32_t sectors_per_page() const { return config_.page_bytes / sector_bytes; }
+    [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{pages_} * config_.page_bytes; }
+
+    [[nodiscard]] BlockId block_of(Ppn p) const { return BlockId{p.value() / config_.pages_per_block}; }
+    [[nodiscard]] std::uint32_t page_in_block(Ppn p) const { return p.value() % config_.pages_per_block; }
+    [[nodiscard]] Ppn page_of(BlockId b, std::uint32_t page) const { return Ppn{b.value() * config_.pages_per_block + page}; }
+    [[nodiscard]] PlaneId plane_of(BlockId b) const { return PlaneId{b.value() / config_.blocks_per_plane}; }
+    [[nodiscard]] DieId die_of(PlaneId p) const { return DieId{p.value() / config_.planes_per_die}; }
+    [[nodiscard]] ChipId chip_of(DieId d) const { return ChipId{d.value() / config_.dies_per_chip}; }
+    [[nodiscard]] ChannelId channel_of(ChipId c) const { return ChannelId{c.value() / config_.chips_per_channel}; }
+    [[nodiscard]] BlockId block_at(PlaneId plane, std::uint32_t index) const { return BlockId{plane.value() * config_.blocks_per_plane + index}; }
+    [[nodiscard]] PlaneId plane_at(DieId die, std::uint32_t index) const { return PlaneId{die.value() * config_.planes_per_die + index}; }
+
+private:
+    explicit Geometry(const GeometryConfig& config);
+    GeometryConfig config_;
+    std::uint32_t chips_;
+    std::uint32_t dies_;
+    std::uint32_t planes_;
+    std::uint32_t blocks_;
+    std::uint32_t pages_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,147 @@
+/// The flash as its controller sees it: channels of chips that obey the data sheet, in simulated time, with a past that can be undone.
+///
+/// Idea       Every call names when it may start and returns when it is done. State changes at the call; an undo record keeps the old state until
+///            settle() passes the operation's end, so that cut(T) can put the flash into the state that a power loss at T leaves.
+/// Invariant  N1 pages of a block are programmed in increasing order, each once since the erase.
+///            N2 a read never starts before the program of its page ends; a program not before the block's previous program or erase ends;
+///               an erase not before every reserved program and read of the block ends.
+///            N3 no resource (bus, page buffer, plane, controller) serves two operations at one instant.
+///            Breaking N1 knowingly is a ContractViolation; N2 and N3 hold by construction and are checked.
+/// Cost       O(1) amortised an operation: calendars drop what is past. No allocation in steady state.
+/// Power cut  cut(T): what starts after T is undone in reverse order of issue, what spans T is torn as CutOutcomes says, the rest stays.
+///            kill -9 leaves a prefix of the issue order in the page store.
+/// Source     Park et al. (DUMBO) for the phases; CRASH.md for the outcomes.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/events.h"
+#include "base/id.h"
+#include "base/random.h"
+#include "base/sim_time.h"
+#include "nand/geometry.h"
+#include "nand/nand_config.h"
+#include "nand/page_oob.h"
+#include "nand/page_store.h"
+
+namespace flashlab {
+
+enum class NandErrorKind : std::uint8_t {
+    erased_page,     ///< nothing was programmed here since the erase
+    uncorrectable,   ///< ECC fails: the data are lost, the OOB may still parse
+    program_failed,  ///< the block must be retired; the page's content is undefined
+    erase_failed,    ///< the block must be retired
+    host_io,         ///< the image could not be read or written; not a fault of the flash
+};
+struct NandError {
+    NandErrorKind kind;
+    Ppn page;
+    SimTime done;         ///< the attempt took time, too
+    int host_errno = 0;
+};
+
+struct PageProgram {
+    Ppn page;
+    std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
+    PageOob oob;
+};
+
+struct PageRead {
+    Ppn page;
+    std::uint32_t offset = 0;        ///< bytes into the page; only the part crosses the bus (MC3)
+    std::uint32_t bytes = 0;
+    std::span<std::byte> to;         ///< `bytes` long, or empty: nobody wants the payload
+};
+
+struct OobRead {
+    std::expected<PageOob, OobError> oob;
+    CellState state;   ///< what the chip's ECC says of the data: erased, programmed, torn or garbage
+    SimTime done;
+};
+
+/// What becomes of an operation in flight at a cut; seeded or enumerated by the explorer.
+enum class ProgramOutcome : std::uint8_t { not_started, complete, prefix_torn, garbage };            // T0..T3
+enum class EraseOutcome : std::uint8_t { not_started, complete, garbage };                           // E0..E2
+class CutOutcomes {
+public:
+    virtual ~CutOutcomes() = default;
+    virtual ProgramOutcome of_program(Ppn page) = 0;
+    virtual EraseOutcome of_erase(BlockId block) = 0;
+    virtual std::uint64_t random() = 0; ///< for the bytes of a torn page
+};
+
+struct NandCutReport {
+    std::uint64_t undone = 0;
+    std::uint64_t torn_programs = 0;
+    std::uint64_t torn_erases = 0;
+};
+
+enum class UndoPolicy : std::uint8_t { keep, none };
+
+struct NandCounters {
+    std::uint64_t reads[cause_count] = {};
+    std::uint64_t programs[cause_count] = {};
+    std::uint64_t erases[cause_count] = {};
+    std::uint64_t multi_plane_programs = 0;
+};
+
+class NandArray {
+public:
+    NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
+    ~NandArray();
+    NandArray(const NandArray&) = delete;
+    NandArray& operator=(const NandArray&) = delete;
+
+    [[nodiscard]] const Geometry& geometry() const;
+    [[nodiscard]] const NandConfig& config() const;
+
+    /// Reads the chip's own state of every block (erase counts, bad marks, write pointers) from the store; call once before use. O(blocks) records
+    /// in one sequential pass; write pointers are found lazily.
+    [[nodiscard]] std::expected<void, NandError> open();
+
+    /// Fails with erased_page or uncorrectable as the cells say; a torn page fails. Returns when the data are out of the chip.
+    [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, SimTime now, Origin origin);
+    /// Independent reads issued together; multi-plane where neighbours allow it. The first failure is returned after all were issued.
+    [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, SimTime now, Origin origin);
+    /// Reads the OOB only: command, tR, transfer of the spare bytes.
+    [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
+    /// One page, or one page on each of several planes of one die with the same page-in-block (a multi-plane command). All end together.
+    [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
+    /// Read through the controller and programmed again with the same LPN, sequence and kind (no copy-back).
+    [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
+
+    [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown
+    [[nodiscard]] bool is_factory_bad(BlockId block) const;
+    /// Marks a grown bad block; survives.
+    [[nodiscard]] std::expected<void, NandError> mark_bad(BlockId block);
+    [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
+    /// The next page that may be programmed; pages_per_block when full. For check() and recovery, costs no simulated time.
+    [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
+    /// State and OOB of a page as the cells hold them, at no simulated cost: for check(), fsck and tests only.
+    [[nodiscard]] std::expected<PageRecord, NandError> inspect(Ppn page) const;
+
+    /// When the group of planes of this die is free of all reservations: for "least busy" choices.
+    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
+    /// The end of the last reservation anywhere.
+    [[nodiscard]] SimTime last_reserved_end() const;
+    /// The clock passed `now`: undo records that ended are dropped, erased payload is given back, past reservations forgotten.
+    void settle(SimTime now);
+    /// The power fails at `at` (not before the last settle()). Afterwards no operation may be issued on this object: reopen the store.
+    [[nodiscard]] std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
+
+    [[nodiscard]] const NandCounters& counters() const;
+    /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.
+    [[nodiscard]] Duration channel_busy(ChannelId channel) const;
+    [[nodiscard]] Duration plane_busy(PlaneId plane) const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace flashlab

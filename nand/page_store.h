@@ -1,0 +1,58 @@
+/// Where the cells' contents are kept: in memory, in an image file, or nowhere (metadata only).
+///
+/// Idea       The array decides what a program or an erase means; a store only keeps bytes.
+/// Invariant  Everything reads as zero until written; an all-zero page record means "erased".
+/// Cost       One virtual call a page; stores keep no time and no rules.
+/// Power cut  What write_* and erase returned from survives kill -9 of the process (the image lies in the host's page cache).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <span>
+
+#include "base/host_io_error.h"
+#include "base/id.h"
+#include "nand/page_oob.h"
+
+namespace flashlab {
+
+enum class CellState : std::uint8_t {
+    erased = 0,
+    programmed = 1,
+    torn = 2,       ///< T2: ECC fails; the OOB may still parse
+    garbage = 3,    ///< T3, E2: neither data nor OOB are readable
+};
+
+/// State, OOB and data checksum (the stand-in for ECC parity) of one page: 32 bytes in the dense area, FORMAT.md.
+struct PageRecord {
+    CellState state = CellState::erased;
+    std::array<std::byte, PageOob::encoded_size> oob{};
+    std::uint32_t data_crc = 0;
+};
+
+/// One block's own record: 16 bytes in the dense area.
+struct BlockRecord {
+    std::uint32_t erase_count = 0;
+    bool grown_bad = false;
+};
+
+class PageStore {
+public:
+    virtual ~PageStore() = default;
+    /// False: payload is not kept; read_data leaves the target untouched.
+    [[nodiscard]] virtual bool keeps_payload() const = 0;
+    /// `offset` and the size of the span stay within the page.
+    [[nodiscard]] virtual std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) = 0;
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) = 0;
+    /// The payload of these pages will not be read again before it is rewritten; the store may punch a hole when it likes.
+    virtual void discard_data(Ppn first, std::uint32_t pages) = 0;
+    [[nodiscard]] virtual std::expected<PageRecord, HostIoError> read_record(Ppn page) = 0;
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) = 0;
+    /// All page records of the block become zero, in one go.
+    [[nodiscard]] virtual std::expected<void, HostIoError> erase_records(BlockId block) = 0;
+    [[nodiscard]] virtual std::expected<BlockRecord, HostIoError> read_block(BlockId block) = 0;
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) = 0;
+};
+
+} // namespace flashlab

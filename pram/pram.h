@@ -1,0 +1,100 @@
+/// Phase-change RAM: words written in place, one at a time, in order, in simulated time, with a past that can be undone.
+///
+/// Idea       The content is one span of bytes that anyone may look at; changing it costs time, wear and an undo record.
+/// Invariant  P1 words of one PramUser complete in the order issued and never overtake; two users may interleave.
+///            P2 only words whose value changes are written (HY2's diff is write()'s).
+/// Cost       A compare and a copy; an undo record of the old words until settle() passes it.
+/// Power cut  Words complete before T stay, the word in flight is old, new or a mix of bits (PramCutOutcomes), later ones are old.
+/// Source     Kim et al. (HY) 3.2, "PRAM filter"; CRASH.md, PRAM.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/events.h"
+#include "base/host_io_error.h"
+#include "base/id.h"
+#include "base/sim_time.h"
+
+namespace flashlab {
+
+struct PramConfig {
+    std::uint64_t bytes = 64u << 20; ///< a multiple of 4096
+    std::uint32_t word_bytes = 8;    ///< 2, 4 or 8 (HY: 2)
+    Duration word_read{100};
+    Duration word_write{500};
+
+    [[nodiscard]] std::expected<void, std::string> validate() const;
+};
+
+/// Where the cells are kept: a span that stays put for its lifetime. A file's mapping is fallocated first, so that a full host disk is an error at mkfs
+/// and never SIGBUS.
+class PramStore {
+public:
+    virtual ~PramStore() = default;
+    [[nodiscard]] virtual std::span<std::byte> cells() = 0;
+};
+
+struct PramWritten {
+    SimTime start;
+    SimTime end;
+    std::uint32_t words = 0;    ///< written
+    std::uint32_t compared = 0; ///< looked at
+};
+
+enum class WordOutcome : std::uint8_t { old_value, new_value, mixed_bits };
+class PramCutOutcomes {
+public:
+    virtual ~PramCutOutcomes() = default;
+    virtual WordOutcome of_word(PramAddress at) = 0;
+    virtual std::uint64_t random() = 0; ///< which bits of a mixed word are new
+};
+
+struct PramCutReport {
+    std::uint64_t words_undone = 0;
+    std::uint64_t words_torn = 0;
+};
+
+struct PramCounters {
+    std::uint64_t words_written[2] = {}; ///< by PramUser
+    std::uint64_t words_compared[2] = {};
+    std::uint64_t transactions[2] = {};
+};
+
+enum class PramUndo : std::uint8_t { keep, none };
+
+class Pram {
+public:
+    Pram(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo);
+    ~Pram();
+    Pram(const Pram&) = delete;
+    Pram& operator=(const Pram&) = delete;
+
+    [[nodiscard]] const PramConfig& config() const;
+    [[nodiscard]] std::span<const std::byte> cells() const;
+    [[nodiscard]] std::span<const std::byte> view(PramAddress at, std::uint64_t bytes) const;
+
+    /// Writes the words of [at, at + data.size()) that differ, in address order, after everything `user` wrote before and not before `now`.
+    /// `at` and the size need not be word-aligned; a partly covered word keeps its other bytes.
+    PramWritten write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now);
+    /// Time to read `bytes`, charged on the device's port; the bytes are in view().
+    [[nodiscard]] SimTime read(std::uint64_t bytes, SimTime now);
+
+    [[nodiscard]] SimTime last_reserved_end() const;
+    void settle(SimTime now);
+    [[nodiscard]] PramCutReport cut(SimTime at, PramCutOutcomes& outcomes);
+
+    [[nodiscard]] const PramCounters& counters() const;
+    /// Words written since mkfs to each 64 KiB region, for the wear histogram.
+    [[nodiscard]] std::span<const std::uint64_t> wear_by_region() const;
+    [[nodiscard]] EventSink& events() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace flashlab
