@@ -2,10 +2,12 @@
 ///
 /// Idea       An operation takes the earliest gap that fits; a late arrival may use an earlier gap.
 /// Invariant  Reservations never overlap; touching ones are merged.
-/// Cost       O(1) amortised: reservations before settle()'s time are dropped, gaps shorter than the shortest phase are forgotten.
+/// Cost       O(1) amortised: reservations before settle()'s time are dropped, gaps shorter than the shortest phase are forgotten, and settle() forgets
+///            the oldest gaps beyond max_live reservations, so that an open-loop backlog costs no more than a quiet device.
 /// Power cut  A calendar is the simulator's, not the device's: nothing of it survives.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "base/sim_time.h"
@@ -19,9 +21,12 @@ struct Slot {
 
 class Calendar {
 public:
-    /// `shortest`: gaps below it are useless to every caller and are merged away.
+    /// A gap that lies more than this many reservations back is forgotten by settle(): a later operation will not go back to it.
+    static constexpr std::size_t max_live = 64;
+
+    /// `shortest`: gaps below it are useless to every caller and are merged away. No phase of positive length may be shorter.
     explicit Calendar(Duration shortest = Duration{1});
-    /// Earliest start >= from at which `length` fits; reserves nothing.
+    /// Earliest start >= from at which `length` fits; reserves nothing. A phase of no length fits anywhere.
     [[nodiscard]] SimTime earliest(SimTime from, Duration length) const;
     /// Earliest gap, taken.
     Slot reserve(SimTime from, Duration length);
@@ -32,6 +37,9 @@ public:
     void settle(SimTime now);
 
 private:
+    [[nodiscard]] std::size_t first_ending_after(SimTime time) const;
+    void insert(std::size_t at, Slot slot);
+
     std::vector<Slot> slots_; ///< sorted, disjoint; slots_[head_..] are live
     std::size_t head_ = 0;
     Duration shortest_;

@@ -59,6 +59,21 @@ public:
     [[nodiscard]] SampleEvent sample(SimTime now) const;
 
 private:
+    struct Split;
+    struct PartWrite {
+        Lpn lpn{0};
+        std::uint32_t offset = 0;
+        std::uint32_t bytes = 0;
+        std::span<const std::byte> from;
+        bool zeros = false;
+    };
+    [[nodiscard]] Split split(Sector first, std::uint64_t sectors) const;
+    [[nodiscard]] bool in_range(Sector first, std::uint64_t sectors) const;
+    [[nodiscard]] Duration transfer(std::uint64_t bytes) const;
+    [[nodiscard]] DeviceError translate(const FtlError& error) const;
+    DeviceResult<SimTime> answer(HostRequestEvent event, DeviceResult<SimTime> result);
+    FtlResult<SimTime> write_part(const PartWrite& w, SimTime now, Origin origin);
+
     const SsdConfig& config_;
     Ftl& ftl_;
     NandArray& array_;

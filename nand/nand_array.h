@@ -25,6 +25,7 @@
 #include "base/sim_time.h"
 #include "nand/geometry.h"
 #include "nand/nand_config.h"
+#include "nand/nand_faults.h"
 #include "nand/page_oob.h"
 #include "nand/page_store.h"
 
@@ -54,7 +55,7 @@ struct PageRead {
     Ppn page;
     std::uint32_t offset = 0;        ///< bytes into the page; only the part crosses the bus (MC3)
     std::uint32_t bytes = 0;
-    std::span<std::byte> to;         ///< `bytes` long, or empty: nobody wants the payload
+    std::span<std::byte> to;         ///< `bytes` long, or empty: nobody wants the payload (and no data checksum is verified)
 };
 
 struct OobRead {
@@ -99,6 +100,9 @@ public:
     [[nodiscard]] const Geometry& geometry() const;
     [[nodiscard]] const NandConfig& config() const;
 
+    /// Which operations fail; null: none. The object outlives the array or is taken back with null.
+    void set_faults(NandFaults* faults);
+
     /// Reads the chip's own state of every block (erase counts, bad marks, write pointers) from the store; call once before use. O(blocks) records
     /// in one sequential pass; write pointers are found lazily.
     [[nodiscard]] std::expected<void, NandError> open();
@@ -124,6 +128,8 @@ public:
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
     /// State and OOB of a page as the cells hold them, at no simulated cost: for check(), fsck and tests only.
     [[nodiscard]] std::expected<PageRecord, NandError> inspect(Ppn page) const;
+    /// The same of a whole block in one go; `to` has pages_per_block elements.
+    [[nodiscard]] std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) const;
 
     /// When the group of planes of this die is free of all reservations: for "least busy" choices.
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;

@@ -29,7 +29,7 @@ struct NandConfig {
     std::uint32_t endurance_cycles = 3000;   ///< rated P/E cycles; percent_used is relative to it
     std::uint32_t factory_bad_per_million = 1000; ///< factory bad blocks, placed by the seed
     std::uint64_t seed = 1;
-    std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining
+    std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
 };
 
 } // namespace flashlab

@@ -28,13 +28,15 @@ enum class CellState : std::uint8_t {
 struct PageRecord {
     CellState state = CellState::erased;
     std::array<std::byte, PageOob::encoded_size> oob{};
-    std::uint32_t data_crc = 0;
+    std::uint32_t data_crc = 0; ///< of the whole page; 0 where no payload is kept
+    friend bool operator==(const PageRecord&, const PageRecord&) = default;
 };
 
 /// One block's own record: 16 bytes in the dense area.
 struct BlockRecord {
     std::uint32_t erase_count = 0;
     bool grown_bad = false;
+    friend bool operator==(const BlockRecord&, const BlockRecord&) = default;
 };
 
 class PageStore {
@@ -49,9 +51,12 @@ public:
     virtual void discard_data(Ppn first, std::uint32_t pages) = 0;
     [[nodiscard]] virtual std::expected<PageRecord, HostIoError> read_record(Ppn page) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) = 0;
+    /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.
+    [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
     /// All page records of the block become zero, in one go.
     [[nodiscard]] virtual std::expected<void, HostIoError> erase_records(BlockId block) = 0;
-    [[nodiscard]] virtual std::expected<BlockRecord, HostIoError> read_block(BlockId block) = 0;
+    /// The block records from `first` on, in one sequential pass.
+    [[nodiscard]] virtual std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) = 0;
 };
 

@@ -2,8 +2,8 @@
 ///
 /// Idea       The content is one span of bytes that anyone may look at; changing it costs time, wear and an undo record.
 /// Invariant  P1 words of one PramUser complete in the order issued and never overtake; two users may interleave.
-///            P2 only words whose value changes are written (HY2's diff is write()'s).
-/// Cost       A compare and a copy; an undo record of the old words until settle() passes it.
+///            P2 write() writes only words whose value changes (HY2); write_words() trusts a caller that has compared.
+/// Cost       A compare and a copy; an undo record of the old words until settle() passes it. No allocation in steady state.
 /// Power cut  Words complete before T stay, the word in flight is old, new or a mix of bits (PramCutOutcomes), later ones are old.
 /// Source     Kim et al. (HY) 3.2, "PRAM filter"; CRASH.md, PRAM.
 #pragma once
@@ -36,10 +36,22 @@ class PramStore {
 public:
     virtual ~PramStore() = default;
     [[nodiscard]] virtual std::span<std::byte> cells() = 0;
+    /// Words written since mkfs, one counter per 64 KiB of cells (the last region may be short). Kept beside the cells, survives with them.
+    [[nodiscard]] virtual std::span<std::uint64_t> wear() = 0;
+};
+inline constexpr std::uint64_t pram_wear_region_bytes = 64u << 10;
+[[nodiscard]] constexpr std::uint64_t pram_wear_regions(std::uint64_t bytes) {
+    return (bytes + pram_wear_region_bytes - 1) / pram_wear_region_bytes;
+}
+
+/// Consecutive words to be written: address and size are multiples of the word size.
+struct PramRun {
+    PramAddress at{0};
+    std::span<const std::byte> data;
 };
 
 struct PramWritten {
-    SimTime start;
+    SimTime start; ///< of the reservation: the compares come first, then the words
     SimTime end;
     std::uint32_t words = 0;    ///< written
     std::uint32_t compared = 0; ///< looked at
@@ -61,7 +73,7 @@ struct PramCutReport {
 struct PramCounters {
     std::uint64_t words_written[2] = {}; ///< by PramUser
     std::uint64_t words_compared[2] = {};
-    std::uint64_t transactions[2] = {};
+    std::uint64_t transactions[2] = {}; ///< as noted by note_commit()
 };
 
 enum class PramUndo : std::uint8_t { keep, none };
@@ -80,6 +92,11 @@ public:
     /// Writes the words of [at, at + data.size()) that differ, in address order, after everything `user` wrote before and not before `now`.
     /// `at` and the size need not be word-aligned; a partly covered word keeps its other bytes.
     PramWritten write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now);
+    /// Writes every word of `runs`, in order, as one reservation that begins with the reading of `compared` words: for a caller that has done the diff
+    /// itself. The runs must not overlap memory of cells().
+    PramWritten write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now);
+    /// Counts one transaction and tells the sink of it.
+    void note_commit(const PramWriteEvent& commit);
     /// Time to read `bytes`, charged on the device's port; the bytes are in view().
     [[nodiscard]] SimTime read(std::uint64_t bytes, SimTime now);
 

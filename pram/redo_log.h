@@ -3,7 +3,8 @@
 /// Idea       commit() writes one log record (sequence, changed words, CRC), then the words at home. Nothing else commits: no head pointer wears out.
 /// Invariant  L1 a record whose CRC holds is wholly applied after recovery, any other not at all.
 ///            L2 replaying the whole ring in order of sequence is idempotent: the ring holds a gapless run of the newest records (FORMAT.md).
-/// Cost       The changed words twice, plus about four words a record. No allocation in steady state.
+///            L3 what a log covers is changed through that log alone, from mkfs on: a replay would take back anything else.
+/// Cost       The changed words twice, plus two words a record and one a run of changed words (8-byte words). No allocation in steady state.
 /// Power cut  Before the record's last word: nothing happened. After it: recovery finishes the words at home.
 /// Source     Kim et al. (HY) 4.1, "writes logs into the PRAM at every PRAM update" (HY5).
 #pragma once
@@ -68,6 +69,9 @@ public:
     [[nodiscard]] std::expected<SimTime, PramLogError> commit(const PramTransaction& transaction, SimTime now, EventId parent = no_event);
     /// Upper bound of the encoded size of one record; callers split what may be larger.
     [[nodiscard]] std::uint64_t max_record_bytes() const;
+    /// No record of a transaction is larger than record_overhead plus, for each write, write_overhead + its bytes.
+    static constexpr std::uint64_t record_overhead = 64;
+    static constexpr std::uint64_t write_overhead = 24;
 
 private:
     class Impl;

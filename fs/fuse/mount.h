@@ -60,8 +60,6 @@ struct MountConfig {
 
 enum class MountEnd : std::uint8_t { clean, power_cut, failed };
 
-struct LatencyHistogram; ///< streaming, log-linear; percentiles for stats
-
 struct OperationStats {
     FsOp op;
     std::uint64_t count = 0, errors = 0;

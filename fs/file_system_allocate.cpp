@@ -1,0 +1,198 @@
+// fallocate and seek.
+#include <algorithm>
+
+#include "fs/file_flags.h"
+#include "fs/file_system_impl.h"
+
+namespace flashlab {
+
+namespace {
+constexpr std::uint64_t largest_file = 1ull << 60;
+constexpr std::uint64_t longest_run = SpaceAccounting::longest_pending;
+constexpr std::uint64_t runs_per_transaction = 4;
+} // namespace
+
+/// Unwritten extents into every hole of [first, last). The inode is clean.
+FsResult<SimTime> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+    std::uint64_t missing = 0;
+    Extent extent;
+    for (std::uint64_t page = first; page < last;) {
+        if (extents_.find(inode.ino, page, extent)) {
+            page = extent.end();
+            continue;
+        }
+        const std::uint64_t end = extents_.next(inode.ino, page, extent) ? std::min(last, extent.page) : last;
+        missing += end - page;
+        page = end;
+    }
+    if (missing == 0) return now;
+    if (const auto fits = space_.reserve(missing); !fits) return std::unexpected(fits.error());
+    space_.release(missing); // nobody else runs before the pages are taken
+    for (std::uint64_t page = first; page < last;) {
+        const std::uint64_t before = page;
+        const auto filled = fill_some(inode, page, last, now);
+        if (!filled) return filled;
+        now = *filled;
+        if (page != before) continue;
+        if (!space_.has_pending()) return std::unexpected(FsError{ENOSPC});
+        const auto trimmed = space_.trim_all(now);
+        if (!trimmed) return trimmed;
+        now = *trimmed;
+    }
+    return now;
+}
+
+/// One transaction's worth; `page` moves on, or stays where free pages wait for their trims.
+FsResult<SimTime> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now) {
+    MetadataTransaction transaction{*store_};
+    InodeRecord record = inode.record;
+    PageRuns claimed;
+    FsResult<void> outcome;
+    std::uint64_t at = page;
+    Extent extent;
+    while (at < last && claimed.size() < runs_per_transaction && outcome) {
+        if (extents_.find(inode.ino, at, extent)) {
+            at = extent.end();
+            continue;
+        }
+        const std::uint64_t end = extents_.next(inode.ino, at, extent) ? std::min(last, extent.page) : last;
+        const MetadataStore::PageRun run = space_.claim_free(0, std::min(end - at, longest_run));
+        if (run.pages == 0) break;
+        claimed.push_back(run);
+        store_->set_data_pages(run, true);
+        outcome = extents_.insert(inode.ino, Extent{.page = at, .first = run.first, .pages = run.pages, .unwritten = true});
+        record.pages += run.pages;
+        at += run.pages;
+    }
+    for (const auto& run : claimed) space_.unclaim(run);
+    if (outcome) outcome = put(transaction, inode, record);
+    if (!outcome) return std::unexpected(outcome.error());
+    const auto committed = transaction.commit(now);
+    if (!committed) return committed;
+    page = at;
+    inode.record.pages = record.pages;
+    inode.forget_extents();
+    return committed;
+}
+
+/// Frees the whole pages of [from, to) and zeros the parts at its ends. The inode is clean before and after.
+FsResult<SimTime> FileSystemImpl::punch(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now) {
+    const std::uint64_t first = pages_for(from);
+    const std::uint64_t last = page_of(to);
+    FsResult<SimTime> step = now;
+    if (page_of(from) == page_of(to)) {
+        step = write_zeros(call, inode, from, to, now);
+    } else {
+        if (from % page_bytes_ != 0) step = write_zeros(call, inode, from, first * page_bytes_, now);
+        if (step && to % page_bytes_ != 0) step = write_zeros(call, inode, last * page_bytes_, to, *step);
+    }
+    if (step) step = write_back_.finish(inode, *step);
+    if (!step) return step;
+    now = *step;
+    for (bool done = first >= last; !done;) {
+        MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
+        PageRuns freed;
+        const auto removed = extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);
+        if (!removed) return std::unexpected(removed.error());
+        done = *removed;
+        InodeRecord record = inode.record;
+        for (const auto& run : freed) record.pages -= run.pages;
+        if (const auto written = space_.put_pending(freed); !written) return std::unexpected(written.error());
+        if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
+        const auto committed = transaction.commit(now);
+        if (!committed) return committed;
+        now = *committed;
+        inode.record.pages = record.pages;
+        inode.forget_extents();
+        space_.add_pending(freed);
+    }
+    return now;
+}
+
+FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) {
+    if (const auto may = may_change(); !may) return std::unexpected(may.error());
+    const auto found = get_regular(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    if (bytes == 0) return std::unexpected(FsError{EINVAL});
+    if (offset > largest_file || bytes > largest_file - offset) return std::unexpected(FsError{EFBIG});
+    if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
+    const std::uint64_t end = offset + bytes;
+    if (mode == FallocateMode::allocate || mode == FallocateMode::keep_size) {
+        // Refused before anything is written: more pages than there are at all.
+        if (pages_for(end) - page_of(offset) > space_.free_pages() + inode.record.pages + inode.delayed_pages) return std::unexpected(FsError{ENOSPC});
+    }
+    FsResult<SimTime> step = write_back_.finish(inode, call.now);
+    if (!step) return step;
+    const bool punches = mode == FallocateMode::punch_hole || mode == FallocateMode::zero_range || mode == FallocateMode::zero_range_keep_size;
+    if (punches) step = punch(call, inode, offset, end, *step);
+    if (step && mode != FallocateMode::punch_hole) step = fill_holes(inode, page_of(offset), pages_for(end), *step);
+    const bool grows = (mode == FallocateMode::allocate || mode == FallocateMode::zero_range) && end > inode.record.size;
+    if (step && grows) step = zero_committed_tail(inode, *step);
+    if (!step) return step;
+    InodeRecord record = inode.record;
+    if (grows) record.size = end;
+    record.modified = record.changed = call.wall;
+    if (!call.may_override_suid) record.clear_suid_sgid();
+    MetadataTransaction transaction{*store_};
+    if (const auto written = transaction.put_inode(ino, record, record.size); !written) return std::unexpected(written.error());
+    const auto done = transaction.commit(*step);
+    if (!done) return done;
+    inode.record = record;
+    inode.committed_size = record.size;
+    return done;
+}
+
+/// The first page at or after `page` that holds data, in the cache or on the device.
+bool FileSystemImpl::next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const {
+    bool found = false;
+    const auto offer = [&](std::uint64_t candidate) {
+        if (!found || candidate < data) data = candidate;
+        found = true;
+    };
+    Extent extent;
+    std::uint64_t at = page;
+    if (find_extent(extents_, inode, page, extent)) {
+        if (!extent.unwritten) offer(page);
+        at = extent.end();
+    }
+    while (!found && extents_.next(inode.ino, at, extent)) {
+        if (!extent.unwritten) offer(extent.page);
+        at = extent.end();
+    }
+    if (inode.pages != nullptr && !(found && data == page)) {
+        for (const CachePage& cached : *inode.pages) {
+            if (cached.index >= page) offer(cached.index);
+        }
+    }
+    return found;
+}
+
+FsResult<std::uint64_t> FileSystemImpl::seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) {
+    const auto found = get_regular(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    const std::uint64_t size = inode.record.size;
+    if (offset >= size) return std::unexpected(FsError{ENXIO});
+    std::uint64_t page = page_of(offset);
+    std::uint64_t data = 0;
+    if (what == SeekWhat::data) {
+        if (!next_data(inode, page, data)) return std::unexpected(FsError{ENXIO});
+        const std::uint64_t at = std::max(offset, data * page_bytes_);
+        if (at >= size) return std::unexpected(FsError{ENXIO});
+        return at;
+    }
+    while (page * page_bytes_ < size) {
+        Extent extent;
+        if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
+            page = extent.end();
+        } else if (cache_.find(inode, page) != nullptr) {
+            ++page;
+        } else {
+            return std::max(offset, page * page_bytes_);
+        }
+    }
+    return size;
+}
+
+} // namespace flashlab

@@ -1,0 +1,178 @@
+// Reading, and changing a file's size.
+#include <algorithm>
+#include <array>
+
+#include "base/little_endian.h"
+#include "fs/device_errno.h"
+#include "fs/file_system_impl.h"
+#include "fs/fs_counters.h"
+
+namespace flashlab {
+
+FsResult<SimTime> FileSystemImpl::read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now) {
+    if (device_byte % sector_bytes == 0 && to.size() % sector_bytes == 0) {
+        const auto done = device_.read(Sector{device_byte / sector_bytes}, static_cast<std::uint32_t>(to.size() / sector_bytes), to, now);
+        if (!done) return std::unexpected(errno_of(done.error()));
+        return *done;
+    }
+    SimTime end = now;
+    while (!to.empty()) {
+        const std::uint64_t skip = device_byte % sector_bytes;
+        const std::size_t part = std::min<std::size_t>(to.size(), scratch_.size() - skip);
+        const std::size_t sectors = (skip + part + sector_bytes - 1) / sector_bytes;
+        const auto done = device_.read(Sector{device_byte / sector_bytes}, static_cast<std::uint32_t>(sectors),
+                                       std::span{scratch_}.first(sectors * sector_bytes), now);
+        if (!done) return std::unexpected(errno_of(done.error()));
+        std::memcpy(to.data(), scratch_.data() + skip, part);
+        end = std::max(end, *done);
+        device_byte += part;
+        to = to.subspan(part);
+    }
+    return end;
+}
+
+/// A range without cached pages: runs of extents from the device, zeros elsewhere and beyond the committed size (I3).
+FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now) {
+    SimTime end = now;
+    while (!to.empty()) {
+        if (offset >= inode.committed_size) {
+            std::ranges::fill(to, std::byte{0});
+            return end;
+        }
+        std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), inode.committed_size - offset));
+        Extent extent;
+        const std::uint64_t page = page_of(offset);
+        if (find_extent(extents_, inode, page, extent)) {
+            part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent.end() * page_bytes_ - offset));
+            if (extent.unwritten) {
+                std::ranges::fill(to.first(part), std::byte{0});
+            } else {
+                const auto done = read_device(extent.first * page_bytes_ + (offset - extent.page * page_bytes_), to.first(part), now);
+                if (!done) return done;
+                end = std::max(end, *done);
+            }
+        } else {
+            if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) {
+                part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent.page * page_bytes_ - offset));
+            }
+            std::ranges::fill(to.first(part), std::byte{0});
+        }
+        offset += part;
+        to = to.subspan(part);
+    }
+    return end;
+}
+
+FsResult<Timed<std::size_t>> FileSystemImpl::read(const FsCall& call, Ino ino, std::uint64_t offset, std::span<std::byte> to) {
+    const auto found = get_regular(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    touch_accessed(call, inode);
+    if (offset >= inode.record.size || to.empty()) return Timed<std::size_t>{0, call.now};
+    to = to.first(static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), inode.record.size - offset)));
+    const std::size_t bytes = to.size();
+    SimTime end = call.now;
+    while (!to.empty()) {
+        std::uint64_t page = page_of(offset);
+        const std::uint64_t in_page = offset % page_bytes_;
+        if (const CachePage* cached = cache_.find(inode, page)) {
+            const std::size_t part = std::min<std::size_t>(to.size(), page_bytes_ - in_page);
+            std::memcpy(to.data(), cached->data + in_page, part);
+            offset += part;
+            to = to.subspan(part);
+            continue;
+        }
+        const std::uint64_t last = page_of(offset + to.size() - 1);
+        if (inode.pages == nullptr) {
+            page = last + 1;
+        } else {
+            do ++page;
+            while (page <= last && cache_.find(inode, page) == nullptr);
+        }
+        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), page * page_bytes_ - offset));
+        const auto done = read_uncached(inode, offset, to.first(part), call.now);
+        if (!done) return std::unexpected(done.error());
+        end = std::max(end, *done);
+        offset += part;
+        to = to.subspan(part);
+    }
+    return Timed<std::size_t>{bytes, end};
+}
+
+FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now) {
+    return read_uncached(inode, page * page_bytes_, to, now);
+}
+
+/// Before the committed size grows over the tail of its last page, that tail is zero on the device too (I3).
+FsResult<SimTime> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
+    const std::uint64_t used = inode.committed_size % page_bytes_;
+    const std::uint64_t page = page_of(inode.committed_size);
+    Extent extent;
+    if (used == 0 || !find_extent(extents_, inode, page, extent) || extent.unwritten) return now;
+    const Sector where = space_.sector_of(extent.logical_page_of(page));
+    const std::uint32_t sectors = page_bytes_ / sector_bytes;
+    std::span<const std::byte> image;
+    if (const CachePage* cached = cache_.find(inode, page)) {
+        image = {cached->data, page_bytes_};
+    } else {
+        const auto read = device_.read(where, sectors, head_page_, now);
+        if (!read) return std::unexpected(errno_of(read.error()));
+        now = *read;
+        const auto tail = std::span{head_page_}.subspan(used);
+        if (std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{0}; })) return now;
+        std::ranges::fill(tail, std::byte{0});
+        image = head_page_;
+    }
+    const auto written = device_.write(where, sectors, image, WriteDurability::fua, now);
+    if (!written) return std::unexpected(errno_of(written.error()));
+    return *written;
+}
+
+FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, InodeRecord changed, std::uint64_t size) {
+    SimTime now = call.now;
+    const std::uint64_t old_size = inode.record.size;
+    if (size > inode.committed_size) {
+        const auto zeroed = zero_committed_tail(inode, now);
+        if (!zeroed) return zeroed;
+        now = *zeroed;
+    }
+    const std::uint64_t first = pages_for(size);
+    changed.size = size;
+    PageRuns freed;
+    bool complete = true;
+    SimTime done;
+    {
+        MetadataTransaction transaction{*store_, size < old_size ? MetadataTransaction::Reserve::use : MetadataTransaction::Reserve::keep};
+        if (changed.pages != 0 && size <= old_size) {
+            const auto removed = extents_.remove(inode.ino, first, ~std::uint64_t{0}, ExtentMap::extents_per_transaction, freed);
+            if (!removed) return std::unexpected(removed.error());
+            complete = *removed;
+        }
+        for (const auto& run : freed) changed.pages -= run.pages;
+        if (const auto written = space_.put_pending(freed); !written) return std::unexpected(written.error());
+        if (!complete) {
+            std::array<std::byte, sizeof(std::uint64_t)> bytes;
+            store_le<std::uint64_t>(bytes, first);
+            if (const auto written = store_->put(orphan_key(inode.ino), bytes); !written) return std::unexpected(written.error());
+        }
+        if (const auto written = transaction.put_inode(inode.ino, changed, size); !written) return std::unexpected(written.error());
+        const auto committed = transaction.commit(now);
+        if (!committed) return committed;
+        done = *committed;
+    }
+    inode.record = changed;
+    inode.committed_size = size;
+    inode.forget_extents();
+    space_.add_pending(freed);
+    WriteBack::limit_size(inode, size);
+    write_back_.drop_range(inode, first, ~std::uint64_t{0});
+    if (CachePage* last = cache_.find(inode, page_of(size)); last != nullptr && size % page_bytes_ != 0) {
+        std::memset(last->data + size % page_bytes_, 0, page_bytes_ - size % page_bytes_);
+        write_back_.mark_dirty(*last, done); // what is in flight still has the old tail
+    }
+    if (size == 0 && old_size != 0) inode.flush_on_close = true;
+    if (complete) return done;
+    return free_extents_from(inode, first, done);
+}
+
+} // namespace flashlab

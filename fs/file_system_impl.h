@@ -1,0 +1,182 @@
+/// FileSystem over a MetadataStore: the operations, each in the file named after its kind.
+///
+/// Idea       Every operation checks, changes copies of the records, commits them in one transaction, then changes memory.
+/// Invariant  Memory is changed after the commit only: an operation that fails leaves nothing.
+/// Cost       As file_system.h.
+/// Power cut  As file_system.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/directory.h"
+#include "fs/file_system.h"
+#include "fs/inode_table.h"
+#include "fs/metadata_transaction.h"
+#include "fs/posix_acl.h"
+#include "fs/space_accounting.h"
+#include "fs/write_back.h"
+#include "fs/xattr_store.h"
+
+namespace flashlab {
+
+/// What of the medium's superblock the file system uses; PramMetadataStore has it, tests bring their own.
+class FsSuperblock {
+public:
+    virtual ~FsSuperblock() = default;
+    [[nodiscard]] virtual std::string label() const = 0;
+    [[nodiscard]] virtual FsResult<SimTime> set_label(std::string_view label, SimTime now) = 0;
+    [[nodiscard]] virtual bool was_clean() const = 0;
+    [[nodiscard]] virtual FsResult<SimTime> mark_dirty(SimTime now) = 0;
+    [[nodiscard]] virtual FsResult<SimTime> mark_clean(SimTime now) = 0;
+};
+
+/// Page size of the file system on this device: a multiple of what the device keeps whole.
+[[nodiscard]] std::uint32_t data_page_bytes_for(const BlockDevice& device);
+/// The root directory and the counters, into an empty store.
+[[nodiscard]] FsResult<void> make_empty_file_system(MetadataStore& store, FileTime wall, SimTime now);
+
+class FileSystemImpl final : public FileSystem {
+public:
+    FileSystemImpl(std::shared_ptr<MetadataStore> store, std::shared_ptr<FsSuperblock> superblock, BlockDevice& device, EventSink& events,
+                   const FsOptions& options, std::uint32_t page_bytes);
+    ~FileSystemImpl() override;
+    /// Orphans, pending trims, counters. The text says what is wrong.
+    [[nodiscard]] std::expected<void, std::string> recover(SimTime now);
+
+    FsResult<Timed<Attributes>> lookup(const FsCall&, Ino parent, std::string_view name) override;
+    void forget(Ino ino, std::uint64_t references, SimTime now) override;
+    FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) override;
+    FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) override;
+    FsResult<Timed<Attributes>> make_symlink(const FsCall&, Ino parent, std::string_view name, std::string_view target) override;
+    FsResult<Timed<Attributes>> link(const FsCall&, Ino ino, Ino parent, std::string_view name) override;
+    FsResult<SimTime> unlink(const FsCall&, Ino parent, std::string_view name) override;
+    FsResult<SimTime> remove_directory(const FsCall&, Ino parent, std::string_view name) override;
+    FsResult<std::unique_ptr<SlowCall>> begin_rename(const FsCall&, Ino from_parent, std::string_view from, Ino to_parent, std::string_view to,
+                                                     RenameMode mode) override;
+    FsResult<Timed<std::string>> read_link(const FsCall&, Ino ino) override;
+    FsResult<SimTime> read_directory(const FsCall&, Ino ino, std::uint64_t offset, const EntrySink& sink) override;
+
+    FsResult<Timed<Attributes>> attributes(const FsCall&, Ino ino) override;
+    FsResult<Timed<Attributes>> change_attributes(const FsCall&, Ino ino, const AttributeChange& change) override;
+    FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall&, Ino ino, std::string_view name) override;
+    FsResult<SimTime> set_xattr(const FsCall&, Ino ino, std::string_view name, std::span<const std::byte> value, XattrMode mode) override;
+    FsResult<SimTime> remove_xattr(const FsCall&, Ino ino, std::string_view name) override;
+    FsResult<Timed<std::string>> list_xattrs(const FsCall&, Ino ino) override;
+    FsResult<SimTime> set_file_flags(const FsCall&, Ino ino, std::uint32_t flags) override;
+
+    FsResult<SimTime> open_file(const FsCall&, Ino ino, bool for_writing, bool truncate) override;
+    void close_file(const FsCall&, Ino ino, bool for_writing) override;
+    FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) override;
+    FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override;
+    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope) override;
+    FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override;
+    FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override;
+    FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) override;
+    FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset, std::uint64_t bytes) override;
+
+    FsUsage usage() const override;
+    std::string label() const override;
+    FsResult<SimTime> set_label(const FsCall&, std::string_view label) override;
+    FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes, std::uint64_t min_bytes) override;
+    SimTime tick(SimTime now) override;
+    std::vector<UnsyncedRange> unsynced() const override;
+    FsResult<SimTime> shut_down(SimTime now) override;
+    std::vector<FsckProblem> check() override;
+
+private:
+    friend class SyncCall;
+    friend class RenameCall;
+
+    struct NewNode {
+        std::uint32_t mode = 0;
+        std::uint32_t rdev = 0;
+        std::string_view target; ///< symbolic links
+    };
+    /// What a transaction that takes one link of an inode away leads to.
+    struct LinkDrop {
+        InodeRecord record;
+        bool destroyed = false; ///< the inode went in the same transaction
+        PageRuns freed;
+    };
+
+    // --- file_system_impl.cpp
+    [[nodiscard]] FsResult<Inode*> get(Ino ino);
+    [[nodiscard]] FsResult<Inode*> get_directory(Ino ino);
+    [[nodiscard]] FsResult<Inode*> get_regular(Ino ino);
+    [[nodiscard]] FsResult<void> may_change() const;
+    [[nodiscard]] Attributes attributes_of(const Inode& inode) const;
+    void touch_accessed(const FsCall& call, Inode& inode);
+    [[nodiscard]] std::uint64_t page_of(std::uint64_t offset) const { return offset / page_bytes_; }
+    [[nodiscard]] std::uint64_t pages_for(std::uint64_t size) const { return (size + page_bytes_ - 1) / page_bytes_; }
+    /// Puts the record; size as committed.
+    [[nodiscard]] static FsResult<void> put(MetadataTransaction& transaction, const Inode& inode, const InodeRecord& record);
+
+    // --- file_system_names.cpp
+    [[nodiscard]] FsResult<void> check_name(std::string_view name) const;
+    [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
+    [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
+    [[nodiscard]] FsResult<Ino> next_number(MetadataTransaction& transaction, std::uint64_t& next, std::uint64_t& limit);
+    [[nodiscard]] FsResult<LinkDrop> drop_link(MetadataTransaction& transaction, const Inode& inode, FileTime when);
+    void finish_drop(Inode& inode, const LinkDrop& drop, SimTime now);
+
+    // --- file_system_rename.cpp
+    struct RenamePlan;
+    [[nodiscard]] FsResult<RenamePlan> plan_rename(Ino from_parent, std::string_view from, Ino to_parent, std::string_view to, RenameMode mode);
+    [[nodiscard]] FsResult<SimTime> commit_rename(const FsCall&, Ino from_parent, std::string_view from, Ino to_parent, std::string_view to, RenameMode mode,
+                                                  SimTime now);
+    [[nodiscard]] FsResult<SimTime> commit_exchange(const FsCall&, RenamePlan& plan, std::string_view from, std::string_view to, SimTime now);
+    [[nodiscard]] bool is_within(Ino directory, Ino ancestor);
+
+    // --- file_system_orphans.cpp
+    void destroy_if_unused(Inode& inode, SimTime now);
+    [[nodiscard]] FsResult<SimTime> destroy(Inode& inode, SimTime now);
+    void destroy_doomed(SimTime now);
+    [[nodiscard]] FsResult<void> clean_orphans(SimTime now);
+    void load_counters(bool clean);
+    [[nodiscard]] FsResult<SimTime> free_extents_from(Inode& inode, std::uint64_t page, SimTime now);
+
+    // --- file_system_attributes.cpp, file_system_xattrs.cpp
+    [[nodiscard]] FsResult<void> chmod_acl(const Inode& inode, InodeRecord& record);
+    [[nodiscard]] FsResult<void> set_acl(const Inode& inode, InodeRecord& record, std::string_view name, std::span<const std::byte> value);
+
+    // --- file_system_data.cpp, file_system_write.cpp
+    [[nodiscard]] FsResult<SimTime> truncate(const FsCall&, Inode& inode, InodeRecord changed, std::uint64_t size);
+    [[nodiscard]] FsResult<SimTime> zero_committed_tail(Inode& inode, SimTime now);
+    [[nodiscard]] FsResult<SimTime> load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now);
+    [[nodiscard]] FsResult<std::uint64_t> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
+    [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
+    [[nodiscard]] FsResult<SimTime> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now);
+
+    // --- file_system_allocate.cpp
+    [[nodiscard]] FsResult<SimTime> punch(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
+    [[nodiscard]] FsResult<SimTime> fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now);
+    [[nodiscard]] bool next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const;
+
+    std::shared_ptr<MetadataStore> store_;
+    std::shared_ptr<FsSuperblock> superblock_;
+    BlockDevice& device_;
+    EventSink& events_;
+    FsOptions options_;
+    std::uint32_t page_bytes_;
+    InodeTable table_;
+    Directory directory_;
+    XattrStore xattrs_;
+    ExtentMap extents_;
+    SpaceAccounting space_;
+    PageCache cache_;
+    WriteBack write_back_;
+    std::vector<Ino> doomed_; ///< without name and user, but a job of theirs was under way
+    std::uint64_t next_ino_ = 0;
+    std::uint64_t ino_limit_ = 0; ///< numbers below are reserved in the store
+    std::uint64_t inodes_ = 0;
+    std::vector<std::byte> scratch_;                 ///< unaligned reads
+    std::vector<std::byte> head_page_, tail_page_;   ///< partly overwritten pages of a write
+};
+
+} // namespace flashlab

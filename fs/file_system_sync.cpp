@@ -1,0 +1,101 @@
+// fsync, the sync of everything, and the clean end.
+#include <algorithm>
+#include <array>
+
+#include "base/little_endian.h"
+#include "fs/device_errno.h"
+#include "fs/file_system_impl.h"
+#include "fs/fs_counters.h"
+#include "fs/sync_call.h"
+
+namespace flashlab {
+
+SyncCall::SyncCall(FileSystemImpl& fs, std::vector<Inode*> inodes, SyncScope scope)
+    : fs_{fs}, inodes_{std::move(inodes)}, scope_{scope}, sequence_{fs.write_back_.sequence()} {
+    for (Inode* inode : inodes_) ++inode->pins;
+}
+
+SyncCall::~SyncCall() {
+    for (Inode* inode : inodes_) {
+        --inode->pins;
+        if (inode->record.links == 0 && inode->is_unused()) {
+            fs_.doomed_.push_back(inode->ino);
+        } else {
+            fs_.table_.drop_if_idle(*inode);
+        }
+    }
+}
+
+FsResult<SimTime> SyncCall::advance(Inode& inode, SimTime now) {
+    while (true) {
+        FsResult<void> step;
+        if (inode.job != nullptr) {
+            if (inode.job->resume > now) return inode.job->resume;
+            step = fs_.write_back_.advance(inode, now);
+        } else if (WriteBack::has_dirty_since_before(inode, sequence_)) {
+            step = fs_.write_back_.start(inode, now);
+        } else if (inode.record_dirty && (scope_ == SyncScope::data_and_metadata || inode.record.size != inode.committed_size)) {
+            const auto committed = fs_.write_back_.commit_record(inode, now);
+            if (!committed) return committed;
+        } else {
+            return sim_never;
+        }
+        if (!step) {
+            inode.write_error = 0; // told here
+            return std::unexpected(step.error());
+        }
+    }
+}
+
+StepResult SyncCall::step(SimTime now) {
+    SimTime resume = sim_never;
+    SimTime done = now;
+    FsResult<void> outcome;
+    for (Inode* inode : inodes_) {
+        const auto next = advance(*inode, now);
+        if (!next) {
+            outcome = std::unexpected(next.error());
+            continue; // the others are brought home all the same
+        }
+        resume = std::min(resume, *next);
+        done = std::max(done, inode->synced_at);
+    }
+    if (!outcome) return std::unexpected(outcome.error());
+    if (resume != sim_never) return ResumeAt{resume};
+    return Done{done};
+}
+
+FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync(const FsCall&, Ino ino, SyncScope scope) {
+    const auto inode = get(ino);
+    if (!inode) return std::unexpected(inode.error());
+    return std::make_unique<SyncCall>(*this, std::vector<Inode*>{*inode}, scope);
+}
+
+FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync_all(const FsCall&) {
+    std::vector<Inode*> inodes;
+    for (Inode& inode : write_back_.dirty_inodes()) inodes.push_back(&inode);
+    return std::make_unique<SyncCall>(*this, std::move(inodes), SyncScope::data_and_metadata);
+}
+
+FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
+    if (options_.read_only) return now;
+    while (!write_back_.dirty_inodes().empty()) {
+        const auto done = write_back_.finish(write_back_.dirty_inodes().front(), now);
+        if (!done) return done;
+        now = *done;
+    }
+    destroy_doomed(now);
+    const auto trimmed = space_.trim_all(now);
+    if (!trimmed) return trimmed;
+    const auto durable = device_.flush(*trimmed);
+    if (!durable) return std::unexpected(errno_of(durable.error()));
+    MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
+    std::array<std::byte, sizeof(std::uint64_t)> bytes;
+    store_le<std::uint64_t>(bytes, inodes_);
+    if (const auto put_count = store_->put(inode_count_key, bytes); !put_count) return std::unexpected(put_count.error());
+    const auto counted = transaction.commit(*durable);
+    if (!counted) return counted;
+    return superblock_->mark_clean(*counted);
+}
+
+} // namespace flashlab

@@ -1,0 +1,114 @@
+// Extended attributes and the two that are access control lists.
+#include "fs/file_flags.h"
+#include "fs/file_system_impl.h"
+
+namespace flashlab {
+
+FsResult<Timed<std::vector<std::byte>>> FileSystemImpl::get_xattr(const FsCall& call, Ino ino, std::string_view name) {
+    const auto found = get(ino);
+    if (!found) return std::unexpected(found.error());
+    const InodeRecord& record = (*found)->record;
+    if (record.xattrs == 0) return std::unexpected(FsError{ENODATA});
+    if (name == acl_access_name && (record.acl & InodeRecord::has_access_acl) == 0) return std::unexpected(FsError{ENODATA});
+    auto value = xattrs_.get(ino, name);
+    if (!value) return std::unexpected(FsError{ENODATA});
+    return Timed<std::vector<std::byte>>{std::move(*value), call.now};
+}
+
+FsResult<Timed<std::string>> FileSystemImpl::list_xattrs(const FsCall& call, Ino ino) {
+    const auto found = get(ino);
+    if (!found) return std::unexpected(found.error());
+    if ((*found)->record.xattrs == 0) return Timed<std::string>{{}, call.now};
+    return Timed<std::string>{xattrs_.names(ino), call.now};
+}
+
+/// Inside a transaction that changes the mode: the access ACL follows.
+FsResult<void> FileSystemImpl::chmod_acl(const Inode& inode, InodeRecord& record) {
+    if ((record.acl & InodeRecord::has_access_acl) == 0) return {};
+    const auto value = xattrs_.get(inode.ino, acl_access_name);
+    auto acl = value ? PosixAcl::decode(*value) : std::nullopt;
+    if (!acl) return std::unexpected(FsError{EIO});
+    acl->set_mode(record.mode);
+    const auto set = xattrs_.set(inode.ino, acl_access_name, acl->encode());
+    if (!set) return std::unexpected(set.error());
+    return {};
+}
+
+/// Inside a transaction: stores or removes an ACL, and keeps mode and marks in step. An empty value removes.
+FsResult<void> FileSystemImpl::set_acl(const Inode& inode, InodeRecord& record, std::string_view name, std::span<const std::byte> value) {
+    const bool is_default = name == acl_default_name;
+    if (record.is_symlink()) return std::unexpected(FsError{EOPNOTSUPP});
+    if (is_default && !record.is_directory()) return std::unexpected(FsError{EACCES});
+    const std::uint32_t mark = is_default ? InodeRecord::has_default_acl : InodeRecord::has_access_acl;
+    bool keep = !value.empty();
+    if (keep) {
+        const auto acl = PosixAcl::decode(value);
+        if (!acl) return std::unexpected(FsError{EINVAL});
+        if (!is_default) {
+            record.mode = (record.mode & ~0777u) | acl->mode();
+            keep = !acl->is_minimal(); // the mode says it all
+        }
+    }
+    const bool had = (record.acl & mark) != 0;
+    if (keep) {
+        if (const auto set = xattrs_.set(inode.ino, name, value); !set) return std::unexpected(set.error());
+        record.acl |= mark;
+        if (!had) ++record.xattrs;
+    } else if (had) {
+        if (const auto removed = xattrs_.remove(inode.ino, name); !removed) return std::unexpected(removed.error());
+        record.acl &= ~mark;
+        --record.xattrs;
+    }
+    return {};
+}
+
+FsResult<SimTime> FileSystemImpl::set_xattr(const FsCall& call, Ino ino, std::string_view name, std::span<const std::byte> value, XattrMode mode) {
+    if (const auto may = may_change(); !may) return std::unexpected(may.error());
+    const auto found = get(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    if (name.empty() || name.size() > XattrStore::longest_name) return std::unexpected(FsError{ERANGE});
+    if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
+    if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
+    const bool exists = inode.record.xattrs != 0 && xattrs_.has(ino, name);
+    if (mode == XattrMode::create && exists) return std::unexpected(FsError{EEXIST});
+    if (mode == XattrMode::replace && !exists) return std::unexpected(FsError{ENODATA});
+    InodeRecord record = inode.record;
+    record.changed = call.wall;
+    MetadataTransaction transaction{*store_};
+    if (name == acl_access_name || name == acl_default_name) {
+        if (const auto set = set_acl(inode, record, name, value); !set) return std::unexpected(set.error());
+    } else {
+        const auto set = xattrs_.set(ino, name, value);
+        if (!set) return std::unexpected(set.error());
+        if (*set) ++record.xattrs;
+    }
+    if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
+    const auto done = transaction.commit(call.now);
+    if (done) inode.record = record;
+    return done;
+}
+
+FsResult<SimTime> FileSystemImpl::remove_xattr(const FsCall& call, Ino ino, std::string_view name) {
+    if (const auto may = may_change(); !may) return std::unexpected(may.error());
+    const auto found = get(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    if (inode.record.xattrs == 0) return std::unexpected(FsError{ENODATA});
+    if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
+    InodeRecord record = inode.record;
+    record.changed = call.wall;
+    MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
+    const auto removed = xattrs_.remove(ino, name);
+    if (!removed) return std::unexpected(removed.error());
+    if (!*removed) return std::unexpected(FsError{ENODATA});
+    --record.xattrs;
+    if (name == acl_access_name) record.acl &= ~static_cast<std::uint32_t>(InodeRecord::has_access_acl);
+    if (name == acl_default_name) record.acl &= ~static_cast<std::uint32_t>(InodeRecord::has_default_acl);
+    if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
+    const auto done = transaction.commit(call.now);
+    if (done) inode.record = record;
+    return done;
+}
+
+} // namespace flashlab

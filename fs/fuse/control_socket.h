@@ -1,0 +1,57 @@
+/// The owner's line to a live mount: one JSON line in, one JSON line out, over a Unix socket.
+///
+/// Idea       A single thread polls the listener and its clients and calls the handler; whoever may read the device directory still needs to be its owner.
+/// Invariant  The socket has mode 0600 before it can be connected to, and a peer of another user (root aside) is hung up on.
+/// Cost       Nothing on the request path: its own thread, asleep in poll.
+/// Power cut  Goes with the mount; a socket file left by kill -9 is recognised as dead and replaced.
+/// Threading  The handler runs on the socket's thread, one request at a time.
+#pragma once
+
+#include <atomic>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "fs/fuse/mount.h"
+
+namespace flashlab {
+
+class ControlSocket {
+public:
+    /// The error is a whole sentence with the remedy.
+    [[nodiscard]] static std::expected<std::unique_ptr<ControlSocket>, std::string> make(std::string path, ControlHandler handler);
+    ~ControlSocket();
+    ControlSocket(const ControlSocket&) = delete;
+    ControlSocket& operator=(const ControlSocket&) = delete;
+
+    void start();
+    /// Ends the thread after the request it is answering and removes the socket.
+    void stop();
+
+private:
+    struct Client {
+        int fd;
+        std::string received;
+    };
+    ControlSocket(std::string path, ControlHandler handler, int listener, int wake);
+    void loop();
+    void accept_client();
+    /// False: hang up.
+    [[nodiscard]] bool serve(Client& client);
+
+    std::string path_;
+    ControlHandler handler_;
+    int listener_;
+    int wake_;
+    std::vector<Client> clients_;
+    std::atomic<bool> stopping_{false};
+    std::thread thread_;
+};
+
+/// Client side: sends one line, returns the answer without its newline. The error says why nobody answered.
+[[nodiscard]] std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request);
+
+} // namespace flashlab

@@ -1,0 +1,7 @@
+/// libfuse's low-level API, included in one way everywhere.
+#pragma once
+
+#ifndef FUSE_USE_VERSION
+#define FUSE_USE_VERSION 314
+#endif
+#include <fuse_lowlevel.h>

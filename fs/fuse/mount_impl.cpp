@@ -1,0 +1,199 @@
+#include "fs/fuse/mount_impl.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "fs/fuse/mount_point.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr unsigned default_threads = 2;
+constexpr auto patience_with_open_files = std::chrono::milliseconds{300};
+
+/// What libfuse complains about while mounting, for our own sentence. It has one log function for the whole process.
+std::string& collected_complaints() {
+    static std::string text;
+    return text;
+}
+
+void collect_complaint(fuse_log_level, const char* format, va_list arguments) {
+    char line[512];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    collected_complaints() += line;
+}
+
+std::string last_complaint() {
+    std::string text = collected_complaints();
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    for (char& c : text) c = c == '\n' ? ' ' : c;
+    return text.empty() ? std::string{std::strerror(errno)} : text;
+}
+
+/// Collects as long as it lives.
+class ComplaintCollector {
+public:
+    ComplaintCollector() {
+        collected_complaints().clear();
+        fuse_set_log_func(collect_complaint);
+    }
+    ~ComplaintCollector() { fuse_set_log_func(nullptr); }
+    ComplaintCollector(const ComplaintCollector&) = delete;
+    ComplaintCollector& operator=(const ComplaintCollector&) = delete;
+};
+
+} // namespace
+
+std::expected<std::unique_ptr<Mount>, std::string> Mount::make(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config,
+                                                               ControlHandler control) {
+    if (const auto sound = check_host_fuse(); !sound) return std::unexpected(sound.error());
+    if (const auto sound = check_mount_point(config.mount_point); !sound) return std::unexpected(sound.error());
+    auto mount = std::make_unique<MountImpl>(fs, power, events, config);
+    if (const auto done = mount->set_up(std::move(control)); !done) return std::unexpected(done.error());
+    return mount;
+}
+
+MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config)
+    : config_{config}, service_{fs, power, events, config.latency, config.clock_start},
+      context_{.service = service_,
+               .on_ready =
+                   [this] {
+                       answering_ = true;
+                       signals_.wake();
+                   },
+               .on_power_cut = [this] { signals_.wake(); },
+               .kernel_writeback = config.kernel_writeback} {
+    if (char* real = realpath(config_.mount_point.c_str(), nullptr)) { // the daemon may change its directory
+        config_.mount_point = real;
+        std::free(real);
+    }
+}
+
+std::expected<void, std::string> MountImpl::set_up(ControlHandler control) {
+    const ComplaintCollector collector;
+    if (control && !config_.control_socket.empty()) {
+        auto socket = ControlSocket::make(config_.control_socket, std::move(control));
+        if (!socket) return std::unexpected(socket.error());
+        control_ = std::move(*socket);
+    }
+    std::vector<std::string> words = session_arguments(config_, geteuid() == 0);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    fuse_args args = FUSE_ARGS_INIT(static_cast<int>(words.size()), arguments.data());
+    const fuse_lowlevel_ops table = operation_table(config_.kernel_writeback);
+    session_ = fuse_session_new(&args, &table, sizeof table, &context_);
+    fuse_opt_free_args(&args);
+    if (session_ == nullptr) {
+        return std::unexpected(fmt::format("the mount options are not accepted: {}: see mount.fuse3(8) for those that are", last_complaint()));
+    }
+    if (fuse_session_mount(session_, config_.mount_point.c_str()) != 0) {
+        const std::string why = last_complaint();
+        fuse_session_destroy(session_);
+        session_ = nullptr;
+        return std::unexpected(fmt::format("mounting on {} failed: {}: you must own the directory or be root; allow_other for others than root needs "
+                                           "user_allow_other in /etc/fuse.conf",
+                                           config_.mount_point, why));
+    }
+    return {};
+}
+
+MountImpl::~MountImpl() {
+    if (control_ != nullptr) control_->stop();
+    service_.finish();
+    if (session_ == nullptr) return;
+    fuse_session_unmount(session_);
+    fuse_session_destroy(session_);
+}
+
+/// Measured only where answers are timed; the getxattr it sends is answered without the monitor.
+void MountImpl::calibrate() {
+    if (!service_.stats().latency.off) service_.set_lead(measure_round_trip(config_.mount_point));
+}
+
+void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<void()>& ready) {
+    bool told = false;
+    while (service_.is_powered() && !stop_asked_ && !signals_.signalled() && !loop.has_ended()) {
+        if (answering_ && !told) {
+            told = true;
+            calibrate();
+            if (control_ != nullptr) control_->start();
+            if (ready) ready();
+        }
+        signals_.wait_until(service_.tick());
+    }
+}
+
+/// Asked to end while mounted: the kernel's dirty pages come first, then the name goes, then the workers see the connection end. Files that programs keep
+/// open would hold it for ever: they get a moment.
+void MountImpl::wait_for_unmount(const SessionLoop& loop) {
+    flush_kernel_pages(config_.mount_point);
+    detach(config_.mount_point);
+    const WallTime latest = WallClock::now() + patience_with_open_files;
+    while (!loop.has_ended() && service_.is_powered() && WallClock::now() < latest) {
+        signals_.wait_until(std::min(latest, WallClock::now() + std::chrono::milliseconds{20}));
+    }
+}
+
+MountEnd MountImpl::run(const std::function<void()>& ready) {
+    const unsigned threads = config_.threads == 0 ? default_threads : config_.threads;
+    SessionLoop loop{session_, threads, [this] { signals_.wake(); }};
+    loop.start();
+    serve_until_end(loop, ready);
+    if (service_.is_powered() && !loop.has_ended()) wait_for_unmount(loop);
+    if (control_ != nullptr) control_->stop();
+    loop.stop();
+    service_.finish();
+    {
+        const ComplaintCollector quiet; // the name may be gone already: nothing to tell
+        fuse_session_unmount(session_); // closes /dev/fuse: what programs still wait for is aborted
+    }
+    if (!service_.is_powered()) return MountEnd::power_cut;
+    if (!service_.is_sound()) return MountEnd::failed;
+    if (loop.error() != 0) {
+        fmt::print(stderr, "flashlab: /dev/fuse failed: {}\n", std::strerror(loop.error()));
+        return MountEnd::failed;
+    }
+    return service_.sync_all() ? MountEnd::clean : MountEnd::failed;
+}
+
+void MountImpl::with_monitor(const std::function<void(SimTime)>& work) {
+    service_.with_monitor(work);
+}
+
+FsResult<void> MountImpl::sync_all() {
+    return service_.sync_all();
+}
+
+CutSummary MountImpl::power_cut(std::uint64_t seed) {
+    const CutSummary summary = service_.cut(seed);
+    signals_.wake();
+    return summary;
+}
+
+void MountImpl::set_latency(LatencyMode mode) {
+    service_.set_latency(mode);
+    if (answering_) calibrate();
+}
+
+void MountImpl::stop() {
+    stop_asked_ = true;
+    signals_.wake();
+}
+
+MountStats MountImpl::stats() {
+    return service_.stats();
+}
+
+SimTime MountImpl::clock_now() {
+    return service_.clock_now();
+}
+
+} // namespace flashlab

@@ -1,0 +1,53 @@
+/// Mount, put together: service, session, workers, control socket and the thread that waits for the end.
+///
+/// Idea       run() starts the workers and then is the ticker: it sleeps until background work is due or something ends the mount.
+/// Invariant  The session outlives its workers; the control socket outlives neither.
+/// Cost       See Service.
+/// Power cut  The workers leave, the name is detached, and closing /dev/fuse aborts what programs still wait for.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "fs/fuse/control_socket.h"
+#include "fs/fuse/mount.h"
+#include "fs/fuse/operations.h"
+#include "fs/fuse/service.h"
+#include "fs/fuse/session_loop.h"
+#include "fs/fuse/signal_watch.h"
+
+namespace flashlab {
+
+class MountImpl final : public Mount {
+public:
+    MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config);
+    ~MountImpl() override;
+
+    [[nodiscard]] std::expected<void, std::string> set_up(ControlHandler control);
+
+    [[nodiscard]] MountEnd run(const std::function<void()>& ready) override;
+    void with_monitor(const std::function<void(SimTime)>& work) override;
+    [[nodiscard]] FsResult<void> sync_all() override;
+    [[nodiscard]] CutSummary power_cut(std::uint64_t seed) override;
+    void set_latency(LatencyMode mode) override;
+    void stop() override;
+    [[nodiscard]] MountStats stats() override;
+    [[nodiscard]] SimTime clock_now() override;
+
+private:
+    void serve_until_end(const SessionLoop& loop, const std::function<void()>& ready);
+    void wait_for_unmount(const SessionLoop& loop);
+    void calibrate();
+
+    MountConfig config_;
+    SignalWatch signals_;
+    Service service_;
+    SessionContext context_;
+    fuse_session* session_ = nullptr;
+    std::unique_ptr<ControlSocket> control_;
+    std::atomic<bool> answering_{false};
+    std::atomic<bool> stop_asked_{false};
+};
+
+} // namespace flashlab

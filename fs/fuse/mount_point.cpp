@@ -1,0 +1,143 @@
+#include "fs/fuse/mount_point.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <mntent.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+namespace {
+
+constexpr const char* unmounter = "fusermount3";
+
+std::unexpected<std::string> complaint(std::string sentence) {
+    return std::unexpected(std::move(sentence));
+}
+
+/// A device of ours is mounted on exactly this directory.
+bool is_taken(const std::string& path) {
+    char* real = realpath(path.c_str(), nullptr);
+    if (real == nullptr) return false;
+    const std::string wanted{real};
+    std::free(real);
+    FILE* mounts = setmntent("/proc/self/mounts", "r");
+    if (mounts == nullptr) return false;
+    bool taken = false;
+    while (const mntent* mount = getmntent(mounts)) {
+        taken = taken || (wanted == mount->mnt_dir && std::string_view{mount->mnt_type} == "fuse.flashlab");
+    }
+    endmntent(mounts);
+    return taken;
+}
+
+bool is_in_path(const char* program) {
+    const char* path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"; // where fusermount3 is installed
+    for (std::string_view rest{path}; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(':'), rest.size());
+        const std::string candidate = fmt::format("{}/{}", rest.substr(0, end), program);
+        if (access(candidate.c_str(), X_OK) == 0) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
+/// libfuse splits options at commas and knows one escape.
+std::string escaped(const std::string& value) {
+    std::string out;
+    for (const char c : value) {
+        if (c == ',' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+} // namespace
+
+std::expected<void, std::string> check_mount_point(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+        switch (errno) {
+        case ENOENT: return complaint(fmt::format("mount point {} does not exist: create it with mkdir -p {}", path, path));
+        case ENOTCONN:
+            return complaint(fmt::format("mount point {} is held by a mount whose daemon is gone: clear it with fusermount3 -u {}", path, path));
+        default: return complaint(fmt::format("mount point {} cannot be used: {}: choose a directory you can reach", path, std::strerror(errno)));
+        }
+    }
+    if (!S_ISDIR(status.st_mode)) return complaint(fmt::format("mount point {} is not a directory: choose or create a directory", path));
+    if (is_taken(path)) return complaint(fmt::format("mount point {} is busy: a FlashLab device is mounted there: flashlab umount {} first", path, path));
+    return {};
+}
+
+std::expected<void, std::string> check_host_fuse() {
+    const int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    if (device < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO)) {
+        return complaint("/dev/fuse is missing: load the module with modprobe fuse; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN");
+    }
+    if (device < 0) return complaint(fmt::format("/dev/fuse cannot be opened: {}: ask for access to it, or run as root", std::strerror(errno)));
+    close(device);
+    if (geteuid() != 0 && !is_in_path(unmounter)) {
+        return complaint("fusermount3 is missing, and only root can mount without it: install the package fuse3");
+    }
+    return {};
+}
+
+std::vector<std::string> session_arguments(const MountConfig& config, bool is_root) {
+    std::string options = fmt::format("default_permissions,subtype=flashlab,fsname={}", escaped(config.device_directory));
+    // mount(8) does not hand these on to a helper, and libfuse's default is nosuid,nodev for root too.
+    if (is_root) options += ",suid,dev";
+    if (config.read_only) options += ",ro";
+    for (const std::string& option : config.fuse_options) {
+        if (option != "default_permissions") options += "," + option;
+    }
+    return {"flashlab", "-o", options};
+}
+
+bool detach(const std::string& path) {
+    if (geteuid() == 0) return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
+    std::array<std::string, 6> words{unmounter, "-u", "-q", "-z", "--", path};
+    std::array<char*, 7> arguments{};
+    std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
+    pid_t child = 0;
+    if (posix_spawnp(&child, unmounter, nullptr, nullptr, arguments.data(), environ) != 0) return false;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return false;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void flush_kernel_pages(const std::string& path) {
+    const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return;
+    syncfs(directory);
+    close(directory);
+}
+
+std::chrono::nanoseconds measure_round_trip(const std::string& path) {
+    using namespace std::chrono;
+    constexpr std::size_t warm_up = 16;
+    std::array<nanoseconds, 80> took{};
+    for (nanoseconds& one : took) {
+        const auto start = steady_clock::now();
+        char nothing = 0;
+        static_cast<void>(getxattr(path.c_str(), "security.capability", &nothing, sizeof nothing)); // answered without the monitor
+        one = duration_cast<nanoseconds>(steady_clock::now() - start);
+    }
+    const auto middle = took.begin() + (took.size() + warm_up) / 2;
+    std::ranges::nth_element(took.begin() + warm_up, middle, took.end());
+    return std::clamp<nanoseconds>(*middle, nanoseconds{0}, microseconds{50}); // a busy host must not make answers leave long before their time
+}
+
+} // namespace flashlab

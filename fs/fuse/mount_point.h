@@ -1,0 +1,28 @@
+/// The directory a device is mounted on, and the host's side of FUSE: what is missing, said in sentences before libfuse says it in fragments.
+///
+/// Idea       Look before mounting; unmount by the right of whoever mounted.
+/// Invariant  Nothing is changed when check_mount_point complains.
+/// Cost       A few stat calls, once.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "fs/fuse/mount.h"
+
+namespace flashlab {
+
+[[nodiscard]] std::expected<void, std::string> check_mount_point(const std::string& path);
+[[nodiscard]] std::expected<void, std::string> check_host_fuse();
+/// Options for fuse_session_new: ours first, the user's behind them, so that theirs win.
+[[nodiscard]] std::vector<std::string> session_arguments(const MountConfig& config, bool is_root);
+/// Takes the name out of the tree; open files keep working. False when nothing was mounted there.
+bool detach(const std::string& path);
+/// Writes back what the kernel holds of that mount.
+void flush_kernel_pages(const std::string& path);
+/// How long the kernel and libfuse take to carry a request that needs no work, by asking this mount.
+[[nodiscard]] std::chrono::nanoseconds measure_round_trip(const std::string& path);
+
+} // namespace flashlab

@@ -1,0 +1,51 @@
+/// The table of low-level operations, and what its handlers share.
+///
+/// Idea       A handler translates: kernel words in, one FileSystem call in the monitor, kernel words out. Handlers are grouped as the interface is: names,
+///            attributes, data, directories, the whole.
+/// Invariant  Every request is answered exactly once. A reference is counted per entry that reached the kernel, and only then.
+/// Cost       See Service::serve.
+/// Power cut  Nothing is kept here.
+#pragma once
+
+#include <sys/stat.h>
+
+#include "fs/fuse/fuse_api.h"
+#include "fs/fuse/service.h"
+
+namespace flashlab {
+
+/// Told to handlers through the session's user data.
+struct SessionContext {
+    Service& service;
+    std::function<void()> on_ready; ///< the kernel's INIT was answered
+    std::function<void()> on_power_cut; ///< the mount must end
+    bool kernel_writeback = false;
+};
+
+[[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);
+
+void add_name_operations(fuse_lowlevel_ops& table);
+void add_attribute_operations(fuse_lowlevel_ops& table);
+void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback);
+void add_directory_operations(fuse_lowlevel_ops& table);
+void add_whole_operations(fuse_lowlevel_ops& table);
+
+// --- shared by handlers -----------------------------------------------------------------------------------------------------------------
+
+/// Every change passes the kernel, so what it caches stays true: a day.
+inline constexpr double cache_seconds = 86400.0;
+
+[[nodiscard]] inline SessionContext& context_of(fuse_req_t request) {
+    return *static_cast<SessionContext*>(fuse_req_userdata(request));
+}
+[[nodiscard]] inline Service& service_of(fuse_req_t request) {
+    return context_of(request).service;
+}
+[[nodiscard]] struct stat stat_of(const Attributes& attributes);
+[[nodiscard]] fuse_entry_param entry_of(const Attributes& attributes);
+/// Sends the entry; gives the reference back when the kernel no longer wants it.
+void reply_entry(fuse_req_t request, const Attributes& attributes);
+/// Gives back references that no reply carried to the kernel.
+void take_back(Service& service, Ino ino, std::uint64_t references);
+
+} // namespace flashlab

@@ -1,0 +1,152 @@
+// getattr, setattr and the extended attributes.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <sys/xattr.h>
+
+#include "fs/fuse/operations.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::string_view capability_name = "security.capability";
+constexpr std::string_view access_acl_name = "system.posix_acl_access";
+
+void reply_attributes(fuse_req_t to, Attributes& attributes) {
+    const struct stat answer = stat_of(attributes);
+    fuse_reply_attr(to, &answer, cache_seconds);
+}
+
+void on_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) {
+    Service& service = service_of(request);
+    service.serve(
+        request, {.op = FsOp::getattr, .ino = Ino{ino}}, [&](const FsCall& call) { return service.fs().attributes(call, Ino{ino}); }, reply_attributes);
+}
+
+FileTime file_time_of(const timespec& time) {
+    return {time.tv_sec, static_cast<std::uint32_t>(time.tv_nsec)};
+}
+
+AttributeChange change_of(const struct stat& wanted, int which, FileTime wall) {
+    AttributeChange change;
+    const auto take = [&](int bit, AttributeChange::Bit as) {
+        if ((which & bit) != 0) change.which |= as;
+        return (which & bit) != 0;
+    };
+    if (take(FUSE_SET_ATTR_MODE, AttributeChange::mode)) change.new_mode = wanted.st_mode;
+    if (take(FUSE_SET_ATTR_UID, AttributeChange::uid)) change.new_uid = wanted.st_uid;
+    if (take(FUSE_SET_ATTR_GID, AttributeChange::gid)) change.new_gid = wanted.st_gid;
+    if (take(FUSE_SET_ATTR_SIZE, AttributeChange::size)) change.new_size = static_cast<std::uint64_t>(wanted.st_size);
+    if (take(FUSE_SET_ATTR_ATIME, AttributeChange::atime)) change.new_atime = file_time_of(wanted.st_atim);
+    if (take(FUSE_SET_ATTR_MTIME, AttributeChange::mtime)) change.new_mtime = file_time_of(wanted.st_mtim);
+    if (take(FUSE_SET_ATTR_CTIME, AttributeChange::ctime)) change.new_ctime = file_time_of(wanted.st_ctim);
+    if (take(FUSE_SET_ATTR_ATIME_NOW, AttributeChange::atime)) change.new_atime = wall;
+    if (take(FUSE_SET_ATTR_MTIME_NOW, AttributeChange::mtime)) change.new_mtime = wall;
+    return change;
+}
+
+void on_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int which, fuse_file_info*) {
+    Service& service = service_of(request);
+    const std::uint64_t size = (which & FUSE_SET_ATTR_SIZE) != 0 ? static_cast<std::uint64_t>(wanted->st_size) : 0;
+    service.serve(
+        request, {.op = FsOp::setattr, .ino = Ino{ino}, .mutates = true, .bytes = size},
+        [&](const FsCall& call) { return service.fs().change_attributes(call, Ino{ino}, change_of(*wanted, which, call.wall)); }, reply_attributes);
+}
+
+/// The protocol of getxattr(2) and listxattr(2): size 0 asks for the size.
+void reply_sized(fuse_req_t to, const void* bytes, std::size_t have, std::size_t room) {
+    if (room == 0) {
+        fuse_reply_xattr(to, have);
+    } else if (have > room) {
+        fuse_reply_err(to, ERANGE);
+    } else {
+        fuse_reply_buf(to, static_cast<const char*>(bytes), have);
+    }
+}
+
+void on_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, std::size_t room) {
+    Service& service = service_of(request);
+    const bool is_capability = capability_name == name;
+    if (is_capability && service.is_powered() && service.capabilities().known_without(Ino{ino})) { // comes before every write(2)
+        fuse_reply_err(request, ENODATA);
+        return;
+    }
+    const auto work = [&](const FsCall& call) {
+        auto value = service.fs().get_xattr(call, Ino{ino}, name);
+        if (!is_capability) return value;
+        if (value) value->done = call.now; // never charged: no kernel file system asks its medium for it
+        else if (value.error().error_number == ENODATA) service.capabilities().note_without(Ino{ino});
+        return value;
+    };
+    service.serve(request, {.op = FsOp::getxattr, .ino = Ino{ino}, .bytes = room}, work,
+                  [room](fuse_req_t to, std::vector<std::byte>& value) { reply_sized(to, value.data(), value.size(), room); });
+}
+
+void on_listxattr(fuse_req_t request, fuse_ino_t ino, std::size_t room) {
+    Service& service = service_of(request);
+    service.serve(
+        request, {.op = FsOp::listxattr, .ino = Ino{ino}, .bytes = room}, [&](const FsCall& call) { return service.fs().list_xattrs(call, Ino{ino}); },
+        [room](fuse_req_t to, std::string& names) { reply_sized(to, names.data(), names.size(), room); });
+}
+
+bool is_in_group(fuse_req_t request, std::uint32_t gid) {
+    if (fuse_req_ctx(request)->gid == gid) return true;
+    std::vector<gid_t> groups(64);
+    int count = fuse_req_getgroups(request, static_cast<int>(groups.size()), groups.data());
+    if (count > static_cast<int>(groups.size())) {
+        groups.resize(static_cast<std::size_t>(count));
+        count = fuse_req_getgroups(request, count, groups.data());
+    }
+    groups.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(groups.size()))));
+    return std::ranges::find(groups, gid) != groups.end();
+}
+
+/// A new access ACL takes setgid away from callers outside the file's group; the kernel leaves that to the daemon (protocol before SETXATTR_EXT).
+FsResult<SimTime> drop_setgid(fuse_req_t request, Service& service, const FsCall& call, Ino ino, SimTime done) {
+    const auto present = service.fs().attributes(call, ino);
+    if (!present) return std::unexpected(present.error());
+    const Attributes& file = present->value;
+    if ((file.mode & S_ISGID) == 0 || S_ISDIR(file.mode) || is_in_group(request, file.gid)) return done;
+    AttributeChange change;
+    change.which = AttributeChange::mode;
+    change.new_mode = file.mode & ~static_cast<std::uint32_t>(S_ISGID);
+    const auto changed = service.fs().change_attributes(call, ino, change);
+    if (!changed) return std::unexpected(changed.error());
+    return std::max(done, changed->done);
+}
+
+void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value, std::size_t bytes, int flags) {
+    Service& service = service_of(request);
+    const auto mode = flags == XATTR_CREATE ? XattrMode::create : flags == XATTR_REPLACE ? XattrMode::replace : XattrMode::any;
+    const auto work = [&](const FsCall& call) -> FsResult<SimTime> {
+        if (capability_name == name) service.capabilities().drop(Ino{ino});
+        const auto done = service.fs().set_xattr(call, Ino{ino}, name, std::as_bytes(std::span{value, bytes}), mode);
+        if (!done || call.may_override_suid || access_acl_name != name) return done;
+        return drop_setgid(request, service, call, Ino{ino}, *done);
+    };
+    service.serve(request, {.op = FsOp::setxattr, .ino = Ino{ino}, .mutates = true, .bytes = bytes}, work,
+                  [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+}
+
+void on_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
+    Service& service = service_of(request);
+    service.serve(
+        request, {.op = FsOp::removexattr, .ino = Ino{ino}, .mutates = true}, [&](const FsCall& call) { return service.fs().remove_xattr(call, Ino{ino}, name); },
+        [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+}
+
+} // namespace
+
+void add_attribute_operations(fuse_lowlevel_ops& table) {
+    table.getattr = on_getattr;
+    table.setattr = on_setattr;
+    table.getxattr = on_getxattr;
+    table.setxattr = on_setxattr;
+    table.listxattr = on_listxattr;
+    table.removexattr = on_removexattr;
+}
+
+} // namespace flashlab

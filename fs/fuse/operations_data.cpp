@@ -1,0 +1,162 @@
+// open, read, write, fsync and the other calls on a file's bytes.
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <unistd.h>
+
+#include "fs/fuse/operations.h"
+#include "fs/fuse/read_buffer.h"
+
+namespace flashlab {
+
+namespace {
+
+/// One copy holds the monitor; callers loop, as copy_file_range(2) asks them to.
+constexpr std::uint64_t copied_at_once = 16u << 20;
+
+bool is_for_writing(const fuse_file_info* file) {
+    return (file->flags & O_ACCMODE) != O_RDONLY;
+}
+
+void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+    Service& service = service_of(request);
+    const fuse_file_info opened = *file;
+    const bool truncate = (opened.flags & O_TRUNC) != 0;
+    const auto answer = [opened, ino](fuse_req_t to, Nothing&) {
+        Service& again = service_of(to);
+        fuse_file_info reply = opened;
+        reply.keep_cache = 1; // nobody changes data behind the kernel
+        if (fuse_reply_open(to, &reply) != -ENOENT) return;
+        again.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, // interrupted: no release will come
+                             [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
+    };
+    service.serve(
+        request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
+        [&](const FsCall& call) { return service.fs().open_file(call, Ino{ino}, is_for_writing(&opened), truncate); }, answer);
+}
+
+void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
+    Service& service = service_of(request);
+    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
+    fuse_reply_err(request, 0);
+}
+
+struct ReadAnswer {
+    ReadBuffer buffer;
+    std::size_t bytes;
+};
+
+void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset, fuse_file_info*) {
+    Service& service = service_of(request);
+    const auto at = static_cast<std::uint64_t>(offset);
+    const auto work = [&](const FsCall& call) -> FsResult<Timed<ReadAnswer>> {
+        ReadBuffer buffer{bytes};
+        const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
+        if (!got) return std::unexpected(got.error());
+        return Timed<ReadAnswer>{{std::move(buffer), got->value}, got->done};
+    };
+    service.serve(request, {.op = FsOp::read, .ino = Ino{ino}, .offset = at, .bytes = bytes}, work, [](fuse_req_t to, ReadAnswer& answer) {
+        fuse_reply_buf(to, reinterpret_cast<const char*>(answer.buffer.first(answer.bytes).data()), answer.bytes);
+    });
+}
+
+void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t bytes, off_t offset, fuse_file_info* file) {
+    Service& service = service_of(request);
+    const auto at = static_cast<std::uint64_t>(offset);
+    const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
+    const bool from_page_cache = file->writepage != 0;
+    const auto write = [&](FsCall call) {
+        if (from_page_cache) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
+        return service.fs().write(call, Ino{ino}, at, std::as_bytes(std::span{from, bytes}));
+    };
+    if ((file->flags & O_DSYNC) == 0 || from_page_cache) { // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync
+        service.serve(request, info, write, [bytes](fuse_req_t to, Nothing&) { fuse_reply_write(to, bytes); });
+        return;
+    }
+    const auto scope = (file->flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
+    const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
+        const auto written = write(call);
+        if (!written) return std::unexpected(written.error());
+        return service.fs().begin_sync(call, Ino{ino}, scope);
+    };
+    service.serve_slow(request, info, begin, [bytes](fuse_req_t to) { fuse_reply_write(to, bytes); });
+}
+
+void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info*) {
+    Service& service = service_of(request);
+    const auto scope = data_only != 0 ? SyncScope::data_only : SyncScope::data_and_metadata;
+    service.serve_slow(
+        request, {.op = FsOp::fsync, .ino = Ino{ino}, .mutates = true}, [&](const FsCall& call) { return service.fs().begin_sync(call, Ino{ino}, scope); },
+        [](fuse_req_t to) { fuse_reply_err(to, 0); });
+}
+
+std::optional<FallocateMode> fallocate_mode(int mode) {
+    switch (mode) {
+    case 0: return FallocateMode::allocate;
+    case FALLOC_FL_KEEP_SIZE: return FallocateMode::keep_size;
+    case FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE: return FallocateMode::punch_hole;
+    case FALLOC_FL_ZERO_RANGE: return FallocateMode::zero_range;
+    case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE: return FallocateMode::zero_range_keep_size;
+    default: return std::nullopt;
+    }
+}
+
+void on_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length, fuse_file_info*) {
+    const auto known = fallocate_mode(mode);
+    if (!known) {
+        fuse_reply_err(request, EOPNOTSUPP);
+        return;
+    }
+    Service& service = service_of(request);
+    const auto at = static_cast<std::uint64_t>(offset);
+    const auto bytes = static_cast<std::uint64_t>(length);
+    service.serve(
+        request, {.op = FsOp::fallocate, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes},
+        [&](const FsCall& call) { return service.fs().allocate(call, Ino{ino}, *known, at, bytes); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+}
+
+void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse_file_info*) {
+    if (whence != SEEK_DATA && whence != SEEK_HOLE) {
+        fuse_reply_err(request, EINVAL);
+        return;
+    }
+    Service& service = service_of(request);
+    const auto work = [&](const FsCall& call) -> FsResult<Timed<std::uint64_t>> {
+        const auto found = service.fs().seek(call, Ino{ino}, static_cast<std::uint64_t>(offset), whence == SEEK_DATA ? SeekWhat::data : SeekWhat::hole);
+        if (!found) return std::unexpected(found.error());
+        return Timed<std::uint64_t>{*found, call.now};
+    };
+    service.serve(request, {.op = FsOp::lseek, .ino = Ino{ino}, .offset = static_cast<std::uint64_t>(offset)}, work,
+                  [](fuse_req_t to, std::uint64_t& at) { fuse_reply_lseek(to, static_cast<off_t>(at)); });
+}
+
+void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset, fuse_file_info*,
+                        std::size_t bytes, int flags) {
+    if (flags != 0) {
+        fuse_reply_err(request, EINVAL);
+        return;
+    }
+    Service& service = service_of(request);
+    const std::uint64_t wanted = std::min<std::uint64_t>(bytes, copied_at_once);
+    const auto work = [&](const FsCall& call) {
+        return service.fs().copy_range(call, Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), wanted);
+    };
+    service.serve(request,
+                  {.op = FsOp::copy_file_range, .ino = Ino{to}, .mutates = true, .offset = static_cast<std::uint64_t>(to_offset), .bytes = wanted}, work,
+                  [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
+}
+
+} // namespace
+
+void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback) {
+    table.open = on_open;
+    table.release = on_release;
+    table.read = on_read;
+    table.write = on_write;
+    table.fsync = on_fsync;
+    table.fallocate = on_fallocate;
+    table.copy_file_range = on_copy_file_range;
+    // Under the kernel's write-back cache the kernel asks without flushing first: an answer would be wrong on dirty data. ENOSYS = "all data", always right.
+    if (!kernel_writeback) table.lseek = on_lseek;
+}
+
+} // namespace flashlab

@@ -1,0 +1,199 @@
+// statfs and the ioctls: what concerns the file system, or a file's flags.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include <linux/fs.h>
+#include <sys/statvfs.h>
+
+#include "fs/fuse/operations.h"
+
+namespace flashlab {
+
+namespace {
+
+void on_statfs(fuse_req_t request, fuse_ino_t ino) {
+    Service& service = service_of(request);
+    const auto work = [&](const FsCall& call) -> FsResult<Timed<FsUsage>> { return Timed<FsUsage>{service.fs().usage(), call.now}; };
+    service.serve(request, {.op = FsOp::statfs, .ino = Ino{ino}}, work, [](fuse_req_t to, FsUsage& usage) {
+        struct statvfs answer {};
+        answer.f_bsize = usage.block_bytes;
+        answer.f_frsize = usage.block_bytes;
+        answer.f_blocks = usage.data_pages;
+        answer.f_bfree = usage.data_pages_free;
+        answer.f_bavail = usage.data_pages_free;
+        answer.f_files = usage.inodes + usage.inodes_free;
+        answer.f_ffree = usage.inodes_free;
+        answer.f_favail = usage.inodes_free;
+        answer.f_namemax = 255;
+        fuse_reply_statfs(to, &answer);
+    });
+}
+
+// --- file flags: FS_IOC_GETFLAGS and FS_IOC_FSGETXATTR are two spellings of one thing ----------------------------------------------------------
+
+struct FlagPair {
+    std::uint32_t flag;
+    std::uint32_t xflag;
+};
+constexpr std::array<FlagPair, 5> flag_pairs{{{FS_IMMUTABLE_FL, FS_XFLAG_IMMUTABLE},
+                                              {FS_APPEND_FL, FS_XFLAG_APPEND},
+                                              {FS_SYNC_FL, FS_XFLAG_SYNC},
+                                              {FS_NOATIME_FL, FS_XFLAG_NOATIME},
+                                              {FS_NODUMP_FL, FS_XFLAG_NODUMP}}};
+
+std::uint32_t xflags_of(std::uint32_t flags) {
+    std::uint32_t out = 0;
+    for (const auto& pair : flag_pairs) out |= (flags & pair.flag) != 0 ? pair.xflag : 0;
+    return out;
+}
+
+/// Flags that FSSETXATTR cannot name stay as they are.
+std::uint32_t flags_of(std::uint32_t xflags, std::uint32_t before) {
+    std::uint32_t out = before;
+    for (const auto& pair : flag_pairs) out = (xflags & pair.xflag) != 0 ? out | pair.flag : out & ~pair.flag;
+    return out;
+}
+
+bool knows_all(std::uint32_t xflags) {
+    for (const auto& pair : flag_pairs) xflags &= ~pair.xflag;
+    return (xflags & ~static_cast<std::uint32_t>(FS_XFLAG_HASATTR)) == 0;
+}
+
+using Output = std::string; ///< the bytes an ioctl hands back
+
+template <class T>
+Output output_of(const T& value, std::size_t room) {
+    Output out(std::min(room, sizeof value), '\0');
+    std::memcpy(out.data(), &value, out.size());
+    return out;
+}
+
+struct Ioctl {
+    Ino ino;
+    unsigned command;
+    std::span<const std::byte> in;
+    std::size_t room;
+    bool is_root;
+};
+
+template <class T>
+FsResult<T> input_of(const Ioctl& ioctl) {
+    if (ioctl.in.size() < sizeof(T)) return std::unexpected(FsError{EINVAL});
+    T value;
+    std::memcpy(&value, ioctl.in.data(), sizeof value);
+    return value;
+}
+
+using IoctlResult = FsResult<Timed<Output>>;
+
+IoctlResult nothing_more(FsResult<SimTime> done) {
+    if (!done) return std::unexpected(done.error());
+    return Timed<Output>{{}, *done};
+}
+
+IoctlResult get_flags(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    const auto file = fs.attributes(call, ioctl.ino);
+    if (!file) return std::unexpected(file.error());
+    if (ioctl.command == FS_IOC_GETFLAGS) return Timed<Output>{output_of(std::uint64_t{file->value.flags}, ioctl.room), file->done};
+    if (ioctl.command == FS_IOC_GETVERSION) return Timed<Output>{output_of(file->value.generation, ioctl.room), file->done};
+    fsxattr attributes{};
+    attributes.fsx_xflags = xflags_of(file->value.flags);
+    return Timed<Output>{output_of(attributes, ioctl.room), file->done};
+}
+
+IoctlResult set_flags(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    const auto file = fs.attributes(call, ioctl.ino);
+    if (!file) return std::unexpected(file.error());
+    std::uint32_t flags = 0;
+    if (ioctl.command == FS_IOC_SETFLAGS) {
+        const auto given = input_of<std::uint32_t>(ioctl);
+        if (!given) return std::unexpected(given.error());
+        flags = *given;
+    } else {
+        const auto given = input_of<fsxattr>(ioctl);
+        if (!given) return std::unexpected(given.error());
+        if (!knows_all(given->fsx_xflags) || given->fsx_projid != 0 || given->fsx_extsize != 0) return std::unexpected(FsError{EOPNOTSUPP});
+        flags = flags_of(given->fsx_xflags, file->value.flags);
+    }
+    constexpr std::uint32_t protecting = FS_IMMUTABLE_FL | FS_APPEND_FL;
+    if (((flags ^ file->value.flags) & protecting) != 0 && !ioctl.is_root) return std::unexpected(FsError{EPERM});
+    if (!ioctl.is_root && call.uid != file->value.uid) return std::unexpected(FsError{EPERM});
+    return nothing_more(fs.set_file_flags(call, ioctl.ino, flags));
+}
+
+IoctlResult trim(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    const auto range = input_of<fstrim_range>(ioctl);
+    if (!range) return std::unexpected(range.error());
+    if (!ioctl.is_root) return std::unexpected(FsError{EPERM});
+    const auto trimmed = fs.trim_free(call, range->start, range->len, range->minlen);
+    if (!trimmed) return std::unexpected(trimmed.error());
+    return Timed<Output>{output_of(fstrim_range{range->start, trimmed->value, range->minlen}, ioctl.room), trimmed->done};
+}
+
+IoctlResult get_label(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    std::array<char, FSLABEL_MAX> label{};
+    fs.label().copy(label.data(), label.size() - 1);
+    return Timed<Output>{output_of(label, ioctl.room), call.now};
+}
+
+IoctlResult set_label(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    if (!ioctl.is_root) return std::unexpected(FsError{EPERM});
+    const auto label = input_of<std::array<char, FSLABEL_MAX>>(ioctl);
+    if (!label) return std::unexpected(label.error());
+    return nothing_more(fs.set_label(call, {label->data(), strnlen(label->data(), label->size())}));
+}
+
+struct KnownIoctl {
+    unsigned command;
+    bool mutates;
+    IoctlResult (*run)(FileSystem&, const FsCall&, const Ioctl&);
+};
+constexpr std::array<KnownIoctl, 8> known_ioctls{{{FS_IOC_GETFLAGS, false, get_flags},
+                                                  {FS_IOC_GETVERSION, false, get_flags},
+                                                  {FS_IOC_FSGETXATTR, false, get_flags},
+                                                  {FS_IOC_SETFLAGS, true, set_flags},
+                                                  {FS_IOC_FSSETXATTR, true, set_flags},
+                                                  {FITRIM, true, trim},
+                                                  {FS_IOC_GETFSLABEL, false, get_label},
+                                                  {FS_IOC_SETFSLABEL, true, set_label}}};
+
+/// FS_IOC_SHUTDOWN as ext4 and XFS number it: what is not durable is dropped, further calls fail, the next mount recovers. That is a power cut.
+constexpr unsigned shutdown_command = _IOR('X', 125, std::uint32_t);
+
+void shut_down(fuse_req_t request) {
+    SessionContext& context = context_of(request);
+    if (fuse_req_ctx(request)->uid != 0) {
+        fuse_reply_err(request, EPERM);
+        return;
+    }
+    const auto seed = static_cast<std::uint64_t>(ns_since_start(context.service.clock_now()));
+    static_cast<void>(context.service.cut(seed));
+    fuse_reply_ioctl(request, 0, nullptr, 0);
+    context.on_power_cut();
+}
+
+void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes,
+              std::size_t room) {
+    if (command == shutdown_command) return shut_down(request);
+    const auto known = std::ranges::find(known_ioctls, command, &KnownIoctl::command);
+    if (known == known_ioctls.end()) {
+        fuse_reply_err(request, ENOTTY);
+        return;
+    }
+    Service& service = service_of(request);
+    const Ioctl ioctl{Ino{ino}, command, {static_cast<const std::byte*>(in), in_bytes}, room, fuse_req_ctx(request)->uid == 0};
+    service.serve(
+        request, {.op = FsOp::ioctl, .ino = Ino{ino}, .mutates = known->mutates}, [&](const FsCall& call) { return known->run(service.fs(), call, ioctl); },
+        [](fuse_req_t to, Output& output) { fuse_reply_ioctl(to, 0, output.data(), output.size()); });
+}
+
+} // namespace
+
+void add_whole_operations(fuse_lowlevel_ops& table) {
+    table.statfs = on_statfs;
+    table.ioctl = on_ioctl;
+}
+
+} // namespace flashlab

@@ -1,0 +1,195 @@
+#include "fs/fuse/service.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/random.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr unsigned requests_between_settles = 64;
+constexpr auto armed_for = std::chrono::milliseconds{100};
+constexpr auto late_by = std::chrono::microseconds{15}; ///< nothing below can be emulated through FUSE
+constexpr auto shortest_tick = std::chrono::milliseconds{2};
+constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so the wall alone does not say when the next is due
+
+FileTime file_time_now() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return {now.tv_sec, static_cast<std::uint32_t>(now.tv_nsec)};
+}
+
+} // namespace
+
+Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start)
+    : fs_{fs}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
+
+FsCall Service::call_for(fuse_req_t request) const {
+    const fuse_ctx* context = fuse_req_ctx(request);
+    // No capabilities travel with a request: uid 0 stands for CAP_FSETID.
+    return {.now = clock_.at(WallClock::now()),
+            .wall = file_time_now(),
+            .uid = context->uid,
+            .gid = context->gid,
+            .umask = context->umask,
+            .may_override_suid = context->uid == 0};
+}
+
+FsCall Service::own_call() const {
+    return {.now = clock_.at(WallClock::now()), .wall = file_time_now(), .may_override_suid = true};
+}
+
+int Service::refusal(const RequestInfo& info) const {
+    if (dead_.load(std::memory_order_relaxed)) return EIO;
+    if (info.mutates && guard_.tripped()) return EROFS;
+    return 0;
+}
+
+void Service::account(const RequestInfo& info, SimTime start, SimTime end, int error) {
+    statistics_.record(info.op, end - start, error);
+    const EventId id = events_.next_id();
+    if (!events_.wants(EventLevel::requests)) return;
+    events_.on(FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});
+}
+
+/// Undo records older than the clock can be in no cut: they go every so many requests, and background work that is due runs.
+void Service::settle_sometimes_locked(WallTime wall) {
+    if (until_settle_-- != 0) return;
+    until_settle_ = requests_between_settles;
+    if (dead_ || armed_ || guard_.tripped()) return;
+    tick_locked(clock_.at(wall));
+}
+
+void Service::tick_locked(SimTime now) {
+    const auto done = guard_.run("background work", [&]() -> FsResult<SimTime> {
+        if (now >= next_tick_) next_tick_ = fs_.tick(now);
+        power_.settle(now);
+        return now;
+    });
+    if (!done) next_tick_ = sim_never;
+}
+
+WallTime Service::tick() {
+    const std::lock_guard lock{monitor_};
+    const WallTime wall = WallClock::now();
+    if (!dead_ && !armed_ && !guard_.tripped()) tick_locked(clock_.at(wall));
+    if (next_tick_ - clock_.at(wall) > std::chrono::hours{1}) return wall + longest_tick; // also keeps sim_never out of the arithmetic
+    return std::clamp(clock_.wall_of(next_tick_), wall + shortest_tick, wall + longest_tick);
+}
+
+bool Service::may_leave_locked(SimTime completion, WallTime wall) const {
+    return clock_.off() || clock_.wall_of(completion) - delayed_.lead() <= wall;
+}
+
+bool Service::note_answered(SimTime completion) {
+    const std::lock_guard lock{monitor_};
+    if (dead_) return false;
+    answered_ = std::max(answered_, completion);
+    if (clock_.off()) clock_.pass(completion, WallClock::now());
+    return true;
+}
+
+void Service::count_lateness(SimTime start, SimTime completion) {
+    if (completion <= start) return; // takes no simulated time: nothing was emulated
+    const WallTime wall = WallClock::now();
+    const std::lock_guard lock{monitor_};
+    if (clock_.off()) return;
+    if (wall > clock_.wall_of(completion) - delayed_.lead() + late_by) late_answers_.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Latency off: the clock need not wait between steps. It moves only when the answer is given, so that an armed cut can still strike any of them.
+StepResult Service::run_steps_locked(SlowCall& job, SimTime start) {
+    SimTime now = start;
+    for (;;) {
+        const StepResult result = guard_.run("a step", [&] { return job.step(now); });
+        if (!result || std::holds_alternative<Done>(*result)) return result;
+        now = std::max(now, std::get<ResumeAt>(*result).at);
+    }
+}
+
+bool Service::struck_by_cut_locked(const RequestInfo& info, SimTime arrival) {
+    if (!armed_ || dead_ || !info.mutates) return false;
+    cut_locked(std::max(arrival, answered_), *armed_);
+    return true;
+}
+
+void Service::cut_locked(SimTime earliest, std::uint64_t seed) {
+    const SimTime latest = std::max(earliest, power_.last_reserved_end());
+    const auto span = static_cast<std::uint64_t>((latest - earliest).count());
+    const SimTime at = earliest + Duration{static_cast<std::int64_t>(Random{seed}.next() % (span + 1))};
+    const auto done = guard_.run("the power cut", [&]() -> FsResult<CutSummary> { return power_.cut(at, seed); });
+    summary_ = done ? *done : CutSummary{.at = at};
+    dead_ = true;
+    armed_.reset();
+    cut_happened_.notify_all();
+}
+
+CutSummary Service::cut(std::uint64_t seed) {
+    std::unique_lock lock{monitor_};
+    if (!dead_ && clock_.off() && !armed_) {
+        armed_ = seed;
+        cut_happened_.wait_for(lock, armed_for, [this] { return dead_.load(); });
+        armed_.reset();
+    }
+    if (!dead_) cut_locked(std::max(clock_.at(WallClock::now()), answered_), seed);
+    const CutSummary summary = summary_;
+    lock.unlock();
+    delayed_.release();
+    return summary;
+}
+
+FsResult<void> Service::sync_all() {
+    std::unique_lock lock{monitor_};
+    if (const int refused = refusal({.op = FsOp::writeback, .ino = root_ino, .mutates = true})) return std::unexpected(FsError{refused});
+    const SimTime start = clock_.at(WallClock::now());
+    auto job = guard_.run("sync", [&] { return fs_.begin_sync_all(own_call()); });
+    if (!job) return std::unexpected(job.error());
+    const auto wait_until = [&](SimTime time) { // the monitor is free meanwhile; at latency off the clock jumps instead
+        while (!dead_ && clock_.at(WallClock::now()) < time) {
+            if (clock_.off()) return clock_.pass(time, WallClock::now());
+            const WallTime wall = std::min(clock_.wall_of(time), WallClock::now() + longest_tick); // the rate may change
+            lock.unlock();
+            std::this_thread::sleep_until(wall);
+            lock.lock();
+        }
+    };
+    int error = 0;
+    for (bool done = false; !done && error == 0;) {
+        const StepResult result = guard_.run("sync", [&] { return (*job)->step(clock_.at(WallClock::now())); });
+        done = result && std::holds_alternative<Done>(*result);
+        if (result) wait_until(done ? std::get<Done>(*result).at : std::get<ResumeAt>(*result).at);
+        error = dead_ ? EIO : (result ? 0 : result.error().error_number);
+    }
+    job->reset();
+    if (!dead_) {
+        const SimTime end = clock_.at(WallClock::now());
+        if (error == 0) answered_ = std::max(answered_, end);
+        account({.op = FsOp::writeback, .ino = root_ino}, start, end, error);
+    }
+    if (error != 0) return std::unexpected(FsError{error});
+    return {};
+}
+
+void Service::set_latency(LatencyMode mode) {
+    const std::lock_guard lock{monitor_};
+    clock_.set_mode(mode, WallClock::now());
+    delayed_.set_clock(clock_);
+}
+
+MountStats Service::stats() {
+    const std::lock_guard lock{monitor_};
+    return {clock_.at(WallClock::now()), clock_.mode(), late_answers_.load(), statistics_.snapshot()};
+}
+
+SimTime Service::clock_now() {
+    const std::lock_guard lock{monitor_};
+    return std::max(clock_.at(WallClock::now()), answered_);
+}
+
+void Service::finish() {
+    delayed_.finish();
+}
+
+} // namespace flashlab

@@ -1,0 +1,129 @@
+/// The monitor and everything inside it: file system, device, clock, statistics, the power switch.
+///
+/// Idea       serve() runs one request: compute inside the monitor with `now` read there, then answer at once (latency off) or when the clock reaches
+///            the completion. serve_slow() does the same for calls in steps.
+/// Invariant  The monitor is held for computing only. A cut's T is never before an answered completion: an answer is noted inside the monitor before it
+///            leaves. After a cut or a tripped guard no request changes anything.
+/// Cost       Two clock readings, one uncontended lock, one histogram increment; no allocation at latency off.
+/// Power cut  cut() takes the device back to T, everything unanswered becomes EIO.
+/// Threading  serve functions and the public rest from any thread; what ends in _locked wants the monitor held.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "fs/fuse/capability_cache.h"
+#include "fs/fuse/delay_queue.h"
+#include "fs/fuse/fuse_api.h"
+#include "fs/fuse/guard.h"
+#include "fs/fuse/latency_clock.h"
+#include "fs/fuse/mount.h"
+#include "fs/fuse/statistics.h"
+
+namespace flashlab {
+
+/// One request, for the event log and the statistics; `mutates` = it may change the media, so an armed cut may strike it.
+struct RequestInfo {
+    FsOp op;
+    Ino ino;
+    bool mutates = false;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// The value of an answer that carries none.
+struct Nothing {};
+
+/// What the file system's calls return, under one type.
+template <class T>
+FsResult<Timed<T>> as_timed(FsResult<Timed<T>> result) {
+    return result;
+}
+inline FsResult<Timed<Nothing>> as_timed(FsResult<SimTime> result) {
+    if (!result) return std::unexpected(result.error());
+    return Timed<Nothing>{{}, *result};
+}
+
+class Service {
+public:
+    Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start);
+
+    /// work(const FsCall&) -> FsResult<Timed<T>> or FsResult<SimTime>; answer(fuse_req_t, T&) sends the reply, outside the monitor.
+    template <class Work, class Answer>
+    void serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer);
+    /// begin(const FsCall&) -> FsResult<std::unique_ptr<SlowCall>>; answer(fuse_req_t) when its last step is done.
+    template <class Begin, class Answer>
+    void serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& begin, Answer answer);
+    /// References given back; nobody waits for it.
+    template <class Work>
+    void serve_silently(const RequestInfo& info, Work&& work);
+    /// Inside the monitor, for the control handler and for replies that could not be delivered.
+    template <class Work>
+    void with_monitor(Work&& work) {
+        const std::lock_guard lock{monitor_};
+        work(clock_.at(WallClock::now()));
+    }
+
+    [[nodiscard]] FileSystem& fs() { return fs_; }
+    [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
+
+    [[nodiscard]] FsResult<void> sync_all();
+    [[nodiscard]] CutSummary cut(std::uint64_t seed);
+    void set_latency(LatencyMode mode);
+    void set_lead(WallClock::duration lead) { delayed_.set_lead(lead); }
+    [[nodiscard]] MountStats stats();
+    [[nodiscard]] SimTime clock_now();
+    [[nodiscard]] bool is_powered() const { return !dead_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_sound() const { return !guard_.tripped(); }
+    /// Ageing, write-back and idle work that is due; returns when to come again.
+    [[nodiscard]] WallTime tick();
+    /// Answers what still waits; from now on nothing does.
+    void finish();
+
+private:
+    template <class Answer, class T>
+    class PendingAnswer;
+    template <class Answer>
+    class PendingSteps;
+
+    [[nodiscard]] FsCall call_for(fuse_req_t request) const;
+    [[nodiscard]] FsCall own_call() const;
+    /// errno for a request that must not run, 0 otherwise.
+    [[nodiscard]] int refusal(const RequestInfo& info) const;
+    void account(const RequestInfo& info, SimTime start, SimTime end, int error);
+    void settle_sometimes_locked(WallTime wall);
+    void tick_locked(SimTime now);
+    void cut_locked(SimTime earliest, std::uint64_t seed);
+    [[nodiscard]] bool struck_by_cut_locked(const RequestInfo& info, SimTime arrival);
+    /// False: the power is gone, nothing may be answered any more.
+    [[nodiscard]] bool note_answered(SimTime completion);
+    [[nodiscard]] bool may_leave_locked(SimTime completion, WallTime wall) const;
+    void count_lateness(SimTime start, SimTime completion);
+    [[nodiscard]] StepResult run_steps_locked(SlowCall& job, SimTime start);
+
+    FileSystem& fs_;
+    DevicePower& power_;
+    EventSink& events_;
+    std::mutex monitor_;
+    LatencyClock clock_;
+    Guard guard_;
+    CapabilityCache capabilities_;
+    OperationStatistics statistics_;
+    SimTime answered_ = sim_start;    ///< latest completion any caller was told
+    SimTime next_tick_ = sim_start;
+    unsigned until_settle_ = 0;
+    std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request
+    std::condition_variable cut_happened_;
+    CutSummary summary_{};
+    std::atomic<bool> dead_{false};
+    std::atomic<std::uint64_t> late_answers_{0};
+    DelayQueue delayed_; ///< last: its thread uses all of the above
+};
+
+} // namespace flashlab
+
+#include "fs/fuse/service_serve.h"

@@ -1,0 +1,32 @@
+/// SIGINT, SIGTERM and SIGHUP as something to wait for, together with the daemon's own reasons to wake up.
+///
+/// Idea       The handler writes to an eventfd; whoever runs the mount sleeps on that descriptor.
+/// Invariant  One watch at a time; the former handlers come back when it goes. SIGPIPE is ignored meanwhile.
+/// Cost       Nothing on the request path.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+
+namespace flashlab {
+
+class SignalWatch {
+public:
+    SignalWatch();
+    ~SignalWatch();
+    SignalWatch(const SignalWatch&) = delete;
+    SignalWatch& operator=(const SignalWatch&) = delete;
+
+    /// Sleeps until a signal, wake() or the time.
+    void wait_until(std::chrono::steady_clock::time_point time);
+    /// Async-signal-safe; from any thread.
+    void wake() const;
+    [[nodiscard]] bool signalled() const;
+
+private:
+    int event_;
+    struct sigaction before_[4] {};
+};
+
+} // namespace flashlab

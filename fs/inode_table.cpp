@@ -1,0 +1,32 @@
+#include "fs/inode_table.h"
+
+namespace flashlab {
+
+Inode* InodeTable::peek(Ino ino) const {
+    const auto at = inodes_.find(ino.value());
+    return at == inodes_.end() ? nullptr : at->second.get();
+}
+
+Inode* InodeTable::find(Ino ino) {
+    if (Inode* inode = peek(ino)) return inode;
+    std::span<const std::byte> value;
+    if (!store_.get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return nullptr;
+    const auto record = InodeRecord::decode(value);
+    return record ? &add(ino, *record) : nullptr;
+}
+
+Inode& InodeTable::add(Ino ino, const InodeRecord& record) {
+    auto& slot = inodes_[ino.value()];
+    slot = std::make_unique<Inode>(ino);
+    slot->record = record;
+    slot->committed_size = record.size;
+    return *slot;
+}
+
+void InodeTable::remove(Ino ino) { inodes_.erase(ino.value()); }
+
+void InodeTable::drop_if_idle(Inode& inode) {
+    if (inode.is_idle() && inode.record.links != 0) inodes_.erase(inode.ino.value());
+}
+
+} // namespace flashlab

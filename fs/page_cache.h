@@ -1,0 +1,76 @@
+/// The pages that are written and not yet on the device.
+///
+/// Idea       Only dirty pages live here: what is clean is the device's (and the kernel's) to keep, so a scan cannot push anything out.
+/// Invariant  A page is in the cache until its data and its extent are committed. At most `capacity` pages, unless told to go beyond.
+/// Cost       One hash look-up a page; no allocation once the pool has grown.
+/// Power cut  All of it is lost.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "fs/inode.h"
+
+namespace flashlab {
+
+struct CachePage : CachePageHook {
+    Inode* owner = nullptr;
+    std::uint64_t index = 0;
+    std::byte* data = nullptr;
+    std::uint64_t first_dirty = 0; ///< write sequence that made it dirty; meaningful while dirty
+    bool dirty = false;
+    bool in_flight = false; ///< its data were given to the device, its extent is not committed yet
+    bool reserved = false;  ///< has no logical page yet: one is reserved for it
+    std::uint32_t job_slot = 0;
+};
+
+class PageCache {
+public:
+    PageCache(std::size_t page_bytes, std::size_t capacity_pages);
+    PageCache(const PageCache&) = delete;
+    PageCache& operator=(const PageCache&) = delete;
+
+    [[nodiscard]] CachePage* find(const Inode& inode, std::uint64_t index) const {
+        if (inode.pages == nullptr) return nullptr;
+        const auto at = pages_.find(Key{inode.ino.value(), index});
+        return at == pages_.end() ? nullptr : at->second;
+    }
+    /// A new page of the inode, clean, its bytes not initialised.
+    CachePage& insert(Inode& inode, std::uint64_t index);
+    void drop(CachePage& page);
+
+    [[nodiscard]] std::size_t pages() const { return pages_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] bool is_full() const { return pages_.size() >= capacity_; }
+    [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
+
+private:
+    struct Key {
+        std::uint64_t ino;
+        std::uint64_t index;
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Key& key) const {
+            std::uint64_t z = (key.ino * 0x9e3779b97f4a7c15u) ^ (key.index * 0xbf58476d1ce4e5b9u);
+            z = (z ^ (z >> 31)) * 0x94d049bb133111ebu;
+            return z ^ (z >> 29);
+        }
+    };
+    void grow();
+
+    std::size_t page_bytes_;
+    std::size_t capacity_;
+    boost::unordered_flat_map<Key, CachePage*, Hash> pages_;
+    std::vector<std::unique_ptr<std::byte[]>> slabs_;
+    std::deque<CachePage> descriptors_;
+    std::vector<CachePage*> free_;
+    std::deque<CachePageList> lists_;
+    std::vector<CachePageList*> free_lists_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,95 @@
+/// The metadata store on PRAM: a B+tree of 4 KiB nodes and a bitmap of data pages, changed word by word through one redo log.
+///
+/// Idea       A transaction edits private copies of the nodes it touches; commit takes the words that differ from the cells and logs just these.
+/// Invariant  S1 records lie in the order of their keys, in a leaf's slots and over the leaves. S2 an interior entry's key is the exact lower bound of its
+///            child; the first one equals the node's own bound. S3 every node in use is reached once from the root, and its bit is set; no other bit is.
+///            S4 no node in use is empty, its records lie inside it and do not overlap, its header counts are right. S5 all leaves have the same depth.
+///            S6 the free counts in RAM equal the bitmaps in PRAM. S7 the reserve is touched only after use_reserve().
+/// Cost       get: one binary search a level, straight in the cells. put, erase: a handful of words beside the record; a split copies half a node.
+///            RAM: the two bitmaps (1 bit a data page), two bytes a node, the copies of one transaction.
+/// Power cut  Committed transactions survive in order (redo log); open() finishes the words at home.
+/// Source     Bayer, McCreight, "Organization and Maintenance of Large Ordered Indices", 1972; unsorted leaves with a slot array against PCM wear:
+///            Chen, Gibbons, Nath, "Rethinking Database Algorithms for Phase Change Memory", CIDR 2011. We keep the slots sorted and reuse holes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fs/metadata_store.h"
+#include "pram/pram.h"
+#include "pram/redo_log.h"
+
+namespace flashlab {
+
+/// What mkfs decides.
+struct MetadataFormat {
+    std::uint64_t data_pages = 0;
+    std::uint32_t data_page_bytes = 4096;
+    std::string label; ///< at most max_label_bytes
+    FileTime created;
+    std::uint64_t uuid_seed = 0; ///< the identity of this file system follows from it
+};
+
+class PramMetadataStore final : public MetadataStore {
+public:
+    static constexpr std::size_t max_label_bytes = 63;
+
+    /// What of a device's PRAM the metadata should get: 1/32 of the data, 64 MiB to 2 GiB.
+    [[nodiscard]] static std::uint64_t suggested_bytes(std::uint64_t data_bytes);
+    /// Writes a superblock; `range` must be all zero, which is an empty store. The range is 4 KiB aligned.
+    [[nodiscard]] static std::expected<void, std::string> format(Pram& pram, PramRange range, const MetadataFormat& wanted);
+    /// Recovers by the redo log and opens. The text says what is wrong with an empty, foreign, newer, truncated or damaged image; that is left untouched.
+    [[nodiscard]] static std::expected<std::unique_ptr<PramMetadataStore>, std::string> open(Pram& pram, PramRange range, SimTime now);
+    ~PramMetadataStore() override;
+
+    // --- the superblock ---------------------------------------------------------------------------------------------------------
+    [[nodiscard]] std::string label() const;
+    /// ENAMETOOLONG beyond max_label_bytes. Not inside a transaction, as the two marks below.
+    [[nodiscard]] FsResult<SimTime> set_label(std::string_view label, SimTime now);
+    [[nodiscard]] std::array<std::byte, 16> uuid() const;
+    [[nodiscard]] FileTime created() const;
+    [[nodiscard]] std::uint32_t data_page_bytes() const;
+    [[nodiscard]] bool was_clean() const;   ///< as open() found it; a fresh store is clean
+    [[nodiscard]] std::uint64_t mounts() const; ///< number of mark_dirty() calls ever: an epoch
+    [[nodiscard]] FsResult<SimTime> mark_dirty(SimTime now);
+    [[nodiscard]] FsResult<SimTime> mark_clean(SimTime now);
+    [[nodiscard]] const LogRecovery& recovery() const;
+
+    // --- MetadataStore ------------------------------------------------------------------------------------------------------------
+    void begin() override;
+    [[nodiscard]] FsResult<void> put(const RecordKey& key, std::span<const std::byte> value) override;
+    [[nodiscard]] FsResult<bool> erase(const RecordKey& key) override;
+    void roll_back() override;
+    [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) override;
+    void use_reserve() override;
+    [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const override;
+    void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const override;
+    [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const override;
+    [[nodiscard]] std::uint64_t data_pages() const override;
+    [[nodiscard]] std::uint64_t data_pages_in_use() const override;
+    [[nodiscard]] bool data_page_in_use(std::uint64_t page) const override;
+    [[nodiscard]] PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const override;
+    /// ContractViolation when a page of the run already is what it shall become.
+    void set_data_pages(PageRun run, bool in_use) override;
+    [[nodiscard]] std::uint64_t bytes_total() const override;
+    [[nodiscard]] std::uint64_t bytes_free() const override;
+    [[nodiscard]] std::vector<CheckProblem> check() const override;
+
+    /// One log record holds one transaction. A caller with much to do (erase of thousands of records, runs of hundreds of thousands of pages) asks after
+    /// each step and commits when true: half of the record is used then. put() and erase() answer E2BIG when all of it is; commit() too, after rolling back.
+    [[nodiscard]] bool transaction_is_large() const;
+    /// Longest run that set_data_pages() may change in a transaction that was not large before.
+    [[nodiscard]] std::uint64_t max_run_in_transaction() const;
+    [[nodiscard]] bool in_transaction() const;
+
+private:
+    class Impl;
+    explicit PramMetadataStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,243 @@
+#include "fs/space_accounting.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/contract.h"
+#include "base/little_endian.h"
+#include "fs/device_errno.h"
+#include "fs/metadata_transaction.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t metadata_bytes_per_page = 96; ///< an extent record of its own in a half-full leaf
+constexpr std::uint64_t metadata_slack = 16384;
+constexpr std::size_t trims_per_slice = 32;
+constexpr std::uint64_t pages_per_slice = 4 * SpaceAccounting::longest_pending;
+
+RecordKey pending_key(std::uint64_t first) {
+    return RecordKey{.ino = Ino{0}, .kind = RecordKind::pending_trim, .subkey = first};
+}
+
+template <class Visit>
+FsResult<void> for_each_piece(std::span<const MetadataStore::PageRun> runs, Visit&& visit) {
+    for (const MetadataStore::PageRun& run : runs) {
+        for (std::uint64_t at = 0; at < run.pages; at += SpaceAccounting::longest_pending) {
+            const MetadataStore::PageRun piece{.first = run.first + at, .pages = std::min(SpaceAccounting::longest_pending, run.pages - at)};
+            if (const FsResult<void> visited = visit(piece); !visited) return visited;
+        }
+    }
+    return {};
+}
+
+bool covers(const std::map<std::uint64_t, std::uint64_t>& runs, std::uint64_t page) {
+    auto at = runs.upper_bound(page);
+    if (at == runs.begin()) return false;
+    --at;
+    return page - at->first < at->second;
+}
+
+} // namespace
+
+SpaceAccounting::SpaceAccounting(MetadataStore& store, BlockDevice& device, std::uint32_t page_bytes)
+    : store_{store}, device_{device}, page_bytes_{page_bytes} {}
+
+void SpaceAccounting::load() {
+    store_.scan(pending_key(0), pending_key(std::numeric_limits<std::uint64_t>::max()), [this](const RecordKey& key, std::span<const std::byte> value) {
+        if (value.size() != sizeof(std::uint64_t)) return true;
+        const auto pages = load_le<std::uint64_t>(value);
+        pending_.emplace(key.subkey, pages);
+        pending_pages_ += pages;
+        return true;
+    });
+}
+
+std::uint64_t SpaceAccounting::free_pages() const {
+    const std::uint64_t free = store_.data_pages() - store_.data_pages_in_use() + pending_pages_;
+    return free > reserved_ ? free - reserved_ : 0;
+}
+
+FsResult<void> SpaceAccounting::reserve(std::uint64_t pages) {
+    if (pages > free_pages()) return std::unexpected(FsError{ENOSPC});
+    if (store_.bytes_free() < (reserved_ + pages) * metadata_bytes_per_page + metadata_slack) return std::unexpected(FsError{ENOSPC});
+    reserved_ += pages;
+    return {};
+}
+
+void SpaceAccounting::release(std::uint64_t pages) {
+    ensure(pages <= reserved_, "SpaceAccounting::release: what was reserved");
+    reserved_ -= pages;
+}
+
+MetadataStore::PageRun SpaceAccounting::without_claims(MetadataStore::PageRun run) const {
+    if (covers(claims_, run.first)) return {.first = run.first, .pages = 0};
+    const auto after = claims_.upper_bound(run.first);
+    if (after != claims_.end()) run.pages = std::min(run.pages, after->first - run.first);
+    return run;
+}
+
+MetadataStore::PageRun SpaceAccounting::find_unclaimed(std::uint64_t hint, std::uint64_t wanted) const {
+    const std::uint64_t all = store_.data_pages();
+    std::uint64_t at = hint < all ? hint : 0;
+    // Each round passes at least one claim; a second lap means that everything free is claimed.
+    for (std::size_t rounds = 0; rounds <= 2 * claims_.size() + 2; ++rounds) {
+        const MetadataStore::PageRun run = store_.find_free_run(at, wanted);
+        if (run.pages == 0) return run;
+        const MetadataStore::PageRun usable = without_claims(run);
+        if (usable.pages != 0) return usable;
+        auto claim = claims_.upper_bound(run.first);
+        --claim;
+        at = claim->first + claim->second;
+        if (at >= all) at = 0;
+    }
+    return {};
+}
+
+FsResult<MetadataStore::PageRun> SpaceAccounting::claim(std::uint64_t hint, std::uint64_t wanted, SimTime& now) {
+    MetadataStore::PageRun run = find_unclaimed(hint, wanted);
+    if (run.pages == 0 && !pending_.empty()) {
+        const auto trimmed = trim_all(now);
+        if (!trimmed) return std::unexpected(trimmed.error());
+        now = *trimmed;
+        run = find_unclaimed(hint, wanted);
+    }
+    if (run.pages == 0) return std::unexpected(FsError{ENOSPC});
+    claims_.emplace(run.first, run.pages);
+    return run;
+}
+
+MetadataStore::PageRun SpaceAccounting::claim_free(std::uint64_t hint, std::uint64_t wanted) {
+    const MetadataStore::PageRun run = find_unclaimed(hint, wanted);
+    if (run.pages != 0) claims_.emplace(run.first, run.pages);
+    return run;
+}
+
+void SpaceAccounting::unclaim(MetadataStore::PageRun run) {
+    const std::uint64_t last = run.first + run.pages;
+    for (std::uint64_t at = run.first; at < last;) {
+        auto claim = claims_.upper_bound(at);
+        ensure(claim != claims_.begin(), "SpaceAccounting::unclaim: a claimed run");
+        --claim;
+        const std::uint64_t first = claim->first;
+        const std::uint64_t end = first + claim->second;
+        ensure(at < end, "SpaceAccounting::unclaim: a claimed run");
+        claims_.erase(claim);
+        if (at > first) claims_.emplace(first, at - first);
+        if (last < end) claims_.emplace(last, end - last);
+        at = std::min(last, end);
+    }
+}
+
+bool SpaceAccounting::is_claimed(std::uint64_t page) const { return covers(claims_, page); }
+bool SpaceAccounting::is_pending(std::uint64_t page) const { return covers(pending_, page); }
+
+FsResult<void> SpaceAccounting::put_pending(std::span<const MetadataStore::PageRun> runs) {
+    return for_each_piece(runs, [this](const MetadataStore::PageRun& run) {
+        std::array<std::byte, sizeof(std::uint64_t)> bytes;
+        store_le<std::uint64_t>(bytes, run.pages);
+        return store_.put(pending_key(run.first), bytes);
+    });
+}
+
+void SpaceAccounting::add_pending(std::span<const MetadataStore::PageRun> runs) {
+    const auto added = for_each_piece(runs, [this](const MetadataStore::PageRun& run) -> FsResult<void> {
+        ensure(pending_.emplace(run.first, run.pages).second, "SpaceAccounting: a page is freed once");
+        pending_pages_ += run.pages;
+        return {};
+    });
+    ensure(added.has_value(), "SpaceAccounting::add_pending: cannot fail");
+}
+
+FsResult<SimTime> SpaceAccounting::issue_trims(std::size_t limit, SimTime now) {
+    SimTime end = now;
+    std::uint64_t total = 0;
+    for (const auto& [first, pages] : pending_) {
+        if (trimming_.size() >= limit || total >= pages_per_slice) break;
+        total += pages;
+        const auto done = device_.trim(sector_of(first), pages * (page_bytes_ / sector_bytes), now);
+        if (!done) return std::unexpected(errno_of(done.error()));
+        end = std::max(end, *done);
+        trimming_.push_back({.first = first, .pages = pages});
+    }
+    return end;
+}
+
+FsResult<SimTime> SpaceAccounting::finish_trims(SimTime now) {
+    const auto durable = device_.flush(now);
+    if (!durable) return std::unexpected(errno_of(durable.error()));
+    MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
+    for (const MetadataStore::PageRun& run : trimming_) {
+        if (const auto erased = store_.erase(pending_key(run.first)); !erased) return std::unexpected(erased.error());
+        store_.set_data_pages(run, false);
+    }
+    const auto committed = transaction.commit(*durable);
+    if (!committed) return std::unexpected(committed.error());
+    for (const MetadataStore::PageRun& run : trimming_) {
+        pending_.erase(run.first);
+        pending_pages_ -= run.pages;
+    }
+    trimming_.clear();
+    return *committed;
+}
+
+SimTime SpaceAccounting::trim_slice(SimTime now) {
+    if (!trimming_.empty()) {
+        if (trims_done_ > now) return trims_done_;
+        if (!finish_trims(now)) return sim_never; // the device takes no more; the records stay for the next mount
+    }
+    if (pending_.empty()) return sim_never;
+    const auto issued = issue_trims(trims_per_slice, now);
+    if (!issued) {
+        trimming_.clear();
+        return sim_never;
+    }
+    trims_done_ = *issued;
+    return trims_done_;
+}
+
+FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
+    now = std::max(now, trimming_.empty() ? now : trims_done_);
+    while (!pending_.empty()) {
+        if (trimming_.empty()) {
+            const auto issued = issue_trims(trims_per_slice, now);
+            if (!issued) {
+                trimming_.clear();
+                return issued;
+            }
+            now = *issued;
+        }
+        const auto finished = finish_trims(now);
+        if (!finished) return finished;
+        now = *finished;
+    }
+    return now;
+}
+
+FsResult<SimTime> SpaceAccounting::trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now) {
+    SimTime end = now;
+    const std::uint64_t per_page = page_bytes_ / sector_bytes;
+    for (std::uint64_t at = first; at < last;) {
+        MetadataStore::PageRun run = store_.find_free_run(at, last - at);
+        if (run.pages == 0 || run.first < at || run.first >= last) break;
+        run.pages = std::min(run.pages, last - run.first);
+        const MetadataStore::PageRun free = without_claims(run);
+        at = run.first + std::max<std::uint64_t>(free.pages, 1);
+        if (free.pages < std::max<std::uint64_t>(min_pages, 1)) continue;
+        for (const LbaRange& range : device_.lba_status(sector_of(free.first), free.pages * per_page)) {
+            if (!range.mapped) continue;
+            const auto done = device_.trim(range.first, range.sectors, now);
+            if (!done) return std::unexpected(errno_of(done.error()));
+            end = std::max(end, *done);
+            trimmed += (range.sectors + per_page - 1) / per_page;
+        }
+    }
+    if (end == now) return now;
+    const auto durable = device_.flush(end);
+    if (!durable) return std::unexpected(errno_of(durable.error()));
+    return *durable;
+}
+
+} // namespace flashlab

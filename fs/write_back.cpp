@@ -1,0 +1,233 @@
+#include "fs/write_back.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/contract.h"
+#include "fs/device_errno.h"
+#include "fs/metadata_transaction.h"
+
+namespace flashlab {
+
+namespace {
+constexpr std::size_t pages_per_job = 2048;
+constexpr std::size_t staging_bytes = 1u << 20;
+} // namespace
+
+WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
+                     Duration dirty_age)
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age},
+      staging_(std::max(staging_bytes / cache.page_bytes(), std::size_t{1}) * cache.page_bytes()) {}
+
+void WriteBack::mark_dirty(Inode& inode, SimTime now) {
+    inode.record_dirty = true;
+    if (inode.is_linked()) return;
+    inode.dirty_since = now;
+    dirty_.push_back(inode);
+}
+
+void WriteBack::mark_dirty(CachePage& page, SimTime now) {
+    if (!page.dirty) {
+        page.dirty = true;
+        page.first_dirty = ++sequence_;
+    }
+    mark_dirty(*page.owner, now);
+}
+
+bool WriteBack::has_dirty_since_before(const Inode& inode, std::uint64_t sequence) {
+    if (inode.job != nullptr) return true;
+    if (inode.pages == nullptr) return false;
+    return std::ranges::any_of(*inode.pages, [&](const CachePage& page) { return page.dirty && page.first_dirty <= sequence; });
+}
+
+void WriteBack::collect(WriteBackJob& job) {
+    Inode& inode = *job.inode;
+    batch_.clear();
+    for (CachePage& page : *inode.pages) batch_.push_back(&page);
+    const auto by_index = [](const CachePage* a, const CachePage* b) { return a->index < b->index; };
+    if (!std::ranges::is_sorted(batch_, by_index)) std::ranges::sort(batch_, by_index);
+    job.size_target = inode.record.size;
+    if (batch_.size() > pages_per_job) {
+        batch_.resize(pages_per_job);
+        job.size_target = std::min(job.size_target, (batch_.back()->index + 1) * cache_.page_bytes());
+    }
+}
+
+FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+    const std::size_t page_bytes = cache_.page_bytes();
+    const std::size_t per_write = staging_.size() / page_bytes;
+    SimTime end = now;
+    for (std::size_t at = 0; at < count;) {
+        const std::size_t pages = std::min(per_write, count - at);
+        std::span<const std::byte> from{batch_[first + at]->data, page_bytes};
+        if (pages > 1) {
+            for (std::size_t i = 0; i < pages; ++i) std::memcpy(staging_.data() + i * page_bytes, batch_[first + at + i]->data, page_bytes);
+            from = std::span{staging_}.first(pages * page_bytes);
+        }
+        const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
+        const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
+        if (!written) return std::unexpected(errno_of(written.error()));
+        end = std::max(end, *written);
+        at += pages;
+    }
+    (void)job;
+    return end;
+}
+
+FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
+    Inode& inode = *job.inode;
+    job.resume = now;
+    for (std::size_t at = 0; at < batch_.size();) {
+        const std::uint64_t page = batch_[at]->index;
+        std::size_t count = 1;
+        while (at + count < batch_.size() && batch_[at + count]->index == page + count) ++count;
+        Extent extent;
+        auto kind = WriteBackPiece::Kind::fresh;
+        std::uint64_t logical = 0;
+        if (find_extent(extents_, inode, page, extent)) {
+            kind = extent.unwritten ? WriteBackPiece::Kind::convert : WriteBackPiece::Kind::overwrite;
+            logical = extent.logical_page_of(page);
+            count = std::min<std::uint64_t>(count, extent.end() - page);
+        } else {
+            if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) count = std::min<std::uint64_t>(count, extent.page - page);
+            const auto run = space_.claim(next_fit_, count, now);
+            if (!run) return std::unexpected(run.error());
+            logical = run->first;
+            count = run->pages;
+            next_fit_ = logical + count;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            CachePage& cached = *batch_[at + i];
+            cached.job_slot = static_cast<std::uint32_t>(job.pieces.size());
+            cached.dirty = false;
+            cached.in_flight = true;
+            job.pieces.push_back({.page = page + i, .logical = logical + i, .cached = &cached, .kind = kind});
+        }
+        const auto written = write_run(job, at, count, logical, now);
+        if (!written) return std::unexpected(written.error());
+        job.resume = std::max(job.resume, *written);
+        at += count;
+    }
+    return {};
+}
+
+FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
+    ensure(inode.job == nullptr, "WriteBack::start: one job an inode (W1)");
+    inode.flush_now = false;
+    if (inode.pages == nullptr) {
+        const auto committed = commit_record(inode, now);
+        if (!committed) return std::unexpected(committed.error());
+        return {};
+    }
+    if (idle_jobs_.empty()) idle_jobs_.push_back(all_jobs_.emplace_back(std::make_unique<WriteBackJob>()).get());
+    WriteBackJob& job = *idle_jobs_.back();
+    idle_jobs_.pop_back();
+    job.inode = &inode;
+    job.phase = WriteBackJob::Phase::writing;
+    job.pieces.clear();
+    job.started = now;
+    inode.job = &job;
+    jobs_.push_back(&job);
+    collect(job);
+    const auto issued = issue(job, now);
+    if (!issued) return std::unexpected(fail(job, 0, issued.error(), now));
+    return {};
+}
+
+FsResult<void> WriteBack::advance(Inode& inode, SimTime now) {
+    WriteBackJob& job = *inode.job;
+    ensure(job.resume <= now, "WriteBack::advance: not before its time");
+    if (job.phase == WriteBackJob::Phase::writing) {
+        const auto durable = device_.flush(now);
+        if (!durable) return std::unexpected(fail(job, 0, errno_of(durable.error()), now));
+        job.phase = WriteBackJob::Phase::flushing;
+        job.resume = *durable;
+        if (job.resume > now) return {};
+    }
+    const auto committed = commit(job, now);
+    if (!committed) return std::unexpected(committed.error());
+    return {};
+}
+
+FsResult<SimTime> WriteBack::finish(Inode& inode, SimTime now) {
+    while (inode.job != nullptr || inode.is_dirty()) {
+        FsResult<void> step;
+        if (inode.job == nullptr) {
+            step = start(inode, now);
+        } else {
+            now = std::max(now, inode.job->resume);
+            step = advance(inode, now);
+        }
+        if (!step) return std::unexpected(step.error());
+    }
+    return std::max(now, inode.synced_at);
+}
+
+FsResult<SimTime> WriteBack::make_room(std::size_t pages, SimTime now) {
+    pages = std::min(pages, cache_.capacity());
+    if (cache_.pages() + pages > cache_.capacity() / 2 && !dirty_.empty() && dirty_.front().job == nullptr) {
+        if (const auto started = start(dirty_.front(), now); !started) return std::unexpected(started.error());
+    }
+    while (cache_.pages() + pages > cache_.capacity()) {
+        FsResult<void> step;
+        if (jobs_.empty()) {
+            ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
+            step = start(dirty_.front(), now);
+        } else {
+            const auto first = std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
+            now = std::max(now, (*first)->resume);
+            step = advance(*(*first)->inode, now);
+        }
+        if (!step) return std::unexpected(step.error());
+    }
+    return now;
+}
+
+void WriteBack::drop(CachePage& page) {
+    Inode& inode = *page.owner;
+    if (page.in_flight) inode.job->pieces[page.job_slot].cached = nullptr; // its reservation stays with the piece
+    if (page.reserved) {
+        --inode.delayed_pages;
+        if (!page.in_flight) space_.release(1);
+    }
+    cache_.drop(page);
+}
+
+void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last) {
+    if (inode.pages == nullptr) return;
+    if (last - first == 1) {
+        if (CachePage* page = cache_.find(inode, first)) drop(*page);
+        return;
+    }
+    batch_.clear();
+    for (CachePage& page : *inode.pages) {
+        if (page.index >= first && page.index < last) batch_.push_back(&page);
+    }
+    for (CachePage* page : batch_) drop(*page);
+}
+
+void WriteBack::limit_size(Inode& inode, std::uint64_t size) {
+    if (inode.job != nullptr) inode.job->size_target = std::min(inode.job->size_target, size);
+}
+
+SimTime WriteBack::tick(SimTime now) {
+    for (std::size_t i = jobs_.size(); i-- > 0;) {
+        if (i < jobs_.size() && jobs_[i]->resume <= now) (void)advance(*jobs_[i]->inode, now); // a failure stays in the inode for its next sync
+    }
+    for (auto at = dirty_.begin(); at != dirty_.end();) {
+        Inode& inode = *at++;
+        if (inode.job != nullptr) continue;
+        if (!inode.flush_now && now - inode.dirty_since < dirty_age_) break;
+        (void)start(inode, now);
+    }
+    SimTime next = sim_never;
+    for (const WriteBackJob* job : jobs_) next = std::min(next, job->resume);
+    for (const Inode& inode : dirty_) {
+        if (inode.job != nullptr) continue;
+        next = std::min(next, inode.dirty_since + dirty_age_);
+        break;
+    }
+    return next;
+}
+
+} // namespace flashlab

@@ -1,0 +1,174 @@
+// The last step of a write-back: extents, size and times in bounded transactions, and what happens when a step fails.
+#include <algorithm>
+
+#include "base/contract.h"
+#include "fs/metadata_transaction.h"
+#include "fs/write_back.h"
+
+namespace flashlab {
+
+namespace {
+
+using Kind = WriteBackPiece::Kind;
+
+/// How many pieces from `first` on make one run of the same fate.
+std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t first) {
+    const WriteBackPiece& head = pieces[first];
+    std::size_t length = 1;
+    while (first + length < pieces.size()) {
+        const WriteBackPiece& piece = pieces[first + length];
+        if (piece.kind != head.kind || piece.page != head.page + length || piece.logical != head.logical + length ||
+            (piece.cached == nullptr) != (head.cached == nullptr)) {
+            break;
+        }
+        ++length;
+    }
+    return length;
+}
+
+} // namespace
+
+FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t first, SimTime& now) {
+    Inode& inode = *job.inode;
+    MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
+    InodeRecord record = inode.record;
+    PageRuns lost;
+    std::size_t at = first;
+    for (std::size_t runs = 0; at < job.pieces.size() && runs < ExtentMap::extents_per_transaction; ++runs) {
+        const WriteBackPiece& head = job.pieces[at];
+        const std::size_t length = run_length(job.pieces, at);
+        if (head.kind == Kind::fresh) {
+            const MetadataStore::PageRun run{.first = head.logical, .pages = length};
+            store_.set_data_pages(run, true);
+            if (head.cached == nullptr) {
+                lost.push_back(run);
+            } else {
+                const auto inserted = extents_.insert(inode.ino, Extent{.page = head.page, .first = head.logical, .pages = length, .unwritten = false});
+                if (!inserted) return std::unexpected(inserted.error());
+                record.pages += length;
+            }
+        } else if (head.kind == Kind::convert && head.cached != nullptr) {
+            if (const auto marked = extents_.mark_written(inode.ino, head.page, length); !marked) return std::unexpected(marked.error());
+        }
+        at += length;
+    }
+    std::uint64_t size = std::min(job.size_target, inode.record.size);
+    if (at < job.pieces.size()) size = std::min(size, job.pieces[at].page * cache_.page_bytes());
+    size = std::max(size, inode.committed_size);
+    if (const auto put = space_.put_pending(lost); !put) return std::unexpected(put.error());
+    if (const auto put = transaction.put_inode(inode.ino, record, size); !put) return std::unexpected(put.error());
+    const auto committed = transaction.commit(now);
+    if (!committed) return std::unexpected(committed.error());
+    now = *committed;
+    inode.record.pages = record.pages;
+    inode.committed_size = size;
+    inode.forget_extents();
+    space_.add_pending(lost);
+    settle_pieces(job, first, at);
+    return at;
+}
+
+void WriteBack::settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last) {
+    MetadataStore::PageRun claimed;
+    for (std::size_t i = first; i < last; ++i) {
+        const WriteBackPiece& piece = job.pieces[i];
+        if (piece.kind == Kind::fresh) {
+            if (claimed.pages != 0 && claimed.first + claimed.pages != piece.logical) {
+                space_.unclaim(claimed);
+                claimed.pages = 0;
+            }
+            if (claimed.pages++ == 0) claimed.first = piece.logical;
+            space_.release(1);
+        }
+        if (piece.cached == nullptr) continue;
+        CachePage& page = *piece.cached;
+        page.in_flight = false;
+        if (page.reserved) {
+            page.reserved = false;
+            --page.owner->delayed_pages;
+        }
+        if (!page.dirty) cache_.drop(page);
+    }
+    if (claimed.pages != 0) space_.unclaim(claimed);
+}
+
+FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
+    std::size_t at = 0;
+    SimTime end = now;
+    do {
+        const auto next = commit_some(job, at, end);
+        if (!next) return std::unexpected(fail(job, at, next.error(), now));
+        at = *next;
+    } while (at < job.pieces.size());
+    job.inode->synced_at = std::max(job.inode->synced_at, end);
+    if (events_.wants(EventLevel::requests)) {
+        events_.on(FsOpEvent{.id = events_.next_id(),
+                             .start = job.started,
+                             .end = end,
+                             .op = FsOp::writeback,
+                             .ino = job.inode->ino,
+                             .offset = job.pieces.empty() ? 0 : job.pieces.front().page * cache_.page_bytes(),
+                             .bytes = job.pieces.size() * cache_.page_bytes()});
+    } else {
+        (void)events_.next_id();
+    }
+    job.inode->record_dirty = false;
+    end_job(job, now);
+    return end;
+}
+
+void WriteBack::end_job(WriteBackJob& job, SimTime now) {
+    Inode& inode = *job.inode;
+    inode.job = nullptr;
+    std::erase(jobs_, &job);
+    idle_jobs_.push_back(&job);
+    if (inode.is_linked()) inode.unlink();
+    if (inode.is_dirty()) {
+        inode.dirty_since = now;
+        dirty_.push_back(inode);
+    }
+}
+
+void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
+    PageRuns written;
+    for (std::size_t i = first; i < job.pieces.size(); ++i) {
+        const WriteBackPiece& piece = job.pieces[i];
+        if (piece.kind == Kind::fresh) {
+            written.push_back({.first = piece.logical, .pages = 1});
+            if (piece.cached == nullptr) space_.release(1);
+        }
+        if (piece.cached == nullptr) continue;
+        if (!piece.cached->dirty) piece.cached->first_dirty = 0;
+        piece.cached->dirty = true;
+        piece.cached->in_flight = false;
+    }
+    // What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it.
+    for (std::size_t at = 0; at < written.size(); at += ExtentMap::extents_per_transaction) {
+        const auto part = std::span{written}.subspan(at, std::min(ExtentMap::extents_per_transaction, written.size() - at));
+        MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
+        for (const MetadataStore::PageRun& run : part) store_.set_data_pages(run, true);
+        if (!space_.put_pending(part) || !transaction.commit(now)) return;
+        for (const MetadataStore::PageRun& run : part) space_.unclaim(run);
+        space_.add_pending(part);
+    }
+}
+
+FsError WriteBack::fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now) {
+    job.inode->write_error = error.error_number;
+    abandon(job, first, now);
+    end_job(job, now);
+    return error;
+}
+
+FsResult<SimTime> WriteBack::commit_record(Inode& inode, SimTime now) {
+    MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
+    if (const auto put = transaction.put_inode(inode.ino, inode.record, inode.committed_size); !put) return std::unexpected(put.error());
+    const auto committed = transaction.commit(now);
+    if (!committed) return committed;
+    inode.record_dirty = false;
+    inode.synced_at = std::max(inode.synced_at, *committed);
+    if (inode.pages == nullptr && inode.is_linked()) inode.unlink();
+    return committed;
+}
+
+} // namespace flashlab

@@ -1,0 +1,45 @@
+/// The blocks a group is writing: one on each of some planes of its die, filled row by row across them.
+///
+/// Idea       Consecutive logical pages take neighbouring columns of a row, so that they are programmed by one multi-plane command.
+/// Invariant  Column c is filled up to row next / columns, plus one if c < next % columns. All columns lie on different planes of one die.
+/// Cost       A division an allocation; swapped, never copied.
+/// Power cut  RAM only; its blocks are named in PRAM by the scheme's slots.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/sim_time.h"
+#include "ftl/blocks/unit_geometry.h"
+
+namespace flashlab {
+
+struct OpenColumn {
+    BlockId block{0};
+    std::uint32_t slot = 0;
+};
+
+struct OpenSuperblock {
+    std::vector<OpenColumn> columns;
+    std::uint32_t next = 0;          ///< units given out
+    std::uint32_t units = 0;         ///< in all columns
+    SimTime ready = sim_start;       ///< nothing is programmed here before
+    SimTime last_end = sim_start;    ///< end of the last program
+
+    [[nodiscard]] bool is_active() const { return !columns.empty(); }
+    [[nodiscard]] bool has_room() const { return next < units; }
+    [[nodiscard]] std::uint32_t row() const { return next / static_cast<std::uint32_t>(columns.size()); }
+    [[nodiscard]] std::uint32_t column() const { return next % static_cast<std::uint32_t>(columns.size()); }
+    [[nodiscard]] std::uint32_t left_in_row() const { return static_cast<std::uint32_t>(columns.size()) - column(); }
+    [[nodiscard]] std::uint32_t filled(std::uint32_t c) const {
+        const auto width = static_cast<std::uint32_t>(columns.size());
+        return next / width + (c < next % width ? 1 : 0);
+    }
+    void reset() {
+        columns.clear();
+        next = units = 0;
+        ready = last_end = sim_start;
+    }
+};
+
+} // namespace flashlab

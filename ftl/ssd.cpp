@@ -1,0 +1,264 @@
+#include "ftl/ssd.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+namespace {
+
+DeviceErrorKind kind_of(FtlErrorKind kind) {
+    switch (kind) {
+    case FtlErrorKind::lost_page: return DeviceErrorKind::uncorrectable;
+    case FtlErrorKind::no_free_block: return DeviceErrorKind::no_space;
+    case FtlErrorKind::read_only: return DeviceErrorKind::read_only;
+    case FtlErrorKind::host_io: return DeviceErrorKind::host_io;
+    }
+    return DeviceErrorKind::host_io;
+}
+
+} // namespace
+
+/// A sector range in logical pages: a partial first one, whole ones, a partial last one; any may be missing.
+struct Ssd::Split {
+    struct Part {
+        Lpn lpn{0};
+        std::uint32_t offset = 0; ///< bytes into the logical page
+        std::uint32_t bytes = 0;
+        std::uint64_t at = 0;     ///< bytes into the request
+    };
+    std::optional<Part> head;
+    std::optional<Part> tail;
+    Lpn first_whole{0};
+    std::uint32_t whole = 0;
+    std::uint64_t whole_at = 0;
+};
+
+Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
+    const std::uint64_t page = ftl_.logical_page_bytes();
+    const std::uint64_t begin = first.value() * sector_bytes;
+    const std::uint64_t end = begin + sectors * sector_bytes;
+    const auto lpn_of = [page](std::uint64_t byte) { return Lpn{static_cast<std::uint32_t>(byte / page)}; };
+    Split s;
+    std::uint64_t at = begin;
+    if (at % page != 0) {
+        const std::uint64_t stop = std::min(end, (at / page + 1) * page);
+        s.head = Split::Part{lpn_of(at), static_cast<std::uint32_t>(at % page), static_cast<std::uint32_t>(stop - at), 0};
+        at = stop;
+    }
+    s.first_whole = lpn_of(at);
+    s.whole = static_cast<std::uint32_t>((end - at) / page);
+    s.whole_at = at - begin;
+    at += s.whole * page;
+    if (at < end) s.tail = Split::Part{lpn_of(at), 0, static_cast<std::uint32_t>(end - at), at - begin};
+    return s;
+}
+
+Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events)
+    : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, link_{config.host_link.request_overhead}, scratch_(ftl.logical_page_bytes()) {}
+
+DeviceError Ssd::translate(const FtlError& error) const {
+    const std::uint64_t sectors_per_page = ftl_.logical_page_bytes() / sector_bytes;
+    return {kind_of(error.kind), Sector{error.lpn.value() * sectors_per_page}, error.done, error.host_errno};
+}
+
+Duration Ssd::transfer(std::uint64_t bytes) const {
+    const auto ps = static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(config_.host_link.ps_per_byte);
+    return Duration{(ps + 999) / 1000};
+}
+
+bool Ssd::in_range(Sector first, std::uint64_t sectors) const {
+    const std::uint64_t all = identify().sectors;
+    return sectors != 0 && sectors <= all && first.value() <= all - sectors;
+}
+
+/// Every request ends here, well or badly: it is reported once.
+DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> result) {
+    if (events_.wants(EventLevel::requests)) {
+        event.failed = !result.has_value();
+        event.completion = result ? *result : result.error().done;
+        events_.on(event);
+    }
+    return result;
+}
+
+DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
+    auto done = ftl_.recover(now);
+    if (!done) return std::unexpected(translate(done.error()));
+    if (events_.wants(EventLevel::summary))
+        events_.on(PowerEvent{done->was_clean ? PowerEventKind::mount : PowerEventKind::recovery, now, done->done - now, done->pages_scanned, 0, 0});
+    return *done;
+}
+
+DeviceResult<SimTime> Ssd::shut_down(SimTime now) {
+    const auto done = ftl_.shut_down(now);
+    if (!done) return std::unexpected(translate(done.error()));
+    if (events_.wants(EventLevel::summary)) events_.on(PowerEvent{PowerEventKind::clean_unmount, *done, Duration{0}, 0, 0, 0});
+    return *done;
+}
+
+DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) {
+    const HostRequestEvent event{events_.next_id(), now, now, HostOp::read, first, sectors, false, false};
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+    ensure(to.empty() || to.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
+    ++counters_.host_reads;
+    counters_.host_read_bytes += std::uint64_t{sectors} * sector_bytes;
+    const Origin origin{Cause::user, event.id};
+    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
+    const Split s = split(first, sectors);
+    SimTime ready = start;
+    std::optional<FtlError> error;
+    const auto note = [&](const FtlResult<SimTime>& done) {
+        if (done) ready = std::max(ready, *done);
+        else if (!error) error = done.error();
+    };
+    const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
+    if (s.head) note(ftl_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
+    if (s.whole != 0) note(ftl_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
+    if (s.tail) note(ftl_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
+    if (error) return answer(event, std::unexpected(translate(*error)));
+    return answer(event, link_.reserve(ready, transfer(std::uint64_t{sectors} * sector_bytes)).end);
+}
+
+/// Part of a logical page is read, changed and written whole; empty `from` with `zeros` false writes no payload at all.
+FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origin) {
+    std::span<std::byte> page;
+    if (w.zeros || !w.from.empty()) page = scratch_;
+    SimTime ready = now;
+    if (ftl_.is_mapped(w.lpn)) {
+        const auto read = ftl_.read(w.lpn, 1, page, now, origin);
+        if (!read) return read;
+        ready = *read;
+    } else if (!page.empty()) {
+        std::ranges::fill(page, std::byte{0});
+    }
+    if (w.zeros) std::ranges::fill(page.subspan(w.offset, w.bytes), std::byte{0});
+    else if (!page.empty()) std::memcpy(page.data() + w.offset, w.from.data(), w.from.size());
+    return ftl_.write(w.lpn, 1, page, ready, origin);
+}
+
+DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) {
+    const HostRequestEvent event{events_.next_id(), now, now, HostOp::write, first, sectors, durability == WriteDurability::fua, false};
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+    ensure(from.empty() || from.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
+    ++counters_.host_writes;
+    counters_.host_write_bytes += std::uint64_t{sectors} * sector_bytes;
+    const Origin origin{Cause::user, event.id};
+    const Duration on_link = config_.host_link.request_overhead + transfer(std::uint64_t{sectors} * sector_bytes);
+    const SimTime start = link_.reserve(now, on_link).end;
+    const Split s = split(first, sectors);
+    SimTime done = start;
+    const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return from.empty() ? from : from.subspan(at, bytes); };
+    for (const auto& p : {s.head, s.tail}) {
+        if (!p) continue;
+        const auto written = write_part({p->lpn, p->offset, p->bytes, part(p->at, p->bytes), false}, start, origin);
+        if (!written) return answer(event, std::unexpected(translate(written.error())));
+        done = std::max(done, *written);
+    }
+    if (s.whole != 0) {
+        const auto written = ftl_.write(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin);
+        if (!written) return answer(event, std::unexpected(translate(written.error())));
+        done = std::max(done, *written);
+    }
+    return answer(event, done); // programmed when answered: FUA asks for nothing more
+}
+
+DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now) {
+    const HostRequestEvent event{events_.next_id(), now, now, HostOp::trim, first, sectors, false, false};
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+    ++counters_.host_trims;
+    counters_.host_trim_bytes += sectors * sector_bytes;
+    const Origin origin{Cause::user, event.id};
+    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
+    const Split s = split(first, sectors);
+    SimTime done = start;
+    for (const auto& p : {s.head, s.tail}) {
+        if (!p || !ftl_.is_mapped(p->lpn)) continue;
+        const auto written = write_part({p->lpn, p->offset, p->bytes, {}, true}, start, origin);
+        if (!written) return answer(event, std::unexpected(translate(written.error())));
+        done = std::max(done, *written);
+    }
+    if (s.whole != 0) {
+        const auto trimmed = ftl_.trim(s.first_whole, s.whole, start, origin);
+        if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
+        done = std::max(done, *trimmed);
+    }
+    return answer(event, done);
+}
+
+DeviceResult<SimTime> Ssd::flush(SimTime now) {
+    const HostRequestEvent event{events_.next_id(), now, now, HostOp::flush, Sector{0}, 0, false, false};
+    ++counters_.host_flushes;
+    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
+    const auto done = ftl_.flush(start, {Cause::user, event.id});
+    if (!done) return answer(event, std::unexpected(translate(done.error())));
+    return answer(event, *done);
+}
+
+DeviceIdentity Ssd::identify() const {
+    const std::uint64_t sectors = std::uint64_t{ftl_.logical_pages()} * (ftl_.logical_page_bytes() / sector_bytes);
+    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}};
+}
+
+std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const {
+    ensure(sectors == 0 || in_range(first, sectors), "a range of the device");
+    const std::uint64_t per_page = ftl_.logical_page_bytes() / sector_bytes;
+    std::vector<LbaRange> out;
+    const std::uint64_t end = first.value() + sectors;
+    for (std::uint64_t at = first.value(); at < end;) {
+        const std::uint64_t stop = std::min(end, (at / per_page + 1) * per_page);
+        const bool mapped = ftl_.is_mapped(Lpn{static_cast<std::uint32_t>(at / per_page)});
+        if (!out.empty() && out.back().mapped == mapped) out.back().sectors += stop - at;
+        else out.push_back({Sector{at}, stop - at, mapped});
+        at = stop;
+    }
+    return out;
+}
+
+std::vector<CheckProblem> Ssd::check() { return ftl_.check(); }
+
+SimTime Ssd::tick(SimTime now) { return ftl_.idle(now); }
+
+void Ssd::settle(SimTime now) {
+    array_.settle(now);
+    if (pram_ != nullptr) pram_->settle(now);
+    link_.settle(now);
+}
+
+SimTime Ssd::last_reserved_end() const {
+    const SimTime flash = std::max(array_.last_reserved_end(), link_.free_at());
+    return pram_ == nullptr ? flash : std::max(flash, pram_->last_reserved_end());
+}
+
+DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, PramCutOutcomes& pram_outcomes) {
+    SsdCutReport report;
+    const auto nand = array_.cut(at, nand_outcomes);
+    if (!nand) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, at, nand.error().host_errno});
+    report.nand = *nand;
+    if (pram_ != nullptr) report.pram = pram_->cut(at, pram_outcomes);
+    if (events_.wants(EventLevel::summary))
+        events_.on(PowerEvent{PowerEventKind::cut, at, Duration{0}, 0, report.nand.torn_programs + report.nand.torn_erases, report.nand.undone});
+    return report;
+}
+
+SampleEvent Ssd::sample(SimTime now) const {
+    SampleEvent s;
+    s.at = now;
+    s.host_reads = counters_.host_reads;
+    s.host_writes = counters_.host_writes;
+    s.host_trims = counters_.host_trims;
+    s.host_flushes = counters_.host_flushes;
+    s.host_read_bytes = counters_.host_read_bytes;
+    s.host_write_bytes = counters_.host_write_bytes;
+    const NandCounters& n = array_.counters();
+    std::ranges::copy(n.reads, s.nand_reads);
+    std::ranges::copy(n.programs, s.nand_programs);
+    std::ranges::copy(n.erases, s.nand_erases);
+    if (pram_ != nullptr) s.pram_words_written = pram_->counters().words_written[0] + pram_->counters().words_written[1];
+    s.free_blocks = ftl_.space().free_blocks;
+    return s;
+}
+
+} // namespace flashlab

@@ -1,0 +1,126 @@
+#include "nand/block_table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "nand/factory_bad_blocks.h"
+
+namespace flashlab {
+
+BlockTable::BlockTable(const Geometry& geometry, const NandConfig& config, PageStore& store)
+    : geometry_{geometry},
+      store_{store},
+      seed_{config.seed},
+      bad_per_million_{config.factory_bad_per_million},
+      blocks_(geometry.blocks()),
+      recent_(geometry.planes()),
+      scratch_(geometry.pages_per_block()) {}
+
+std::expected<void, HostIoError> BlockTable::open() {
+    constexpr std::uint32_t at_once = 1u << 16;
+    std::vector<BlockRecord> records(std::min(at_once, geometry_.blocks()));
+    for (std::uint32_t first = 0; first < geometry_.blocks(); first += at_once) {
+        const auto part = std::span{records}.first(std::min(at_once, geometry_.blocks() - first));
+        if (auto read = store_.read_blocks(BlockId{first}, part); !read) return read;
+        for (std::uint32_t i = 0; i < part.size(); ++i) {
+            Block& block = blocks_[first + i];
+            block.erase_count = part[i].erase_count;
+            block.grown_bad = part[i].grown_bad;
+            block.bad = part[i].grown_bad || is_factory_bad(BlockId{first + i});
+        }
+    }
+    return {};
+}
+
+bool BlockTable::is_factory_bad(BlockId block) const { return is_bad_from_factory(block, seed_, bad_per_million_); }
+
+BlockRecord BlockTable::record_of(BlockId block) const {
+    const Block& known = blocks_[block.value()];
+    return {known.erase_count, known.grown_bad};
+}
+
+std::expected<std::uint32_t, HostIoError> BlockTable::write_pointer(BlockId block) {
+    Block& known = blocks_[block.value()];
+    if (known.write_pointer == unknown) [[unlikely]] {
+        if (auto found = find_write_pointer(block); !found) return std::unexpected(found.error());
+    }
+    return known.write_pointer;
+}
+
+std::expected<void, HostIoError> BlockTable::find_write_pointer(BlockId block) {
+    if (auto read = store_.read_block_records(block, scratch_); !read) return read;
+    Block& known = blocks_[block.value()];
+    const auto is_erased = [](const PageRecord& record) { return record.state == CellState::erased; };
+    const auto last = std::find_if_not(scratch_.rbegin(), scratch_.rend(), is_erased);
+    known.write_pointer = static_cast<std::uint32_t>(scratch_.rend() - last);
+    known.all_programmed = std::all_of(scratch_.begin(), last.base(), [](const PageRecord& record) { return record.state == CellState::programmed; });
+    return {};
+}
+
+void BlockTable::check_program(Ppn page) {
+    const BlockId block = geometry_.block_of(page);
+    const Block& known = blocks_[block.value()];
+    const std::uint32_t at = geometry_.page_in_block(page);
+    if (known.bad) [[unlikely]] violated(fmt::format("N1: block {} is bad, page {} cannot be programmed", block.value(), at));
+    if (at < known.write_pointer) [[unlikely]] {
+        violated(fmt::format("N1: page {} of block {} lies before its write pointer {}", at, block.value(), known.write_pointer));
+    }
+}
+
+void BlockTable::check_erase(BlockId block) const {
+    if (blocks_[block.value()].bad) [[unlikely]] violated(fmt::format("N1: block {} is bad and cannot be erased", block.value()));
+}
+
+SimTime BlockTable::read_ready(Ppn page, SimTime from) const {
+    const BlockId block = geometry_.block_of(page);
+    const Block& known = blocks_[block.value()];
+    if (known.programmed_at <= from) [[likely]] return from;
+    const Recent& recent = recent_[geometry_.plane_of(block).value()];
+    for (std::uint32_t back = 1; back <= Recent::size; ++back) {
+        const std::uint32_t at = (recent.next - back) % Recent::size;
+        if (recent.end[at] != sim_start && recent.page[at] == page.value()) return std::max(from, recent.end[at]);
+    }
+    // Longer ago, or not programmed since the erase: waiting for the block's last program is right and rarely too long.
+    return known.programmed_at;
+}
+
+void BlockTable::note_read(BlockId block, SimTime end) {
+    Block& known = blocks_[block.value()];
+    known.idle_at = std::max(known.idle_at, end);
+}
+
+void BlockTable::note_program(Ppn page, SimTime end, bool failed) {
+    const BlockId block = geometry_.block_of(page);
+    Block& known = blocks_[block.value()];
+    const std::uint32_t at = geometry_.page_in_block(page);
+    if (at != known.write_pointer || failed) known.all_programmed = false;
+    known.write_pointer = at + 1;
+    known.programmed_at = end;
+    known.idle_at = std::max(known.idle_at, end);
+    Recent& recent = recent_[geometry_.plane_of(block).value()];
+    const std::uint32_t slot = recent.next++ % Recent::size;
+    recent.page[slot] = page.value();
+    recent.end[slot] = end;
+}
+
+void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
+    Block& known = blocks_[block.value()];
+    ++known.erase_count;
+    known.write_pointer = failed ? geometry_.pages_per_block() : 0;
+    known.all_programmed = !failed;
+    known.programmed_at = end;
+    known.idle_at = std::max(known.idle_at, end);
+    // The pages read as erased only after this erase: an older program's end says nothing of them any more.
+    Recent& recent = recent_[geometry_.plane_of(block).value()];
+    for (std::size_t i = 0; i < Recent::size; ++i) {
+        if (recent.end[i] != sim_start && geometry_.block_of(Ppn{recent.page[i]}) == block) recent.end[i] = sim_start;
+    }
+}
+
+void BlockTable::mark_grown_bad(BlockId block) {
+    blocks_[block.value()].grown_bad = true;
+    blocks_[block.value()].bad = true;
+}
+
+} // namespace flashlab

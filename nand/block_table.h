@@ -1,0 +1,78 @@
+/// What the array knows of each block: the chip rules (N1) and when a block is ready (N2).
+///
+/// Idea       A few words a block. The write pointer is read from the records at first need; programs still under way are remembered by plane.
+/// Invariant  N1: programs go to pages at or past the write pointer, of blocks that are not bad. N2: ready times never go back.
+/// Cost       O(1); one read of a block's records at its first use.
+/// Power cut  Rebuilt from the store.
+#pragma once
+
+#include <array>
+#include <expected>
+#include <vector>
+
+#include "base/sim_time.h"
+#include "nand/geometry.h"
+#include "nand/nand_config.h"
+#include "nand/page_store.h"
+
+namespace flashlab {
+
+class BlockTable {
+public:
+    BlockTable(const Geometry& geometry, const NandConfig& config, PageStore& store);
+    [[nodiscard]] std::expected<void, HostIoError> open();
+
+    [[nodiscard]] bool is_factory_bad(BlockId block) const;
+    [[nodiscard]] bool is_bad(BlockId block) const { return blocks_[block.value()].bad; }
+    [[nodiscard]] BlockRecord record_of(BlockId block) const;
+    [[nodiscard]] std::uint32_t erase_count(BlockId block) const { return blocks_[block.value()].erase_count; }
+    /// The next page that may be programmed.
+    [[nodiscard]] std::expected<std::uint32_t, HostIoError> write_pointer(BlockId block);
+    /// False: some page before the write pointer is skipped, torn or garbage: ask its record. Valid after write_pointer().
+    [[nodiscard]] bool all_programmed(BlockId block) const { return blocks_[block.value()].all_programmed; }
+
+    /// N1, or a ContractViolation.
+    void check_program(Ppn page);
+    void check_erase(BlockId block) const;
+
+    /// N2: the earliest a read of this page, a program or an erase of this block may start.
+    [[nodiscard]] SimTime read_ready(Ppn page, SimTime from) const;
+    [[nodiscard]] SimTime program_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].programmed_at); }
+    [[nodiscard]] SimTime erase_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].idle_at); }
+
+    void note_read(BlockId block, SimTime end);
+    void note_program(Ppn page, SimTime end, bool failed);
+    void note_erase(BlockId block, SimTime end, bool failed);
+    void mark_grown_bad(BlockId block);
+
+private:
+    static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+    struct Block {
+        SimTime programmed_at = sim_start; ///< end of the last program or erase
+        SimTime idle_at = sim_start;       ///< end of the last operation of any kind
+        std::uint32_t erase_count = 0;
+        std::uint32_t write_pointer = unknown;
+        bool bad = false;
+        bool grown_bad = false;
+        bool all_programmed = true;
+    };
+    /// The last few programs of a plane: a read of one of these pages waits for that program, not for the block's last.
+    struct Recent {
+        static constexpr std::size_t size = 8;
+        std::array<std::uint32_t, size> page{};
+        std::array<SimTime, size> end{};
+        std::uint32_t next = 0;
+    };
+
+    [[nodiscard]] std::expected<void, HostIoError> find_write_pointer(BlockId block);
+
+    Geometry geometry_;
+    PageStore& store_;
+    std::uint64_t seed_;
+    std::uint32_t bad_per_million_;
+    std::vector<Block> blocks_;
+    std::vector<Recent> recent_; ///< by plane
+    std::vector<PageRecord> scratch_;
+};
+
+} // namespace flashlab

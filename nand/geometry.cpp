@@ -1,0 +1,91 @@
+#include "nand/geometry.h"
+
+#include <fmt/format.h>
+
+#include "nand/nand_config.h"
+#include "nand/page_oob.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t id_limit = 0xffff'ffffu; ///< one value stays free as a named "none" where 12 bytes a page count
+constexpr std::uint32_t largest_page_bytes = 1u << 20;
+
+std::expected<void, std::string> check_counts(const GeometryConfig& config) {
+    const struct {
+        const char* name;
+        std::uint32_t value;
+    } counts[] = {{"channels", config.channels},
+                  {"chips_per_channel", config.chips_per_channel},
+                  {"dies_per_chip", config.dies_per_chip},
+                  {"planes_per_die", config.planes_per_die},
+                  {"blocks_per_plane", config.blocks_per_plane},
+                  {"pages_per_block", config.pages_per_block}};
+    std::uint64_t product = 1;
+    for (const auto& count : counts) {
+        if (count.value == 0) return std::unexpected(fmt::format("{} is 0: at least 1 is needed", count.name));
+        product *= count.value;
+        if (product > id_limit) {
+            return std::unexpected(fmt::format("{} = {} makes more than {} pages in all: page numbers have 32 bits; choose fewer or larger pages",
+                                               count.name, count.value, id_limit));
+        }
+    }
+    return {};
+}
+
+std::expected<void, std::string> check_page(const GeometryConfig& config) {
+    if (config.page_bytes == 0 || config.page_bytes % sector_bytes != 0 || config.page_bytes > largest_page_bytes) {
+        return std::unexpected(
+            fmt::format("page_bytes = {}: a multiple of {} up to {} is needed", config.page_bytes, sector_bytes, largest_page_bytes));
+    }
+    if (config.spare_bytes < PageOob::encoded_size) {
+        return std::unexpected(fmt::format("spare_bytes = {}: the out-of-band record needs {}", config.spare_bytes, PageOob::encoded_size));
+    }
+    if (config.spare_bytes > config.page_bytes) {
+        return std::unexpected(fmt::format("spare_bytes = {}: at most page_bytes ({})", config.spare_bytes, config.page_bytes));
+    }
+    if (config.cell > CellType::qlc) return std::unexpected("cell: one of slc, mlc, tlc, qlc is needed");
+    return {};
+}
+
+} // namespace
+
+std::expected<Geometry, std::string> Geometry::make(const GeometryConfig& config) {
+    if (auto counts = check_counts(config); !counts) return std::unexpected(counts.error());
+    if (auto page = check_page(config); !page) return std::unexpected(page.error());
+    return Geometry{config};
+}
+
+Geometry::Geometry(const GeometryConfig& config)
+    : config_{config},
+      chips_{config.channels * config.chips_per_channel},
+      dies_{chips_ * config.dies_per_chip},
+      planes_{dies_ * config.planes_per_die},
+      blocks_{planes_ * config.blocks_per_plane},
+      pages_{blocks_ * config.pages_per_block} {}
+
+std::expected<void, std::string> NandTiming::validate() const {
+    constexpr Duration longest{std::chrono::seconds{10}};
+    const struct {
+        const char* name;
+        Duration value;
+        bool may_be_zero;
+    } phases[] = {{"page_read_ns", page_read, false},
+                  {"page_program_ns", page_program, false},
+                  {"block_erase_ns", block_erase, false},
+                  {"command_ns", command, true},
+                  {"controller_page_read_ns", controller_page_read, true},
+                  {"controller_page_program_ns", controller_page_program, true}};
+    for (const auto& phase : phases) {
+        if (phase.value < Duration{0} || (!phase.may_be_zero && phase.value == Duration{0}) || phase.value > longest) {
+            return std::unexpected(fmt::format("{} = {}: between {} and {} is needed", phase.name, phase.value.count(), phase.may_be_zero ? 0 : 1,
+                                               longest.count()));
+        }
+    }
+    constexpr std::uint32_t slowest_bus = 1'000'000'000;
+    if (bus_ps_per_byte > slowest_bus) return std::unexpected(fmt::format("bus_ps_per_byte = {}: at most {}", bus_ps_per_byte, slowest_bus));
+    return {};
+}
+
+} // namespace flashlab

@@ -1,0 +1,124 @@
+#include "nand/image_layout.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "base/little_endian.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::array<std::byte, 8> magic{std::byte{'F'}, std::byte{'L'}, std::byte{'N'},    std::byte{'A'},
+                                         std::byte{'N'}, std::byte{'D'}, std::byte{0x0d}, std::byte{0x0a}};
+constexpr std::size_t header_crc_at = ImageHeader::encoded_size - sizeof(std::uint32_t);
+constexpr std::size_t block_crc_at = ImageLayout::block_record_bytes - sizeof(std::uint32_t);
+constexpr std::uint8_t grown_bad_flag = 1;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + ImageLayout::alignment - 1) / ImageLayout::alignment * ImageLayout::alignment; }
+
+/// Zero for an all-zero body, so that a fresh record is valid.
+std::uint32_t block_crc(std::span<const std::byte> body) {
+    constexpr std::array<std::byte, block_crc_at> zeros{};
+    return crc32c(body) ^ crc32c(zeros);
+}
+
+GeometryConfig read_geometry(LittleEndianReader& reader) {
+    GeometryConfig geometry;
+    for (std::uint32_t* field : {&geometry.channels, &geometry.chips_per_channel, &geometry.dies_per_chip, &geometry.planes_per_die,
+                                 &geometry.blocks_per_plane, &geometry.pages_per_block, &geometry.page_bytes, &geometry.spare_bytes}) {
+        *field = reader.u32();
+    }
+    geometry.cell = static_cast<CellType>(reader.u32());
+    return geometry;
+}
+
+} // namespace
+
+void ImageHeader::encode(std::span<std::byte, encoded_size> out) const {
+    LittleEndianWriter writer{out};
+    writer.bytes(magic);
+    writer.u32(current_version);
+    writer.u32(encoded_size);
+    writer.bytes(uuid);
+    for (const std::uint32_t field : {geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, geometry.planes_per_die,
+                                      geometry.blocks_per_plane, geometry.pages_per_block, geometry.page_bytes, geometry.spare_bytes}) {
+        writer.u32(field);
+    }
+    writer.u32(std::to_underlying(geometry.cell));
+    writer.zeros(header_crc_at - writer.written().size());
+    writer.u32(crc32c(writer.written()));
+    ensure(writer.full(), "ImageHeader: fields and encoded_size agree");
+}
+
+std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::byte> in) {
+    if (in.size() < magic.size() || !std::ranges::equal(in.first(magic.size()), magic)) {
+        return std::unexpected(ImageError{ImageErrorKind::foreign, "is not a FlashLab nand image; check the path"});
+    }
+    if (in.size() < encoded_size) return std::unexpected(ImageError{ImageErrorKind::truncated, "ends within its header; restore it from a copy"});
+    LittleEndianReader reader{in};
+    (void)reader.bytes(magic.size());
+    const std::uint32_t version = reader.u32();
+    // A newer version may checksum another way, so the version is believed first; 0 was never written.
+    if (version > current_version && version < 0x10000) {
+        return std::unexpected(ImageError{ImageErrorKind::newer_version, fmt::format("has format version {}, this program reads up to {}; use a newer flashlab",
+                                                                                      version, current_version)});
+    }
+    if (load_le<std::uint32_t>(in.subspan(header_crc_at)) != crc32c(in.first(header_crc_at)) || version != current_version) {
+        return std::unexpected(ImageError{ImageErrorKind::damaged, "has a damaged header (checksum mismatch); restore it from a copy"});
+    }
+    ImageHeader header;
+    (void)reader.u32();
+    std::ranges::copy(reader.bytes(header.uuid.size()), header.uuid.begin());
+    header.geometry = read_geometry(reader);
+    return header;
+}
+
+ImageLayout::ImageLayout(const Geometry& geometry)
+    : blocks_at{ImageHeader::encoded_size},
+      pages_at{aligned(blocks_at + std::uint64_t{geometry.blocks()} * block_record_bytes)},
+      payload_at{aligned(pages_at + std::uint64_t{geometry.pages()} * page_record_bytes)},
+      page_bytes{geometry.page_bytes()},
+      total_bytes{aligned(payload_at + geometry.bytes())} {}
+
+void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out) {
+    LittleEndianWriter writer{out};
+    writer.u8(std::to_underlying(record.state));
+    writer.zeros(3);
+    writer.u32(record.data_crc);
+    writer.bytes(record.oob);
+    ensure(writer.full(), "page record: fields and size agree");
+}
+
+PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in) {
+    LittleEndianReader reader{in};
+    PageRecord record;
+    const std::uint8_t state = reader.u8();
+    record.state = state <= std::to_underlying(CellState::garbage) ? static_cast<CellState>(state) : CellState::garbage;
+    (void)reader.bytes(3);
+    record.data_crc = reader.u32();
+    std::ranges::copy(reader.bytes(record.oob.size()), record.oob.begin());
+    return record;
+}
+
+void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out) {
+    LittleEndianWriter writer{out};
+    writer.u32(record.erase_count);
+    writer.u8(record.grown_bad ? grown_bad_flag : std::uint8_t{0});
+    writer.zeros(7);
+    writer.u32(block_crc(writer.written()));
+    ensure(writer.full(), "block record: fields and size agree");
+}
+
+bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_bytes> in, BlockRecord& record) {
+    LittleEndianReader reader{in};
+    record.erase_count = reader.u32();
+    record.grown_bad = (reader.u8() & grown_bad_flag) != 0;
+    (void)reader.bytes(7);
+    const std::uint32_t expected = block_crc(reader.consumed());
+    return reader.u32() == expected;
+}
+
+} // namespace flashlab

@@ -1,0 +1,276 @@
+#include "nand/image_page_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+namespace {
+
+std::expected<void, HostIoError> read_all(int fd, std::uint64_t at, std::span<std::byte> to) {
+    while (!to.empty()) {
+        const ssize_t n = ::pread(fd, to.data(), to.size(), static_cast<off_t>(at));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return std::unexpected(HostIoError{errno});
+        if (n == 0) return std::unexpected(HostIoError{EIO}); // someone shortened the file under us
+        to = to.subspan(static_cast<std::size_t>(n));
+        at += static_cast<std::uint64_t>(n);
+    }
+    return {};
+}
+
+std::expected<void, HostIoError> write_all(int fd, std::uint64_t at, std::span<const std::byte> from) {
+    while (!from.empty()) {
+        const ssize_t n = ::pwrite(fd, from.data(), from.size(), static_cast<off_t>(at));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return std::unexpected(HostIoError{errno});
+        if (n == 0) return std::unexpected(HostIoError{ENOSPC});
+        from = from.subspan(static_cast<std::size_t>(n));
+        at += static_cast<std::uint64_t>(n);
+    }
+    return {};
+}
+
+class FileHandle {
+public:
+    explicit FileHandle(int fd) : fd_{fd} {}
+    ~FileHandle() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    FileHandle(const FileHandle&) = delete;
+    FileHandle& operator=(const FileHandle&) = delete;
+    [[nodiscard]] int get() const { return fd_; }
+    [[nodiscard]] int release() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+ImageError host_error(const std::filesystem::path& path, const char* what, int error) {
+    return {ImageErrorKind::host, fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(error))};
+}
+
+ImageError with_path(const std::filesystem::path& path, const ImageError& error) {
+    return {error.kind, fmt::format("{}: {}", path.string(), error.message)};
+}
+
+std::expected<void, ImageError> lock(int fd, const std::filesystem::path& path) {
+    struct ::flock whole_file {};
+    whole_file.l_type = F_WRLCK;
+    whole_file.l_whence = SEEK_SET;
+    if (::fcntl(fd, F_OFD_SETLK, &whole_file) == 0) return {};
+    if (errno == EAGAIN || errno == EACCES) {
+        return std::unexpected(
+            ImageError{ImageErrorKind::in_use, fmt::format("{}: in use by another process; unmount the device there first", path.string())});
+    }
+    return std::unexpected(host_error(path, "lock", errno));
+}
+
+std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::path& path) {
+    struct ::stat status {};
+    if (::fstat(fd, &status) != 0) return std::unexpected(host_error(path, "stat", errno));
+    std::array<std::byte, ImageHeader::encoded_size> raw{};
+    const std::size_t there = std::min<std::size_t>(raw.size(), static_cast<std::size_t>(status.st_size));
+    const auto head = std::span{raw}.first(there);
+    if (auto read = read_all(fd, 0, head); !read) return std::unexpected(host_error(path, "read", read.error().error_number));
+    auto header = ImageHeader::decode(head);
+    if (!header) return std::unexpected(with_path(path, header.error()));
+    const auto geometry = Geometry::make(header->geometry);
+    if (!geometry) {
+        return std::unexpected(ImageError{ImageErrorKind::damaged, fmt::format("{}: impossible geometry: {}", path.string(), geometry.error())});
+    }
+    const std::uint64_t needed = ImageLayout{*geometry}.total_bytes;
+    if (static_cast<std::uint64_t>(status.st_size) < needed) {
+        return std::unexpected(ImageError{ImageErrorKind::truncated, fmt::format("{}: truncated: {} bytes instead of {}; restore it from a copy",
+                                                                                 path.string(), status.st_size, needed)});
+    }
+    return header;
+}
+
+bool same_geometry(const GeometryConfig& a, const GeometryConfig& b) {
+    return a.channels == b.channels && a.chips_per_channel == b.chips_per_channel && a.dies_per_chip == b.dies_per_chip &&
+           a.planes_per_die == b.planes_per_die && a.blocks_per_plane == b.blocks_per_plane && a.pages_per_block == b.pages_per_block &&
+           a.page_bytes == b.page_bytes && a.spare_bytes == b.spare_bytes && a.cell == b.cell;
+}
+
+std::string described(const GeometryConfig& g) {
+    return fmt::format("{} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}+{} bytes", g.channels, g.chips_per_channel,
+                       g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block, g.page_bytes, g.spare_bytes);
+}
+
+} // namespace
+
+std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::create(const std::filesystem::path& path, const Geometry& geometry,
+                                                                                  const Uuid& uuid, HostSync sync) {
+    FileHandle file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    if (file.get() < 0 && errno == EEXIST) {
+        return std::unexpected(ImageError{ImageErrorKind::exists, fmt::format("{}: exists already; remove it or choose another place", path.string())});
+    }
+    if (file.get() < 0) return std::unexpected(host_error(path, "create", errno));
+    const auto give_up = [&path](ImageError error) {
+        ::unlink(path.c_str());
+        return std::unexpected(std::move(error));
+    };
+    if (auto locked = lock(file.get(), path); !locked) return give_up(locked.error());
+    if (::ftruncate(file.get(), static_cast<off_t>(ImageLayout{geometry}.total_bytes)) != 0) return give_up(host_error(path, "size", errno));
+    std::array<std::byte, ImageHeader::encoded_size> raw{};
+    ImageHeader{uuid, geometry.config()}.encode(raw);
+    if (auto wrote = write_all(file.get(), 0, raw); !wrote) return give_up(host_error(path, "write", wrote.error().error_number));
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, uuid, sync}};
+}
+
+std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
+                                                                                HostSync sync) {
+    FileHandle file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
+    if (file.get() < 0 && errno == ENOENT) {
+        return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
+    }
+    if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
+    if (auto locked = lock(file.get(), path); !locked) return std::unexpected(locked.error());
+    const auto header = header_of(file.get(), path);
+    if (!header) return std::unexpected(header.error());
+    if (!same_geometry(header->geometry, geometry.config())) {
+        return std::unexpected(ImageError{ImageErrorKind::other_geometry,
+                                          fmt::format("{}: has {}, the configuration says {}; use the configuration it was made with", path.string(),
+                                                      described(header->geometry), described(geometry.config()))});
+    }
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header->uuid, sync}};
+}
+
+std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
+    const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (file.get() < 0 && errno == ENOENT) {
+        return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
+    }
+    if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
+    return header_of(file.get(), path);
+}
+
+ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync)
+    : fd_{fd},
+      geometry_{geometry},
+      layout_{geometry},
+      uuid_{uuid},
+      sync_{sync},
+      waits_for_discard_(geometry.blocks()),
+      scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes) {
+    discards_.reserve(most_discards + 1);
+}
+
+ImagePageStore::~ImagePageStore() {
+    punch(discards_.size());
+    ::close(fd_);
+}
+
+std::expected<void, HostIoError> ImagePageStore::sync() {
+    if (::fdatasync(fd_) != 0) return std::unexpected(HostIoError{errno});
+    return {};
+}
+
+std::expected<void, HostIoError> ImagePageStore::sync_if_ordered() {
+    if (sync_ == HostSync::none) return {};
+    return sync();
+}
+
+std::expected<void, HostIoError> ImagePageStore::read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) {
+    return read_all(fd_, layout_.data_at(page) + offset, to);
+}
+
+std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
+    if (waits_for_discard_[geometry_.block_of(page).value()]) keep_from_discard(page);
+    return write_all(fd_, layout_.data_at(page), data);
+}
+
+/// Pages are written in increasing order: what lies before `page` stays until the next erase.
+void ImagePageStore::keep_from_discard(Ppn page) {
+    const BlockId block = geometry_.block_of(page);
+    const auto at = std::ranges::find(discards_, block, &Discard::block);
+    if (at == discards_.end()) return;
+    at->first = std::max(at->first, geometry_.page_in_block(page) + 1);
+    if (at->first < at->end) return;
+    discards_.erase(at);
+    waits_for_discard_[block.value()] = false;
+}
+
+void ImagePageStore::discard_data(Ppn first, std::uint32_t pages) {
+    if (pages == 0 || !can_punch_) return;
+    const BlockId block = geometry_.block_of(first);
+    const std::uint32_t from = geometry_.page_in_block(first);
+    if (waits_for_discard_[block.value()]) {
+        const auto at = std::ranges::find(discards_, block, &Discard::block);
+        discards_.erase(at);
+    }
+    discards_.push_back({block, from, from + pages});
+    waits_for_discard_[block.value()] = true;
+    if (discards_.size() > most_discards) punch(most_discards / 2);
+}
+
+/// Gives the host back the payload of the `oldest` waiting blocks. A file system without holes only keeps the bytes.
+void ImagePageStore::punch(std::size_t oldest) {
+    for (std::size_t i = 0; i < oldest; ++i) {
+        const Discard& discard = discards_[i];
+        waits_for_discard_[discard.block.value()] = false;
+        const auto at = static_cast<off_t>(layout_.data_at(geometry_.page_of(discard.block, discard.first)));
+        const auto length = static_cast<off_t>(std::uint64_t{discard.end - discard.first} * layout_.page_bytes);
+        if (can_punch_ && ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, length) != 0 && errno == EOPNOTSUPP) can_punch_ = false;
+    }
+    discards_.erase(discards_.begin(), discards_.begin() + static_cast<std::ptrdiff_t>(oldest));
+}
+
+std::expected<PageRecord, HostIoError> ImagePageStore::read_record(Ppn page) {
+    std::array<std::byte, ImageLayout::page_record_bytes> raw;
+    if (auto read = read_all(fd_, layout_.page_record_at(page), raw); !read) return std::unexpected(read.error());
+    return decode_page_record(raw);
+}
+
+std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const PageRecord& record) {
+    if (auto synced = sync_if_ordered(); !synced) return synced;
+    std::array<std::byte, ImageLayout::page_record_bytes> raw;
+    encode_page_record(record, raw);
+    return write_all(fd_, layout_.page_record_at(page), raw);
+}
+
+std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId block, std::span<PageRecord> to) {
+    ensure(to.size() == geometry_.pages_per_block(), "read_block_records: room for one block");
+    if (auto read = read_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !read) return read;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        to[i] = decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes>{scratch_.data() + i * ImageLayout::page_record_bytes,
+                                                                                             ImageLayout::page_record_bytes});
+    }
+    return {};
+}
+
+std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
+    // What moved out of the block must be durable before, and the emptiness before new data overwrite the old.
+    if (auto synced = sync_if_ordered(); !synced) return synced;
+    std::ranges::fill(scratch_, std::byte{0});
+    if (auto wrote = write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !wrote) return wrote;
+    return sync_if_ordered();
+}
+
+std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std::span<BlockRecord> to) {
+    std::vector<std::byte> raw(to.size() * ImageLayout::block_record_bytes);
+    if (auto read = read_all(fd_, layout_.block_record_at(first), raw); !read) return read;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const std::span<const std::byte, ImageLayout::block_record_bytes> one{raw.data() + i * ImageLayout::block_record_bytes,
+                                                                             ImageLayout::block_record_bytes};
+        if (!decode_block_record(one, to[i])) return std::unexpected(HostIoError{EBADMSG});
+    }
+    return {};
+}
+
+std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, const BlockRecord& record) {
+    std::array<std::byte, ImageLayout::block_record_bytes> raw;
+    encode_block_record(record, raw);
+    return write_all(fd_, layout_.block_record_at(block), raw);
+}
+
+} // namespace flashlab

@@ -1,0 +1,78 @@
+/// Cells in one sparse image file.
+///
+/// Idea       Records in dense areas (a scan is a sequential read), payload behind them; only pread and pwrite, so a full host disk is an error.
+/// Invariant  A page's record is written after its data, an erase clears the records and leaves the payload: what a record promises is there.
+///            One process at a time holds the image (open file description lock).
+/// Cost       Two pwrites a program, two an erase. Making an image of any size writes 4 KiB. Holes are punched in batches.
+/// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
+/// Source     FORMAT.md.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "nand/image_layout.h"
+#include "nand/page_store.h"
+
+namespace flashlab {
+
+enum class HostSync : std::uint8_t { none, ordered };
+
+class ImagePageStore final : public PageStore {
+public:
+    /// Makes a new image and opens it; refuses to touch an existing file.
+    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> create(const std::filesystem::path& path, const Geometry& geometry,
+                                                                                           const Uuid& uuid, HostSync sync = HostSync::none);
+    /// Opens and locks an image; the file stays untouched when this fails.
+    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> open(const std::filesystem::path& path, const Geometry& geometry,
+                                                                                         HostSync sync = HostSync::none);
+    /// The header alone, without the lock: for tools that ask what an image is.
+    [[nodiscard]] static std::expected<ImageHeader, ImageError> read_header(const std::filesystem::path& path);
+
+    ~ImagePageStore() override;
+    ImagePageStore(const ImagePageStore&) = delete;
+    ImagePageStore& operator=(const ImagePageStore&) = delete;
+
+    [[nodiscard]] const Uuid& uuid() const { return uuid_; }
+    /// What was written so far survives a power loss of the host.
+    [[nodiscard]] std::expected<void, HostIoError> sync();
+
+    [[nodiscard]] bool keeps_payload() const override { return true; }
+    [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
+    [[nodiscard]] std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override;
+    void discard_data(Ppn first, std::uint32_t pages) override;
+    [[nodiscard]] std::expected<PageRecord, HostIoError> read_record(Ppn page) override;
+    [[nodiscard]] std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override;
+    [[nodiscard]] std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override;
+    [[nodiscard]] std::expected<void, HostIoError> erase_records(BlockId block) override;
+    [[nodiscard]] std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override;
+    [[nodiscard]] std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override;
+
+private:
+    /// Payload of one block that waits to be given back to the host.
+    struct Discard {
+        BlockId block;
+        std::uint32_t first;
+        std::uint32_t end;
+    };
+    static constexpr std::size_t most_discards = 128;
+
+    ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync);
+    [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
+    void keep_from_discard(Ppn page);
+    void punch(std::size_t oldest);
+
+    int fd_;
+    Geometry geometry_;
+    ImageLayout layout_;
+    Uuid uuid_;
+    HostSync sync_;
+    bool can_punch_ = true;
+    std::vector<Discard> discards_;         ///< oldest first, at most one a block
+    std::vector<bool> waits_for_discard_;   ///< by block
+    std::vector<std::byte> scratch_;        ///< the records of one block
+};
+
+} // namespace flashlab

@@ -1,0 +1,312 @@
+#include "nand/nand_array.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/contract.h"
+#include "base/crc32c.h"
+#include "nand/nand_array_impl.h"
+
+namespace flashlab {
+
+NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, PageStore& store_, EventSink& events_, UndoPolicy undo_)
+    : geometry{geometry_},
+      config{config_},
+      store{store_},
+      events{events_},
+      undo_policy{undo_},
+      blocks{geometry_, config_, store_},
+      scheduler{geometry_, config_},
+      page_(store_.keeps_payload() ? geometry_.page_bytes() : 0) {
+    if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
+}
+
+Scheduler::Reservation NandArray::Impl::reserve_read(Ppn page, std::uint32_t bytes, SimTime now) {
+    ensure(!cut_, "no operation after a power cut");
+    const BlockId block = geometry.block_of(page);
+    const auto when = scheduler.read(geometry.plane_of(block), bytes, blocks.read_ready(page, now));
+    blocks.note_read(block, when.end);
+    return when;
+}
+
+std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page) {
+    const BlockId block = geometry.block_of(page);
+    const auto pointer = blocks.write_pointer(block);
+    if (!pointer) return std::unexpected(pointer.error());
+    if (geometry.page_in_block(page) >= *pointer) return CellState::erased;
+    if (blocks.all_programmed(block)) [[likely]] return CellState::programmed;
+    const auto record = store.read_record(page);
+    if (!record) return std::unexpected(record.error());
+    return record->state;
+}
+
+std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimTime done) {
+    const auto record = store.read_record(page.page);
+    if (!record) return std::unexpected(host_error(record.error(), page.page, done));
+    const bool is_whole = page.bytes == geometry.page_bytes();
+    const std::span<std::byte> whole = is_whole ? page.to : std::span{page_};
+    if (auto read = store.read_data(page.page, 0, whole); !read) return std::unexpected(host_error(read.error(), page.page, done));
+    if (crc32c(whole) != record->data_crc) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, done});
+    if (!is_whole) std::memcpy(page.to.data(), whole.data() + page.offset, page.bytes);
+    return {};
+}
+
+NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, Origin origin) {
+    ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
+    ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
+    const auto when = reserve_read(page.page, page.bytes, now);
+    ++counters.reads[static_cast<std::size_t>(origin.cause)];
+    if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
+    const auto state = state_of(page.page);
+    if (!state) return std::unexpected(host_error(state.error(), page.page, when.end));
+    if (*state == CellState::erased) return std::unexpected(NandError{NandErrorKind::erased_page, page.page, when.end});
+    if (*state != CellState::programmed) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
+    if (!page.to.empty() && store.keeps_payload()) {
+        if (auto fetched = fetch(page, when.end); !fetched) return std::unexpected(fetched.error());
+    }
+    return when.end;
+}
+
+NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
+    Done all = now;
+    for (const PageRead& page : pages) {
+        const Done one = read(page, now, origin);
+        if (!all) continue;
+        all = one ? Done{std::max(*all, *one)} : one;
+    }
+    return all;
+}
+
+std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {
+    const auto when = reserve_read(page, geometry.config().spare_bytes, now);
+    ++counters.reads[static_cast<std::size_t>(origin.cause)];
+    if (events.wants(EventLevel::all)) emit_read(when, origin, page);
+    const auto record = store.read_record(page);
+    if (!record) return std::unexpected(host_error(record.error(), page, when.end));
+    return OobRead{PageOob::decode(record->oob), record->state, when.end};
+}
+
+void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) {
+    ensure(!cut_, "no operation after a power cut");
+    ensure(!pages.empty() && pages.size() <= geometry.planes_per_die(), "a program has one page a plane");
+    const DieId die = geometry.die_of(geometry.plane_of(geometry.block_of(pages.front().page)));
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const PlaneId plane = geometry.plane_of(geometry.block_of(pages[i].page));
+        ensure(geometry.die_of(plane) == die, "a multi-plane program stays on one die");
+        ensure(geometry.page_in_block(pages[i].page) == geometry.page_in_block(pages.front().page), "a multi-plane program has one page offset");
+        for (std::size_t j = 0; j < i; ++j) ensure(geometry.plane_of(geometry.block_of(pages[j].page)) != plane, "a multi-plane program has one page a plane");
+        ensure(!store.keeps_payload() || pages[i].data.size() == geometry.page_bytes(), "a program has a whole page of data");
+    }
+}
+
+NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
+    check_program_call(pages);
+    planes_.clear();
+    SimTime from = now;
+    for (const PageProgram& page : pages) {
+        const BlockId block = geometry.block_of(page.page);
+        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), page.page, now));
+        blocks.check_program(page.page);
+        planes_.push_back(geometry.plane_of(block));
+        from = blocks.program_ready(block, from);
+    }
+    const auto when = scheduler.program(planes_, from);
+    Done result = when.end;
+    for (const PageProgram& page : pages) {
+        const bool fails = faults != nullptr && faults->program_fails(page.page);
+        if (auto stored = put(page, when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        ++counters.programs[static_cast<std::size_t>(origin.cause)];
+        if (events.wants(EventLevel::all)) {
+            emit(NandOp::program, when, origin, geometry.block_of(page.page), geometry.page_in_block(page.page), page.oob.lpn);
+        }
+        if (fails && result) result = std::unexpected(NandError{NandErrorKind::program_failed, page.page, when.end});
+    }
+    if (pages.size() > 1) ++counters.multi_plane_programs;
+    return result;
+}
+
+/// Undo record's payload first, then the data, then the record that makes them count.
+std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, const Scheduler::Reservation& when, bool fails) {
+    if (undo_policy == UndoPolicy::keep) {
+        if (auto logged = log_program(page.page, when); !logged) return logged;
+    }
+    PageRecord record;
+    record.state = fails ? CellState::garbage : CellState::programmed;
+    if (store.keeps_payload()) {
+        record.data_crc = crc32c(page.data);
+        if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
+    }
+    if (fails) {
+        record.oob.fill(std::byte{0xff});
+    } else {
+        page.oob.encode(record.oob);
+    }
+    if (auto wrote = store.write_record(page.page, record); !wrote) return wrote;
+    blocks.note_program(page.page, when.end, fails);
+    return {};
+}
+
+/// Did a program that an erase in the log may bring back lie on this page?
+bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
+    const std::uint32_t at = geometry.page_in_block(page);
+    for (std::uint64_t erase = last_erase_[geometry.block_of(page).value()]; log_.holds(erase); erase = log_.at(erase).previous_erase) {
+        if (log_.at(erase).old_records[at].state != CellState::erased) return true;
+    }
+    return false;
+}
+
+std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when) {
+    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end};
+    if (store.keeps_payload() && erase_may_need_payload(page)) {
+        record.old_payload = log_.payload_buffer();
+        record.old_payload.resize(geometry.page_bytes());
+        if (auto read = store.read_data(page, 0, record.old_payload); !read) return read;
+    }
+    log_.push(std::move(record));
+    return {};
+}
+
+NandArray::Impl::Done NandArray::Impl::copy(Ppn from, Ppn to, SimTime now, Origin origin) {
+    const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
+    const Done got = read(page, now, origin);
+    if (!got) return got;
+    const auto record = store.read_record(from);
+    if (!record) return std::unexpected(host_error(record.error(), from, *got));
+    const auto oob = PageOob::decode(record->oob);
+    if (!oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
+    const PageProgram again{to, page_, *oob};
+    return program({&again, 1}, *got, origin);
+}
+
+std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const Scheduler::Reservation& when) {
+    UndoRecord record{.kind = UndoRecord::Kind::erase, .page = geometry.page_of(block, 0), .cells = when.cells, .end = when.end};
+    record.old_erase_count = blocks.erase_count(block);
+    record.previous_erase = last_erase_[block.value()];
+    record.old_records = log_.records_buffer();
+    record.old_records.resize(geometry.pages_per_block());
+    if (auto read = store.read_block_records(block, record.old_records); !read) return read;
+    last_erase_[block.value()] = log_.push(std::move(record));
+    return {};
+}
+
+NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin origin) {
+    ensure(!cut_, "no operation after a power cut");
+    blocks.check_erase(block);
+    const Ppn first = geometry.page_of(block, 0);
+    const auto when = scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now));
+    const auto failed = [&](HostIoError error) { return std::unexpected(host_error(error, first, when.end)); };
+    if (undo_policy == UndoPolicy::keep) {
+        if (auto logged = log_erase(block, when); !logged) return failed(logged.error());
+    }
+    const bool fails = faults != nullptr && faults->erase_fails(block);
+    if (auto erased = store.erase_records(block); !erased) return failed(erased.error());
+    for (std::uint32_t page = 0; fails && page < geometry.pages_per_block(); ++page) {
+        PageRecord garbage{.state = CellState::garbage};
+        garbage.oob.fill(std::byte{0xff});
+        if (auto wrote = store.write_record(geometry.page_of(block, page), garbage); !wrote) return failed(wrote.error());
+    }
+    blocks.note_erase(block, when.end, fails);
+    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return failed(wrote.error());
+    if (undo_policy == UndoPolicy::none) store.discard_data(first, geometry.pages_per_block());
+    ++counters.erases[static_cast<std::size_t>(origin.cause)];
+    if (events.wants(EventLevel::all)) emit(NandOp::erase, when, origin, block, 0, std::nullopt);
+    if (fails) return std::unexpected(NandError{NandErrorKind::erase_failed, first, when.end});
+    return when.end;
+}
+
+std::expected<void, NandError> NandArray::Impl::mark_bad(BlockId block) {
+    blocks.mark_grown_bad(block);
+    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) {
+        return std::unexpected(host_error(wrote.error(), geometry.page_of(block, 0), scheduler.settled()));
+    }
+    return {};
+}
+
+void NandArray::Impl::settle(SimTime now) {
+    scheduler.settle(now);
+    while (!log_.empty() && log_.front().end <= now) {
+        const UndoRecord& record = log_.front();
+        const BlockId block = geometry.block_of(record.page);
+        // A later erase that may still be undone would bring back what was programmed in between; it gives the payload back itself.
+        if (record.kind == UndoRecord::Kind::erase && last_erase_[block.value()] == log_.front_index()) {
+            const auto pointer = blocks.write_pointer(block);
+            const std::uint32_t from = pointer.value_or(geometry.pages_per_block());
+            if (from < geometry.pages_per_block()) store.discard_data(geometry.page_of(block, from), geometry.pages_per_block() - from);
+        }
+        log_.drop_front();
+    }
+}
+
+void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn) {
+    const PlaneId plane = geometry.plane_of(block);
+    const DieId die = geometry.die_of(plane);
+    const ChipId chip = geometry.chip_of(die);
+    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn});
+}
+
+void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page) {
+    std::optional<Lpn> lpn;
+    if (const auto record = store.read_record(page); record && record->state != CellState::erased) {
+        if (const auto oob = PageOob::decode(record->oob)) lpn = oob->lpn;
+    }
+    emit(NandOp::read, when, origin, geometry.block_of(page), geometry.page_in_block(page), lpn);
+}
+
+NandArray::NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo)
+    : impl_{std::make_unique<Impl>(geometry, config, store, events, undo)} {}
+NandArray::~NandArray() = default;
+
+const Geometry& NandArray::geometry() const { return impl_->geometry; }
+const NandConfig& NandArray::config() const { return impl_->config; }
+void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
+
+std::expected<void, NandError> NandArray::open() {
+    if (auto opened = impl_->blocks.open(); !opened) {
+        return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
+    }
+    return {};
+}
+
+std::expected<SimTime, NandError> NandArray::read(const PageRead& page, SimTime now, Origin origin) { return impl_->read(page, now, origin); }
+std::expected<SimTime, NandError> NandArray::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
+    return impl_->read(pages, now, origin);
+}
+std::expected<OobRead, NandError> NandArray::read_oob(Ppn page, SimTime now, Origin origin) { return impl_->read_oob(page, now, origin); }
+std::expected<SimTime, NandError> NandArray::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
+    return impl_->program(pages, now, origin);
+}
+std::expected<SimTime, NandError> NandArray::copy(Ppn from, Ppn to, SimTime now, Origin origin) { return impl_->copy(from, to, now, origin); }
+std::expected<SimTime, NandError> NandArray::erase(BlockId block, SimTime now, Origin origin) { return impl_->erase(block, now, origin); }
+
+bool NandArray::is_bad(BlockId block) const { return impl_->blocks.is_bad(block); }
+bool NandArray::is_factory_bad(BlockId block) const { return impl_->blocks.is_factory_bad(block); }
+std::expected<void, NandError> NandArray::mark_bad(BlockId block) { return impl_->mark_bad(block); }
+std::uint32_t NandArray::erase_count(BlockId block) const { return impl_->blocks.erase_count(block); }
+
+std::uint32_t NandArray::write_pointer(BlockId block) const {
+    // Records that cannot be read leave nothing to program.
+    return impl_->blocks.write_pointer(block).value_or(impl_->geometry.pages_per_block());
+}
+
+std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const {
+    const auto record = impl_->store.read_record(page);
+    if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
+    return *record;
+}
+
+std::expected<void, NandError> NandArray::inspect(BlockId block, std::span<PageRecord> to) const {
+    if (auto read = impl_->store.read_block_records(block, to); !read) {
+        return std::unexpected(NandError{NandErrorKind::host_io, impl_->geometry.page_of(block, 0), sim_start, read.error().error_number});
+    }
+    return {};
+}
+
+SimTime NandArray::plane_free_at(PlaneId plane) const { return impl_->scheduler.plane_free_at(plane); }
+SimTime NandArray::last_reserved_end() const { return impl_->scheduler.last_end(); }
+void NandArray::settle(SimTime now) { impl_->settle(now); }
+std::expected<NandCutReport, NandError> NandArray::cut(SimTime at, CutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
+const NandCounters& NandArray::counters() const { return impl_->counters; }
+Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
+Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }
+
+} // namespace flashlab

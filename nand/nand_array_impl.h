@@ -1,0 +1,70 @@
+/// The parts of a NandArray, and how a call goes through them. Internal to nand/.
+///
+/// Idea       BlockTable says whether and from when (N1, N2), Scheduler when (N3), the store keeps the bytes, UndoLog what was there before.
+/// Invariant  Times are reserved before the state changes; a record follows its data into the store, and an undo record follows every change.
+/// Cost       Without payload and undo: one virtual call of the store a program, none a read of a regular block.
+/// Power cut  nand_cut.cpp.
+#pragma once
+
+#include "nand/block_table.h"
+#include "nand/nand_array.h"
+#include "nand/scheduler.h"
+#include "nand/undo_log.h"
+
+namespace flashlab {
+
+class NandArray::Impl {
+public:
+    Impl(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
+
+    using Done = std::expected<SimTime, NandError>;
+
+    Done read(const PageRead& page, SimTime now, Origin origin);
+    Done read(std::span<const PageRead> pages, SimTime now, Origin origin);
+    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
+    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
+    Done copy(Ppn from, Ppn to, SimTime now, Origin origin);
+    Done erase(BlockId block, SimTime now, Origin origin);
+    std::expected<void, NandError> mark_bad(BlockId block);
+    void settle(SimTime now);
+    std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
+
+    const Geometry geometry;
+    const NandConfig config;
+    PageStore& store;
+    EventSink& events;
+    const UndoPolicy undo_policy;
+    BlockTable blocks;
+    Scheduler scheduler;
+    NandCounters counters;
+    NandFaults* faults = nullptr;
+
+private:
+    /// Time of a page read, charged to its block; the data have not been looked at.
+    [[nodiscard]] Scheduler::Reservation reserve_read(Ppn page, std::uint32_t bytes, SimTime now);
+    [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page);
+    /// The payload, verified as a whole page even where only a part is wanted.
+    [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
+    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, const Scheduler::Reservation& when, bool fails);
+    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when);
+    [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
+    [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
+    void check_program_call(std::span<const PageProgram> pages);
+    void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn);
+    void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);
+    [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
+        return {NandErrorKind::host_io, page, at, error.error_number};
+    }
+
+    [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record);
+    [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes);
+    [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes);
+
+    UndoLog log_;
+    std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept
+    std::vector<std::byte> page_;           ///< one page, for verification and copies
+    std::vector<PlaneId> planes_;           ///< of the program at hand
+    bool cut_ = false;
+};
+
+} // namespace flashlab

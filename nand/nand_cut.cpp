@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cstring>
+
+#include "base/contract.h"
+#include "base/little_endian.h"
+#include "nand/nand_array_impl.h"
+
+namespace flashlab {
+
+namespace {
+
+void fill_at_random(std::span<std::byte> bytes, CutOutcomes& outcomes) {
+    while (!bytes.empty()) {
+        const std::uint64_t draw = outcomes.random();
+        const std::size_t n = std::min(bytes.size(), sizeof draw);
+        std::memcpy(bytes.data(), &draw, n);
+        bytes = bytes.subspan(n);
+    }
+}
+
+/// Bytes that no longer parse, whatever was drawn.
+void scramble(std::array<std::byte, PageOob::encoded_size>& oob, CutOutcomes& outcomes) {
+    fill_at_random(oob, outcomes);
+    if (PageOob::decode(oob)) oob.front() ^= std::byte{1};
+}
+
+} // namespace
+
+/// Walks the log from the last operation issued to the first, so that each finds the cells as it left them.
+std::expected<NandCutReport, NandError> NandArray::Impl::cut(SimTime at, CutOutcomes& outcomes) {
+    ensure(undo_policy == UndoPolicy::keep, "a power cut needs undo records");
+    ensure(!cut_, "one power cut a power-on");
+    ensure(at >= scheduler.settled(), "a power cut does not lie before what has settled");
+    cut_ = true;
+    NandCutReport report;
+    for (; !log_.empty(); log_.drop_back()) {
+        const UndoRecord& record = log_.back();
+        if (record.end <= at) continue;
+        std::expected<void, HostIoError> changed;
+        if (record.cells >= at) {
+            changed = undo(record);
+            ++report.undone;
+        } else if (record.kind == UndoRecord::Kind::program) {
+            changed = tear_program(record, outcomes.of_program(record.page), outcomes);
+            ++report.torn_programs;
+        } else {
+            changed = tear_erase(record, outcomes.of_erase(geometry.block_of(record.page)), outcomes);
+            ++report.torn_erases;
+        }
+        if (!changed) return std::unexpected(host_error(changed.error(), record.page, at));
+    }
+    return report;
+}
+
+std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record) {
+    if (record.kind == UndoRecord::Kind::program) {
+        // The record first: while it says "erased", nobody relies on the payload.
+        if (auto wrote = store.write_record(record.page, PageRecord{}); !wrote) return wrote;
+        return record.old_payload.empty() ? std::expected<void, HostIoError>{} : store.write_data(record.page, record.old_payload);
+    }
+    const BlockId block = geometry.block_of(record.page);
+    for (std::uint32_t page = 0; page < record.old_records.size(); ++page) {
+        if (auto wrote = store.write_record(geometry.page_of(block, page), record.old_records[page]); !wrote) return wrote;
+    }
+    BlockRecord own = blocks.record_of(block);
+    own.erase_count = record.old_erase_count;
+    return store.write_block(block, own);
+}
+
+std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes) {
+    if (outcome == ProgramOutcome::complete) return {};
+    if (outcome == ProgramOutcome::not_started) return undo(record);
+    auto torn = store.read_record(record.page);
+    if (!torn) return std::unexpected(torn.error());
+    torn->state = outcome == ProgramOutcome::garbage ? CellState::garbage : CellState::torn;
+    // T2: the OOB may parse over data that do not; T3: neither does.
+    if (outcome == ProgramOutcome::garbage || (outcomes.random() & 1) == 0) scramble(torn->oob, outcomes);
+    if (store.keeps_payload()) {
+        if (auto read = store.read_data(record.page, 0, page_); !read) return read;
+        const std::size_t kept = outcome == ProgramOutcome::garbage ? 0 : outcomes.random() % page_.size();
+        fill_at_random(std::span{page_}.subspan(kept), outcomes);
+        if (auto wrote = store.write_data(record.page, page_); !wrote) return wrote;
+    }
+    return store.write_record(record.page, *torn);
+}
+
+/// E2 leaves the old payload where it lies: no record promises it any more, and no read gives it out.
+std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes) {
+    if (outcome == EraseOutcome::complete) return {};
+    if (outcome == EraseOutcome::not_started) return undo(record);
+    for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
+        PageRecord garbage{.state = CellState::garbage};
+        scramble(garbage.oob, outcomes);
+        if (auto wrote = store.write_record(geometry.page_of(geometry.block_of(record.page), page), garbage); !wrote) return wrote;
+    }
+    return {};
+}
+
+} // namespace flashlab

@@ -1,0 +1,20 @@
+/// Failures of the flash itself, decided from outside: tests and fault rules say which program or erase fails.
+///
+/// Idea       Asked once an operation, at issue; without an object nothing fails.
+/// Invariant  A failed program leaves its page unreadable, a failed erase leaves the block's pages unreadable; the caller retires the block.
+/// Cost       A predicted branch when absent.
+/// Power cut  A failing operation in flight is torn like any other.
+#pragma once
+
+#include "base/id.h"
+
+namespace flashlab {
+
+class NandFaults {
+public:
+    virtual ~NandFaults() = default;
+    [[nodiscard]] virtual bool program_fails(Ppn page) = 0;
+    [[nodiscard]] virtual bool erase_fails(BlockId block) = 0;
+};
+
+} // namespace flashlab

@@ -1,0 +1,57 @@
+/// What the cells held before each operation that a power cut may still undo or tear.
+///
+/// Idea       A queue in issue order: settle() drops its front, cut() walks it from the back.
+/// Invariant  A record is kept at least until its operation's end has passed.
+/// Cost       An erase keeps its block's page records; a program keeps a payload only where an erase in this log may bring it back. Buffers are reused.
+/// Power cut  The log is the simulator's: it makes the cut, it does not survive it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/sim_time.h"
+#include "nand/page_store.h"
+
+namespace flashlab {
+
+struct UndoRecord {
+    enum class Kind : std::uint8_t { program, erase };
+    static constexpr std::uint64_t no_index = ~std::uint64_t{0};
+
+    Kind kind;
+    Ppn page;                              ///< programmed, or the first of the erased block
+    SimTime cells;                         ///< the cells change between here
+    SimTime end;                           ///< and here
+    std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
+    std::uint32_t old_erase_count = 0;     ///< erase
+    std::vector<PageRecord> old_records{}; ///< erase
+    std::vector<std::byte> old_payload{};  ///< program: what an undone erase needs back; empty when nothing does
+};
+
+class UndoLog {
+public:
+    /// The record's number: they count up from 0 and stay valid until dropped.
+    std::uint64_t push(UndoRecord record);
+    [[nodiscard]] bool empty() const { return records_.empty(); }
+    [[nodiscard]] bool holds(std::uint64_t index) const { return index != UndoRecord::no_index && index >= first_; }
+    [[nodiscard]] const UndoRecord& at(std::uint64_t index) const;
+    [[nodiscard]] const UndoRecord& front() const { return records_.front(); }
+    [[nodiscard]] const UndoRecord& back() const { return records_.back(); }
+    [[nodiscard]] std::uint64_t front_index() const { return first_; }
+    void drop_front();
+    void drop_back();
+
+    /// Empty buffers that once belonged to dropped records.
+    [[nodiscard]] std::vector<PageRecord> records_buffer();
+    [[nodiscard]] std::vector<std::byte> payload_buffer();
+
+private:
+    std::deque<UndoRecord> records_;
+    std::uint64_t first_ = 0;
+    std::vector<std::vector<PageRecord>> spare_records_;
+    std::vector<std::vector<std::byte>> spare_payloads_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,164 @@
+#include "pram/image_pram_store.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+namespace {
+
+/// Closes on every way out of open() and create() but the successful one.
+class FileDescriptor {
+public:
+    explicit FileDescriptor(int fd) : fd_{fd} {}
+    ~FileDescriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
+    [[nodiscard]] int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+std::string host_says(int error_number) { return std::strerror(error_number); }
+
+std::unexpected<std::string> failed(const std::filesystem::path& path, const std::string& what) {
+    return std::unexpected(fmt::format("PRAM image {}: {}", path.string(), what));
+}
+
+std::string no_room(std::uint64_t bytes, int error_number) {
+    if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
+        return fmt::format("the host cannot give it {} bytes ({}); free some space or ask for a smaller PRAM", bytes, host_says(error_number));
+    }
+    return fmt::format("cannot allocate {} bytes: {}", bytes, host_says(error_number));
+}
+
+int allocate(int fd, std::uint64_t bytes) {
+    int error = 0;
+    do error = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+    while (error == EINTR);
+    return error;
+}
+
+/// A copy made by a tool that leaves holes has lost its allocation. Extents already there cost nothing; where the host cannot allocate, it could not
+/// at create() either, which then wrote the blocks one by one.
+int allocate_holes(int fd, std::uint64_t bytes) {
+    int result = 0;
+    do result = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
+    while (result != 0 && errno == EINTR);
+    return result == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
+/// 0 or errno. The range from 0 without end: the whole file, whatever its length.
+int lock(int fd, PramImageAccess access) {
+    struct flock whole = {};
+    whole.l_type = access == PramImageAccess::read_write ? F_WRLCK : F_RDLCK;
+    whole.l_whence = SEEK_SET;
+    return ::fcntl(fd, F_OFD_SETLK, &whole) == 0 ? 0 : errno;
+}
+
+int write_header(int fd, const PramImageHeader& header) {
+    std::array<std::byte, PramImageHeader::encoded_size> bytes{};
+    header.encode(bytes);
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+        const ssize_t n = ::pwrite(fd, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+        if (n > 0) at += static_cast<std::size_t>(n);
+        if (n == 0) return EIO;
+        if (n < 0 && errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+std::expected<PramImageHeader, std::string> read_header(int fd) {
+    std::array<std::byte, PramImageHeader::encoded_size> bytes{};
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+        const ssize_t n = ::pread(fd, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+        if (n > 0) at += static_cast<std::size_t>(n);
+        if (n == 0) return std::unexpected(fmt::format("is truncated: {} bytes, its header alone has {}", at, bytes.size()));
+        if (n < 0 && errno != EINTR) return std::unexpected(fmt::format("cannot be read: {}", host_says(errno)));
+    }
+    auto header = PramImageHeader::decode(bytes);
+    if (!header) return header;
+    struct stat status = {};
+    if (::fstat(fd, &status) != 0) return std::unexpected(fmt::format("cannot be examined: {}", host_says(errno)));
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size < header->file_bytes()) {
+        return std::unexpected(fmt::format("is truncated: {} bytes, its header says {}; restore it from a copy", size, header->file_bytes()));
+    }
+    if (size > header->file_bytes()) {
+        return std::unexpected(fmt::format("is {} bytes longer than its header says; it was changed by something else", size - header->file_bytes()));
+    }
+    return header;
+}
+
+} // namespace
+
+std::expected<void, std::string> ImagePramStore::create(const std::filesystem::path& path, const PramConfig& config,
+                                                        const std::array<std::byte, 16>& uuid) {
+    if (const auto valid = config.validate(); !valid) return failed(path, valid.error());
+    const PramImageHeader header{.uuid = uuid, .cell_bytes = config.bytes, .word_bytes = config.word_bytes};
+    FileDescriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    if (file.get() < 0) return failed(path, fmt::format("cannot be created: {}", host_says(errno)));
+    int error = allocate(file.get(), header.file_bytes());
+    if (error != 0) {
+        ::unlink(path.c_str());
+        return failed(path, no_room(header.file_bytes(), error));
+    }
+    error = write_header(file.get(), header);
+    if (error != 0) {
+        ::unlink(path.c_str());
+        return failed(path, fmt::format("cannot be written: {}", host_says(error)));
+    }
+    return {};
+}
+
+std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open(const std::filesystem::path& path, PramImageAccess access) {
+    const bool writes = access == PramImageAccess::read_write;
+    FileDescriptor file{::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC)};
+    if (file.get() < 0) return failed(path, fmt::format("cannot be opened: {}", host_says(errno)));
+    if (const int error = lock(file.get(), access); error != 0) {
+        const bool busy = error == EAGAIN || error == EACCES;
+        return failed(path, busy ? "is in use by another process (mounted?); unmount it first" : fmt::format("cannot be locked: {}", host_says(error)));
+    }
+    const auto header = read_header(file.get());
+    if (!header) return failed(path, header.error());
+    if (writes) {
+        if (const int error = allocate_holes(file.get(), header->file_bytes()); error != 0) return failed(path, no_room(header->file_bytes(), error));
+    }
+    const int flags = writes ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
+    void* mapping = ::mmap(nullptr, header->file_bytes(), PROT_READ | PROT_WRITE, flags, file.get(), 0);
+    if (mapping == MAP_FAILED) return failed(path, fmt::format("cannot be mapped: {}", host_says(errno)));
+    return std::unique_ptr<ImagePramStore>{new ImagePramStore{file.release(), static_cast<std::byte*>(mapping), *header}};
+}
+
+ImagePramStore::~ImagePramStore() {
+    ::munmap(mapping_, header_.file_bytes());
+    ::close(fd_);
+}
+
+std::span<std::byte> ImagePramStore::cells() { return {mapping_ + header_.cells_offset(), header_.cell_bytes}; }
+
+std::span<std::uint64_t> ImagePramStore::wear() {
+    // The area is 4096-aligned and the media are little-endian like the host (little_endian.h), so the counters may be used where they lie.
+    return {reinterpret_cast<std::uint64_t*>(mapping_ + PramImageHeader::wear_offset()), pram_wear_regions(header_.cell_bytes)};
+}
+
+std::expected<void, HostIoError> ImagePramStore::sync() {
+    if (::msync(mapping_, header_.file_bytes(), MS_SYNC) != 0) return std::unexpected(HostIoError{errno});
+    return {};
+}
+
+} // namespace flashlab

@@ -1,0 +1,35 @@
+/// PRAM cells in this process's memory: tests, replay, bench, explore.
+///
+/// Idea       One zeroed allocation; the host hands out pages when they are touched, so an empty 2 GiB PRAM costs nothing.
+/// Invariant  All-zero when new.
+/// Cost       None of its own.
+/// Power cut  Whoever holds the object holds what the cut left: build the next Pram on the same store.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+
+#include "pram/pram.h"
+
+namespace flashlab {
+
+class MemoryPramStore final : public PramStore {
+public:
+    explicit MemoryPramStore(std::uint64_t bytes);
+    [[nodiscard]] std::span<std::byte> cells() override { return {cells_.get(), bytes_}; }
+    [[nodiscard]] std::span<std::uint64_t> wear() override { return {wear_.get(), pram_wear_regions(bytes_)}; }
+    /// Becomes equal to `other`, which has the same size: a snapshot for whoever tries many cuts.
+    void copy_from(const MemoryPramStore& other);
+
+private:
+    struct Free {
+        void operator()(void* memory) const { std::free(memory); }
+    };
+    template <class T>
+    using Zeroed = std::unique_ptr<T[], Free>;
+    std::uint64_t bytes_;
+    Zeroed<std::byte> cells_;
+    Zeroed<std::uint64_t> wear_;
+};
+
+} // namespace flashlab

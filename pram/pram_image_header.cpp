@@ -1,0 +1,69 @@
+#include "pram/pram_image_header.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/crc32c.h"
+#include "base/little_endian.h"
+#include "pram/pram.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::array magic{std::byte{'F'}, std::byte{'L'}, std::byte{'A'}, std::byte{'B'}, std::byte{'P'}, std::byte{'R'}, std::byte{'A'}, std::byte{'M'}};
+constexpr std::size_t crc_offset = PramImageHeader::encoded_size - sizeof(std::uint32_t);
+constexpr std::uint64_t page = 4096;
+
+} // namespace
+
+std::uint64_t PramImageHeader::cells_offset() const {
+    const std::uint64_t wear_bytes = pram_wear_regions(cell_bytes) * sizeof(std::uint64_t);
+    return wear_offset() + (wear_bytes + page - 1) / page * page;
+}
+
+std::uint64_t PramImageHeader::file_bytes() const { return cells_offset() + cell_bytes; }
+
+void PramImageHeader::encode(std::span<std::byte, encoded_size> out) const {
+    LittleEndianWriter writer{out};
+    writer.bytes(magic);
+    writer.u32(current_version);
+    writer.u32(encoded_size);
+    writer.bytes(uuid);
+    writer.u64(cell_bytes);
+    writer.u32(word_bytes);
+    writer.u32(pram_wear_region_bytes);
+    writer.u64(wear_offset());
+    writer.u64(cells_offset());
+    writer.zeros(crc_offset - writer.written().size());
+    writer.u32(crc32c(writer.written()));
+    ensure(writer.full(), "PramImageHeader: fields and encoded_size agree");
+}
+
+std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<const std::byte, encoded_size> in) {
+    LittleEndianReader reader{in};
+    if (!std::ranges::equal(reader.bytes(magic.size()), magic)) return std::unexpected(std::string{"is not a FlashLab PRAM image (wrong magic)"});
+    if (load_le<std::uint32_t>(in.subspan(crc_offset)) != crc32c(in.first(crc_offset))) {
+        return std::unexpected(std::string{"header is damaged (checksum does not match); restore the image from a copy"});
+    }
+    const std::uint32_t version = reader.u32();
+    if (version != current_version) {
+        return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
+    }
+    const std::uint32_t header_bytes = reader.u32();
+    PramImageHeader header;
+    std::ranges::copy(reader.bytes(header.uuid.size()), header.uuid.begin());
+    header.cell_bytes = reader.u64();
+    header.word_bytes = reader.u32();
+    const std::uint32_t region_bytes = reader.u32();
+    const std::uint64_t wear_at = reader.u64();
+    const std::uint64_t cells_at = reader.u64();
+    const bool layout_known = header_bytes == encoded_size && region_bytes == pram_wear_region_bytes && wear_at == wear_offset() &&
+                              cells_at == header.cells_offset();
+    const auto valid = PramConfig{.bytes = header.cell_bytes, .word_bytes = header.word_bytes}.validate();
+    if (!layout_known || !valid) return std::unexpected(std::string{"header contradicts itself though its checksum holds; it was not written by flashlab"});
+    return header;
+}
+
+} // namespace flashlab

@@ -1,0 +1,34 @@
+/// The first 4 KiB of a PRAM image.
+///
+/// Idea       Everything needed to map the file, closed by a checksum in the last four bytes. FORMAT.md, "Image".
+/// Invariant  decode(encode(h)) == h; any flipped bit is noticed. Magic, version and checksum keep their places in every version to come.
+/// Cost       One page, read once.
+/// Power cut  Written once, by mkfs, after the space is allocated; never again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+
+namespace flashlab {
+
+struct PramImageHeader {
+    static constexpr std::size_t encoded_size = 4096;
+    static constexpr std::uint32_t current_version = 1;
+
+    std::array<std::byte, 16> uuid{}; ///< of the device, the same in nand.img
+    std::uint64_t cell_bytes = 0;
+    std::uint32_t word_bytes = 0;
+
+    [[nodiscard]] static constexpr std::uint64_t wear_offset() { return encoded_size; }
+    [[nodiscard]] std::uint64_t cells_offset() const; ///< a multiple of 4096
+    [[nodiscard]] std::uint64_t file_bytes() const;
+
+    void encode(std::span<std::byte, encoded_size> out) const;
+    /// The error says what is wrong with the bytes, without a path.
+    [[nodiscard]] static std::expected<PramImageHeader, std::string> decode(std::span<const std::byte, encoded_size> in);
+};
+
+} // namespace flashlab

@@ -1,0 +1,257 @@
+#include "pram/redo_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/contract.h"
+#include "base/crc32c.h"
+#include "base/little_endian.h"
+#include "pram/pram_word.h"
+#include "pram/redo_record.h"
+
+namespace flashlab {
+
+namespace {
+
+/// A record is believed only in the ring that it was written to.
+std::uint32_t seed_of(PramUser user, PramRange ring) {
+    std::array<std::byte, 17> place{};
+    LittleEndianWriter writer{place};
+    writer.u8(std::to_underlying(user));
+    writer.u64(ring.at.value());
+    writer.u64(ring.bytes);
+    return crc32c(writer.written());
+}
+
+/// The records of one half of the ring, from its start, as far as they follow one another.
+struct HalfContent {
+    std::vector<RedoRecord> records;
+    std::uint64_t end = 0; ///< offset in the half behind the last of them
+    [[nodiscard]] std::uint64_t newest() const { return records.empty() ? 0 : records.back().sequence; }
+};
+
+/// One word of the replay: `order` counts entries in order of sequence.
+struct ReplayWord {
+    std::uint64_t at;
+    std::uint64_t order;
+    const std::byte* word;
+};
+
+} // namespace
+
+class RedoLog::Impl {
+public:
+    Impl(Pram& pram, PramUser user, PramRange ring)
+        : pram_{pram}, user_{user}, ring_{ring}, word_{pram.config().word_bytes}, half_bytes_{ring.bytes / 2}, seed_{seed_of(user, ring)},
+          builder_{std::min(half_bytes_, RedoRecordFormat::max_bytes), word_, seed_} {
+        ensure(ring.bytes >= 8192, "RedoLog: a ring of at least 8 KiB");
+        ensure(ring.bytes % 4096 == 0, "RedoLog: a ring of whole 4 KiB");
+        ensure(ring.at.value() % RedoRecordFormat::unit == 0, "RedoLog: an aligned ring");
+        ensure(ring.at.value() <= pram.cells().size(), "RedoLog: a ring inside the PRAM");
+        ensure(ring.bytes <= pram.cells().size() - ring.at.value(), "RedoLog: a ring that ends inside the PRAM");
+    }
+
+    LogRecovery recover(SimTime now);
+    std::expected<SimTime, PramLogError> commit(const PramTransaction& transaction, SimTime now, EventId parent);
+    [[nodiscard]] std::uint64_t capacity() const { return std::min(half_bytes_, RedoRecordFormat::max_bytes); }
+
+private:
+    /// A write of the transaction, widened to whole words.
+    struct Piece {
+        std::uint64_t first;
+        std::uint64_t end;
+        std::uint32_t index;
+    };
+
+    void sort_pieces(const PramTransaction& transaction);
+    [[nodiscard]] bool build(const PramTransaction& transaction);
+    [[nodiscard]] bool add_cluster(const PramTransaction& transaction, std::span<Piece> pieces, std::uint64_t end);
+    [[nodiscard]] PramAddress take_place(std::uint64_t bytes);
+
+    [[nodiscard]] std::span<const std::byte> half(std::uint32_t which) const {
+        return pram_.view(PramAddress{ring_.at.value() + which * half_bytes_}, half_bytes_);
+    }
+    [[nodiscard]] HalfContent parse(std::uint32_t which) const;
+    [[nodiscard]] bool begun_at(std::span<const std::byte> ring_part, std::uint64_t sequence) const;
+    void replay(const std::array<HalfContent, 2>& halves, std::uint32_t newest, LogRecovery& done, SimTime now);
+    [[nodiscard]] std::vector<ReplayWord> newest_words(const HalfContent& older, const HalfContent& newer) const;
+
+    Pram& pram_;
+    const PramUser user_;
+    const PramRange ring_;
+    const std::uint32_t word_;
+    const std::uint64_t half_bytes_;
+    const std::uint32_t seed_;
+    bool recovered_ = false;
+    std::uint32_t half_ = 0;     ///< being filled
+    std::uint64_t offset_ = 0;   ///< in it
+    std::uint64_t sequence_ = 1; ///< of the next record
+    RedoRecordBuilder builder_;
+    std::vector<Piece> pieces_;
+    std::vector<std::byte> cluster_; ///< words of overlapping writes, merged
+    std::uint64_t compared_ = 0;
+};
+
+std::expected<SimTime, PramLogError> RedoLog::Impl::commit(const PramTransaction& transaction, SimTime now, EventId parent) {
+    ensure(recovered_, "RedoLog: recover() before the first commit");
+    if (!build(transaction)) return std::unexpected(PramLogError::record_too_large);
+    PramWriteEvent event;
+    event.user = user_;
+    event.parent = parent;
+    event.compared_words = static_cast<std::uint32_t>(compared_);
+    SimTime durable;
+    if (builder_.empty()) {
+        // What is asked for stands there already, perhaps by a commit still on its way: P1 puts us behind it.
+        const PramWritten written = pram_.write_words(user_, {}, compared_, now);
+        event.start = written.start;
+        event.end = durable = written.end;
+    } else {
+        const std::uint64_t bytes = builder_.encoded_bytes();
+        const auto runs = builder_.finish(sequence_++, take_place(bytes));
+        const PramWritten written = pram_.write_words(user_, runs, compared_, now);
+        event.log_words = static_cast<std::uint32_t>(bytes / word_);
+        event.home_words = written.words - event.log_words;
+        event.start = written.start;
+        event.end = written.end;
+        durable = written.end - pram_.config().word_write * static_cast<std::int64_t>(event.home_words);
+    }
+    pram_.note_commit(event);
+    return durable;
+}
+
+void RedoLog::Impl::sort_pieces(const PramTransaction& transaction) {
+    pieces_.clear();
+    std::uint32_t index = 0;
+    for (const PramTransaction::Write& w : transaction.writes()) {
+        const std::uint64_t first = w.at.value() / word_ * word_;
+        const std::uint64_t end = (w.at.value() + w.bytes + word_ - 1) / word_ * word_;
+        ensure(end <= pram_.cells().size(), "RedoLog: a write inside the PRAM");
+        ensure(end <= ring_.at.value() || first >= ring_.at.value() + ring_.bytes, "RedoLog: a write outside the log's own ring");
+        pieces_.push_back({first, end, index++});
+    }
+    std::ranges::sort(pieces_, {}, [](const Piece& p) { return std::pair{p.first, p.index}; });
+}
+
+bool RedoLog::Impl::build(const PramTransaction& transaction) {
+    builder_.begin();
+    compared_ = 0;
+    sort_pieces(transaction);
+    for (std::size_t i = 0; i < pieces_.size();) {
+        std::uint64_t end = pieces_[i].end;
+        std::size_t last = i + 1;
+        for (; last < pieces_.size() && pieces_[last].first <= end; ++last) end = std::max(end, pieces_[last].end);
+        if (!add_cluster(transaction, std::span{pieces_}.subspan(i, last - i), end)) return false;
+        i = last;
+    }
+    return true;
+}
+
+/// Writes that share words or touch: laid over the present words in the order in which they were made, so that the later one wins.
+bool RedoLog::Impl::add_cluster(const PramTransaction& transaction, std::span<Piece> pieces, std::uint64_t end) {
+    const PramAddress first{pieces.front().first};
+    const std::uint64_t bytes = end - first.value();
+    const auto present = pram_.view(first, bytes);
+    compared_ += bytes / word_;
+    const PramTransaction::Write& only = transaction.writes()[pieces.front().index];
+    if (pieces.size() == 1 && only.bytes == bytes) return builder_.add_changes(first, transaction.data(only), present);
+    if (pieces.size() > 1) std::ranges::sort(pieces, {}, &Piece::index);
+    cluster_.assign(present.begin(), present.end());
+    for (const Piece& piece : pieces) {
+        const PramTransaction::Write& w = transaction.writes()[piece.index];
+        std::memcpy(cluster_.data() + (w.at.value() - first.value()), transaction.data(w).data(), w.bytes);
+    }
+    return builder_.add_changes(first, cluster_, present);
+}
+
+PramAddress RedoLog::Impl::take_place(std::uint64_t bytes) {
+    if (offset_ + bytes > half_bytes_) {
+        half_ = 1 - half_;
+        offset_ = 0;
+    }
+    const PramAddress place{ring_.at.value() + half_ * half_bytes_ + offset_};
+    offset_ += bytes;
+    return place;
+}
+
+HalfContent RedoLog::Impl::parse(std::uint32_t which) const {
+    HalfContent content;
+    const auto bytes = half(which);
+    while (auto record = decode_redo_record(bytes.subspan(content.end), seed_)) {
+        if (!content.records.empty() && record->sequence != content.newest() + 1) break; // left from an earlier round
+        content.records.push_back(*record);
+        content.end += record->bytes;
+    }
+    return content;
+}
+
+bool RedoLog::Impl::begun_at(std::span<const std::byte> ring_part, std::uint64_t sequence) const {
+    const auto head = peek_redo_record(ring_part);
+    return head && head->sequence == sequence;
+}
+
+LogRecovery RedoLog::Impl::recover(SimTime now) {
+    const std::array halves{parse(0), parse(1)};
+    const std::uint32_t newest = halves[1].newest() > halves[0].newest() ? 1 : 0;
+    const std::uint64_t last = halves[newest].newest();
+    LogRecovery done;
+    half_ = newest;
+    offset_ = halves[newest].end;
+    sequence_ = last + 1;
+    done.torn_tail = begun_at(half(newest).subspan(offset_), sequence_) || begun_at(half(1 - newest), sequence_);
+    // Each half is read up to the first thing that is no record, whose head had to be looked at.
+    const std::uint64_t looked_at = halves[0].end + halves[1].end + 2 * RedoRecordFormat::head_bytes;
+    done.done = pram_.read(looked_at, now);
+    replay(halves, newest, done, done.done);
+    recovered_ = true;
+    return done;
+}
+
+void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32_t newest, LogRecovery& done, SimTime now) {
+    const HalfContent& older = halves[1 - newest];
+    const bool gapless = !older.records.empty() && !halves[newest].records.empty() && older.newest() + 1 == halves[newest].records.front().sequence;
+    done.records_replayed = halves[newest].records.size() + (gapless ? older.records.size() : 0);
+    const std::vector<ReplayWord> words = newest_words(gapless ? older : HalfContent{}, halves[newest]);
+    std::vector<PramRun> runs;
+    for (const ReplayWord& w : words) {
+        if (same_pram_word(w.word, pram_.view(PramAddress{w.at}, word_).data(), word_)) continue;
+        runs.push_back({PramAddress{w.at}, {w.word, word_}});
+    }
+    const PramWritten written = pram_.write_words(user_, runs, words.size(), now);
+    done.words_written = written.words;
+    done.done = written.end;
+}
+
+/// What each word shall be after all records: an older value in place for a moment would wear it, and a cut could catch it there.
+std::vector<ReplayWord> RedoLog::Impl::newest_words(const HalfContent& older, const HalfContent& newer) const {
+    std::vector<PramRun> runs;
+    for (const HalfContent* content : {&older, &newer}) {
+        for (const RedoRecord& record : content->records) ensure(append_runs(record, word_, runs), "RedoLog: entries fill a record whose CRC holds");
+    }
+    std::vector<ReplayWord> words;
+    for (std::size_t order = 0; order < runs.size(); ++order) {
+        for (std::size_t i = 0; i < runs[order].data.size(); i += word_) {
+            words.push_back({runs[order].at.value() + i, order, runs[order].data.data() + i});
+        }
+    }
+    std::ranges::sort(words, {}, [](const ReplayWord& w) { return std::pair{w.at, w.order}; });
+    std::vector<ReplayWord> last;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i + 1 == words.size() || words[i].at != words[i + 1].at) last.push_back(words[i]);
+    }
+    return last;
+}
+
+RedoLog::RedoLog(Pram& pram, PramUser user, PramRange ring) : impl_{std::make_unique<Impl>(pram, user, ring)} {}
+RedoLog::~RedoLog() = default;
+
+LogRecovery RedoLog::recover(SimTime now) { return impl_->recover(now); }
+
+std::expected<SimTime, PramLogError> RedoLog::commit(const PramTransaction& transaction, SimTime now, EventId parent) {
+    return impl_->commit(transaction, now, parent);
+}
+
+std::uint64_t RedoLog::max_record_bytes() const { return impl_->capacity(); }
+
+} // namespace flashlab

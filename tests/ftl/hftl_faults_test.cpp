@@ -1,0 +1,95 @@
+/// C8: program and erase failures lose nothing; when the spares end the device is read-only and still reads.
+#include <optional>
+
+#include "tests/support/cut_rig.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::tiny_config;
+
+namespace {
+
+/// Fails each operation with a probability, at most `budget` of them.
+class SeededFaults final : public NandFaults {
+public:
+    SeededFaults(std::uint64_t seed, std::uint64_t one_in, int budget) : random_{seed}, one_in_{one_in}, budget_{budget} {}
+    bool program_fails(Ppn) override { return fails(); }
+    bool erase_fails(BlockId) override { return fails(); }
+
+private:
+    bool fails() {
+        if (budget_ == 0 || !random_.chance(1, one_in_)) return false;
+        --budget_;
+        return true;
+    }
+    Random random_;
+    std::uint64_t one_in_;
+    int budget_;
+};
+
+SsdConfig with_spares() {
+    SsdConfig c = tiny_config();
+    c.nand.geometry.blocks_per_plane = 20;
+    c.ftl.reserved_permille = 400;
+    return c;
+}
+
+} // namespace
+
+TEST_CASE("program and erase failures retire their blocks and lose no page", "[ftl][faults]") {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        CAPTURE(seed);
+        SeededFaults faults{seed, 40, 8};
+        CutRig rig{with_spares(), Payload::keep, UndoPolicy::none};
+        rig.array().set_faults(&faults);
+        Random random{seed};
+        for (int i = 0; i < 500; ++i) {
+            CAPTURE(i);
+            rig.step(random);
+            rig.require_sound();
+        }
+        rig.check_all();
+        CHECK(rig.ssd().ftl().counters().retired_blocks > 0);
+        rig.array().set_faults(nullptr);
+        rig.remount_clean();
+        rig.check_all();
+        CHECK(rig.ssd().ftl().space().bad_blocks > 0);
+    }
+}
+
+TEST_CASE("power cuts amid failing programs keep the contract", "[ftl][faults][crash]") {
+    for (std::uint64_t seed = 21; seed <= 30; ++seed) {
+        CAPTURE(seed);
+        SeededFaults faults{seed, 60, 8};
+        CutRig rig{with_spares()};
+        rig.faults = &faults;
+        rig.array().set_faults(&faults);
+        Random random{seed};
+        for (int c = 0; c < 12; ++c) {
+            CAPTURE(c);
+            const SimTime from = rig.now;
+            rig.ssd().settle(from);
+            for (std::uint64_t k = 1 + random.below(40); k > 0; --k) rig.step(random);
+            rig.cut(rig.random_moment(random, from), random.next());
+        }
+    }
+}
+
+TEST_CASE("when the spare blocks are used up the device refuses writes and still reads everything", "[ftl][faults]") {
+    SeededFaults faults{3, 12, 1000};
+    CutRig rig{tiny_config(), Payload::keep, UndoPolicy::none};
+    rig.now = rig.write(0, rig.units());
+    rig.array().set_faults(&faults);
+    std::optional<DeviceError> error;
+    std::vector<std::byte> data(rig.unit_bytes());
+    Random random{3};
+    for (int i = 0; i < 5000 && !error; ++i) {
+        const auto unit = static_cast<std::uint32_t>(random.below(rig.units()));
+        const auto done = rig.ssd().write(rig.sector(unit), rig.unit_bytes() / sector_bytes, data, WriteDurability::volatile_ok, rig.now);
+        if (!done) error = done.error();
+    }
+    REQUIRE(error.has_value());
+    CHECK(error->kind == DeviceErrorKind::read_only);
+    for (std::uint32_t u = 0; u < rig.units(); ++u) (void)rig.version_of(u); // fails the test where a page cannot be read
+    CHECK(rig.ssd().write(Sector{0}, 1, {}, WriteDurability::fua, rig.now).error().kind == DeviceErrorKind::read_only);
+}

@@ -1,0 +1,343 @@
+// A real mount, through the kernel, on a file system of maps and strings. Where FUSE cannot be used, these tests say so and pass.
+#include "fs/fuse/mount.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <latch>
+#include <thread>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "fs/fuse/control_socket.h"
+#include "fs/fuse/mount_point.h"
+#include "tests/fuse/memory_file_system.h"
+#include "tests/support/catch.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct RecordedPower final : DevicePower {
+    SimTime settled = sim_start;
+    SimTime reserved_end = sim_start;
+    std::vector<SimTime> cuts;
+    void settle(SimTime now) override { settled = now; }
+    SimTime last_reserved_end() const override { return reserved_end; }
+    CutSummary cut(SimTime at, std::uint64_t) override {
+        cuts.push_back(at);
+        return {.at = at, .operations_undone = 3};
+    }
+};
+
+struct CountedEvents final : EventSink {
+    CountedEvents() : EventSink{EventLevel::requests} {}
+    std::vector<FsOpEvent> seen;
+    void on(const FsOpEvent& event) override { seen.push_back(event); }
+};
+
+bool can_mount() {
+    if (geteuid() == 0 && check_host_fuse()) return true;
+    std::cerr << "not run: needs root and /dev/fuse\n";
+    return false;
+}
+
+/// Mounts in the constructor, unmounts in the destructor.
+class LiveMount {
+public:
+    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}) {
+        char pattern[] = "/tmp/flashlab-mount-XXXXXX";
+        directory = mkdtemp(pattern);
+        std::filesystem::create_directory(directory + "/m");
+        path = directory + "/m";
+        const MountConfig config{.mount_point = path, .device_directory = directory, .control_socket = directory + "/control", .latency = latency,
+                                 .fuse_options = std::move(options)};
+        auto made = Mount::make(fs, power, events, config, [this](std::string_view request) { return answer(request); });
+        if (!made) throw std::runtime_error{made.error()};
+        mount = std::move(*made);
+    }
+    void start() {
+        thread_ = std::thread{[this] { end = mount->run([this] { ready_.count_down(); }); }};
+        ready_.wait();
+    }
+    MountEnd wait() {
+        if (thread_.joinable()) thread_.join();
+        return end;
+    }
+    ~LiveMount() {
+        mount->stop();
+        wait();
+        mount.reset();
+        std::filesystem::remove_all(directory);
+    }
+    std::string answer(std::string_view request) {
+        if (request == "powercut") return std::to_string(mount->power_cut(1).operations_undone);
+        return "unknown";
+    }
+
+    MemoryFileSystem fs;
+    RecordedPower power;
+    CountedEvents events;
+    std::string directory, path;
+    std::unique_ptr<Mount> mount;
+    MountEnd end = MountEnd::failed;
+
+private:
+    std::latch ready_{1};
+    std::thread thread_;
+};
+
+void write_file(const std::string& path, std::string_view text) {
+    std::ofstream{path} << text;
+}
+std::string read_file(const std::string& path) {
+    std::ifstream in{path};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+} // namespace
+
+TEST_CASE("what is written through the kernel is read back, listed, renamed and removed", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    namespace stdfs = std::filesystem;
+    REQUIRE(mkdir((live.path + "/d").c_str(), 0751) == 0);
+    for (int index = 0; index < 300; ++index) write_file(live.path + "/d/file" + std::to_string(index), std::string(5000, static_cast<char>('a' + index % 26)));
+    CHECK(read_file(live.path + "/d/file27") == std::string(5000, 'b'));
+    std::size_t listed = 0;
+    for (const auto& entry : stdfs::directory_iterator{live.path + "/d"}) listed += entry.file_size() == 5000 ? 1 : 0;
+    CHECK(listed == 300);
+    stdfs::rename(live.path + "/d/file1", live.path + "/d/file2");
+    CHECK(read_file(live.path + "/d/file2") == std::string(5000, 'b'));
+    CHECK_FALSE(stdfs::exists(live.path + "/d/file1"));
+    stdfs::create_symlink("d/file3", live.path + "/s");
+    CHECK(stdfs::read_symlink(live.path + "/s") == "d/file3");
+    stdfs::create_hard_link(live.path + "/d/file3", live.path + "/h");
+    CHECK(stdfs::hard_link_count(live.path + "/h") == 2);
+    CHECK(stdfs::remove_all(live.path + "/d") == 300);
+    live.mount->stop();
+    CHECK(live.wait() == MountEnd::clean);
+    for (const auto& [ino, opens] : live.fs.opens) CHECK(opens == 0);
+}
+
+TEST_CASE("attributes, extended attributes, flags, labels and free space pass both ways", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    const std::string file = live.path + "/f";
+    write_file(file, "hello");
+    CHECK(chmod(file.c_str(), 0640) == 0);
+    CHECK(truncate(file.c_str(), 3) == 0);
+    struct stat status {};
+    REQUIRE(stat(file.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0640);
+    CHECK(status.st_size == 3);
+    CHECK(setxattr(file.c_str(), "user.a", "value", 5, 0) == 0);
+    char room[16] = {};
+    CHECK(getxattr(file.c_str(), "user.a", nullptr, 0) == 5);
+    CHECK(getxattr(file.c_str(), "user.a", room, sizeof room) == 5);
+    CHECK((getxattr(file.c_str(), "user.a", room, 2) == -1 && errno == ERANGE));
+    CHECK(listxattr(file.c_str(), room, sizeof room) == 7);
+
+    const int fd = open(file.c_str(), O_RDWR);
+    int flags = FS_NODUMP_FL;
+    CHECK(ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0);
+    flags = 0;
+    CHECK(ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0);
+    CHECK(flags == FS_NODUMP_FL);
+    fsxattr extended{};
+    CHECK(ioctl(fd, FS_IOC_FSGETXATTR, &extended) == 0);
+    CHECK(extended.fsx_xflags == FS_XFLAG_NODUMP);
+    fstrim_range range{0, ~0ull, 0};
+    CHECK(ioctl(fd, FITRIM, &range) == 0);
+    CHECK(range.len == 400 * 4096);
+    char label[FSLABEL_MAX] = "new";
+    CHECK(ioctl(fd, FS_IOC_SETFSLABEL, label) == 0);
+    CHECK(live.fs.label() == "new");
+    CHECK((ioctl(fd, FIGETBSZ + 0x4000, &flags) == -1 && errno == ENOTTY));
+    CHECK(lseek(fd, 0, SEEK_HOLE) == 3);
+    CHECK((fallocate(fd, 0, 0, 8192) == 0 && fstat(fd, &status) == 0 && status.st_size == 8192));
+    close(fd);
+    struct statvfs space {};
+    REQUIRE(statvfs(live.path.c_str(), &space) == 0);
+    CHECK(space.f_blocks == 1000);
+    CHECK(space.f_bfree == 400);
+    CHECK(space.f_namemax == 255);
+}
+
+TEST_CASE("the kernel's question before each write is answered without the file system", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    const int fd = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
+    for (int count = 0; count < 100; ++count) REQUIRE(write(fd, "x", 1) == 1);
+    close(fd);
+    CHECK(live.fs.capability_questions == 0);
+}
+
+TEST_CASE("a write with O_DSYNC is synced before its answer", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    const int plain = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
+    REQUIRE(write(plain, "x", 1) == 1);
+    CHECK(live.fs.syncs == 0);
+    const int synced = open((live.path + "/f").c_str(), O_WRONLY | O_DSYNC);
+    REQUIRE(write(synced, "x", 1) == 1);
+    CHECK(live.fs.syncs >= 1);
+    close(plain);
+    close(synced);
+}
+
+TEST_CASE("at latency off slow calls take no wall time and the clock stands at their end", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.fs.step_time = 10s;
+    live.start();
+    const SimTime before = live.mount->clock_now();
+    const int fd = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
+    REQUIRE(fsync(fd) == 0);
+    close(fd);
+    CHECK(live.mount->clock_now() >= before + 20s);
+    CHECK(live.fs.resumed_at.front() >= live.fs.resumed_for.front());
+}
+
+TEST_CASE("at latency real no answer comes before its time, and no step runs before the clock is there", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live{{.off = false, .rate = 1.0}};
+    live.fs.write_time = 20ms;
+    live.fs.step_time = 15ms;
+    live.start();
+    const int fd = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
+    auto start = std::chrono::steady_clock::now();
+    REQUIRE(write(fd, "x", 1) == 1);
+    CHECK(std::chrono::steady_clock::now() - start >= 19900us); // the round trip is part of the time
+    start = std::chrono::steady_clock::now();
+    REQUIRE(fsync(fd) == 0);
+    CHECK(std::chrono::steady_clock::now() - start >= 29900us);
+    close(fd);
+    REQUIRE(live.fs.resumed_at.size() == live.fs.resumed_for.size());
+    for (std::size_t index = 0; index < live.fs.resumed_at.size(); ++index) CHECK(live.fs.resumed_at[index] >= live.fs.resumed_for[index]);
+}
+
+TEST_CASE("more requests than workers wait for their completions side by side", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live{{.off = false, .rate = 1.0}};
+    live.fs.write_time = 300ms;
+    live.start();
+    for (int index = 0; index < 8; ++index) close(open((live.path + "/f" + std::to_string(index)).c_str(), O_CREAT | O_WRONLY, 0644));
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> writers;
+    for (int index = 0; index < 8; ++index) writers.emplace_back([&, index] { write_file(live.path + "/f" + std::to_string(index), "x"); });
+    for (std::thread& writer : writers) writer.join();
+    CHECK(std::chrono::steady_clock::now() - start < 1200ms); // one after another would be 2400 ms
+}
+
+TEST_CASE("after a power cut every call gets EIO, the mount goes, and T lies between the clock and the last reservation", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    write_file(live.path + "/f", "x");
+    const int fd = open((live.path + "/f").c_str(), O_RDWR);
+    const SimTime before = live.mount->clock_now();
+    live.power.reserved_end = before + 10s;
+    SECTION("asked over the control socket, with nothing going on") {
+        CHECK(ask_control_socket(live.directory + "/control", "powercut").value() == "3");
+    }
+    SECTION("while a write is going on: it is issued and not answered") {
+        std::thread cutter{[&] { static_cast<void>(live.mount->power_cut(7)); }};
+        int error = 0;
+        while (error == 0) error = write(fd, "y", 1) == 1 ? 0 : errno;
+        CHECK((error == EIO || error == ECONNABORTED || error == ENOTCONN));
+        cutter.join();
+    }
+    SECTION("asked by FS_IOC_SHUTDOWN") {
+        std::uint32_t how = 0;
+        CHECK(ioctl(fd, _IOR('X', 125, std::uint32_t), &how) == 0);
+    }
+    CHECK(live.wait() == MountEnd::power_cut);
+    REQUIRE(live.power.cuts.size() == 1);
+    CHECK(live.power.cuts[0] >= before);
+    CHECK(live.power.cuts[0] <= live.power.reserved_end);
+    char byte = 0;
+    CHECK(pread(fd, &byte, 1, 1 << 20) == -1);
+    close(fd);
+    CHECK(std::filesystem::is_empty(live.path)); // only the empty directory is left
+}
+
+TEST_CASE("a broken contract makes that call EIO, later writes EROFS, and leaves reading", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    write_file(live.path + "/f", "kept");
+    live.fs.break_contract_on_mkdir = true;
+    CHECK((mkdir((live.path + "/d").c_str(), 0755) == -1 && errno == EIO));
+    CHECK((symlink("a", (live.path + "/s").c_str()) == -1 && errno == EROFS));
+    CHECK(read_file(live.path + "/f") == "kept");
+    live.mount->stop();
+    CHECK(live.wait() == MountEnd::failed);
+}
+
+TEST_CASE("unmounting from outside ends the mount cleanly", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    write_file(live.path + "/f", "x");
+    CHECK(detach(live.path));
+    CHECK(live.wait() == MountEnd::clean);
+    for (const auto& [ino, count] : live.fs.references) CHECK((count >= 0));
+}
+
+TEST_CASE("a second mount on the same directory is refused", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    const auto busy = check_mount_point(live.path);
+    REQUIRE_FALSE(busy.has_value());
+    CHECK(busy.error().find("flashlab umount") != std::string::npos);
+}
+
+TEST_CASE("an option nobody knows is refused by name, and nothing is mounted", "[fuse][mount]") {
+    if (!can_mount()) return;
+    MemoryFileSystem fs;
+    RecordedPower power;
+    NullEventSink events;
+    MountConfig config;
+    config.mount_point = "/tmp";
+    config.fuse_options = {"nonsense"};
+    const auto refused = Mount::make(fs, power, events, config, {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().find("nonsense") != std::string::npos);
+    CHECK(check_mount_point("/tmp").has_value());
+}
+
+TEST_CASE("each operation is one event with an id of its own, and is counted", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    write_file(live.path + "/f", "hello");
+    const MountStats stats = live.mount->stats();
+    live.mount->stop();
+    live.wait();
+    std::uint64_t last = 0;
+    bool written = false;
+    for (const FsOpEvent& event : live.events.seen) {
+        CHECK(event.id.value() > last);
+        last = event.id.value();
+        written = written || (event.op == FsOp::write && event.bytes == 5 && event.error == 0);
+    }
+    CHECK(written);
+    const auto writes = std::ranges::find(stats.operations, FsOp::write, &OperationStats::op);
+    REQUIRE(writes != stats.operations.end());
+    CHECK(writes->count == 1);
+}

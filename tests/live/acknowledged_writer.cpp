@@ -1,0 +1,101 @@
+/// acknowledged_writer DIR ACKNOWLEDGED SEED [ROUNDS]: writes until the device goes away (exit 0), ROUNDS are done (exit 0) or something else fails (exit 1).
+#include "tests/live/acknowledged_records.h"
+
+namespace {
+
+using namespace live;
+
+class Writer {
+public:
+    Writer(int acknowledged, std::uint64_t seed) : seed_{seed}, acknowledged_{acknowledged} {
+        log_ = ::open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (log_ < 0 && !device_gone()) {
+            fail_errno("open", "log");
+        }
+    }
+
+    /// False when the device is gone.
+    bool round(std::uint64_t number) { return make_directory(number) && append(number) && (number % rename_every != 0 || replace(number)); }
+
+private:
+    bool make_directory(std::uint64_t number) {
+        if (::mkdir(directory_name(".", number).c_str(), 0700) != 0) {
+            return gone("mkdir");
+        }
+        acknowledge("mkdir", number);
+        if (number > directories_kept && ::rmdir(directory_name(".", number - directories_kept).c_str()) != 0) {
+            return gone("rmdir");
+        }
+        return true;
+    }
+    bool append(std::uint64_t number) {
+        if (!write_all(log_, record(seed_, number))) {
+            return gone("write");
+        }
+        if ((number % 2 == 0 ? ::fsync(log_) : ::fdatasync(log_)) != 0) {
+            return gone("fsync");
+        }
+        acknowledge("append", number);
+        return true;
+    }
+    /// Half of the time without fsync: rename over an existing name promises the whole old or the whole new file either way.
+    bool replace(std::uint64_t number) {
+        const int fd = ::open("state.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (fd < 0) {
+            return gone("open");
+        }
+        const bool written = write_all(fd, replaced_content(seed_, number)) && (number % (2 * rename_every) == 0 || ::fsync(fd) == 0);
+        const int error = errno;
+        ::close(fd);
+        errno = error;
+        if (!written || ::rename("state.new", "state") != 0) {
+            return gone("rename");
+        }
+        acknowledge("rename", number);
+        return true;
+    }
+
+    void acknowledge(const char* what, std::uint64_t number) {
+        const std::string line = std::string{what} + " " + std::to_string(number) + "\n";
+        if (!write_all(acknowledged_, std::span{reinterpret_cast<const unsigned char*>(line.data()), line.size()})) {
+            fail_errno("write", "the acknowledgements");
+        }
+    }
+    bool gone(const char* call) {
+        if (!device_gone()) {
+            fail_errno(call, "on the device");
+        }
+        return false;
+    }
+
+    std::uint64_t seed_;
+    int acknowledged_;
+    int log_ = -1;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 4) {
+        live::fail("usage: acknowledged_writer DIR ACKNOWLEDGED SEED [ROUNDS]");
+    }
+    const std::uint64_t rounds = argc > 4 ? live::number_argument(argv[4]) : UINT64_MAX;
+    const int acknowledged = ::open(argv[2], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (acknowledged < 0) {
+        live::fail_errno("open", argv[2]);
+    }
+    // Paths stay relative to the device even when its mount point is taken away: the calls then fail as those on a dead device.
+    if (::chdir(argv[1]) != 0) {
+        if (live::device_gone()) {
+            return 0;
+        }
+        live::fail_errno("chdir", argv[1]);
+    }
+    Writer writer{acknowledged, live::number_argument(argv[3])};
+    std::uint64_t number = 1;
+    while (number <= rounds && writer.round(number)) {
+        ++number;
+    }
+    std::printf("acknowledged_writer: %llu rounds\n", static_cast<unsigned long long>(number - 1));
+    return 0;
+}

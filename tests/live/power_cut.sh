@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# power_cut.sh LOAD HOW SEEDS: an application and acknowledged_writer run; at a random moment of the first seconds the power goes (HOW: kill, powercut). Then:
+# mounted again within the limit, fsck clean, every acknowledged record there, and what the application itself was promised.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+# shellcheck source=tests/live/loads.sh
+source "$here/loads.sh"
+load=$1
+how=$2
+seeds=$3
+
+one_cut() { # SEED
+    local seed=$1 delay writer application
+    RANDOM=$seed
+    delay=$(printf '%d.%03d' $((RANDOM % $(scaled 2 10))) $((RANDOM % 1000)))
+    say "--- $load, $how, seed $seed: power goes after $delay s"
+    rm -rf "$device"
+    make_device --size "$(load_size "$load")"
+    mount_device
+    mkdir "$mnt/writer" "$mnt/load"
+    "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$mnt/writer" "$work/acknowledged" "$seed" > "$work/writer.log" 2>&1 &
+    writer=$!
+    rm -f "$work"/sqlite-ack*
+    (endless=1 "load_$load" "$mnt/load") > "$work/load.log" 2>&1 &
+    application=$!
+
+    sleep "$delay"
+    cut_power "$how" "$seed"
+    wait "$writer" || { cat "$work/writer.log"; die "acknowledged_writer"; }
+    wait "$application" 2>/dev/null || true # it was cut off: whatever it says is right
+
+    recover_device
+    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" "$seed" || die "something acknowledged is lost (seed $seed)"
+    if [[ $load == sqlite_* ]] && ! grep -q . "$work"/sqlite-ack1 "$work"/sqlite-ack2 2>/dev/null; then
+        say "the cut came before the first row"
+    elif declare -F "verify_$load" > /dev/null; then
+        "verify_$load" "$mnt/load" cut || die "$load after the cut (seed $seed)"
+    fi
+    unmount_device
+    check_device
+}
+
+begin 2048
+if [[ $load == git ]]; then source_repository; elif [[ $load == tar ]]; then sample_tree; fi
+for seed in $(seq 1 "$seeds"); do one_cut "$seed"; done
+say "ok: $seeds cuts under $load by $how"

@@ -1,0 +1,77 @@
+// Goal: any store gives back what it was given, and an array writes in the order that makes kill -9 safe. Method: one body for every store; a store that notes calls.
+#include <string>
+
+#include "tests/nand/nand_fixture.h"
+#include "tests/support/catch.h"
+
+using namespace flashlab;
+using namespace flashlab::testing;
+
+namespace {
+
+/// Notes the name of every change and passes it on.
+class NotingStore final : public PageStore {
+public:
+    explicit NotingStore(PageStore& to) : to_{to} {}
+    bool keeps_payload() const override { return to_.keeps_payload(); }
+    std::expected<void, HostIoError> read_data(Ppn p, std::uint32_t offset, std::span<std::byte> to) override { return to_.read_data(p, offset, to); }
+    std::expected<void, HostIoError> write_data(Ppn p, std::span<const std::byte> data) override { return note("data "), to_.write_data(p, data); }
+    void discard_data(Ppn first, std::uint32_t pages) override { note("discard "), to_.discard_data(first, pages); }
+    std::expected<PageRecord, HostIoError> read_record(Ppn p) override { return to_.read_record(p); }
+    std::expected<void, HostIoError> write_record(Ppn p, const PageRecord& r) override { return note("record "), to_.write_record(p, r); }
+    std::expected<void, HostIoError> read_block_records(BlockId b, std::span<PageRecord> to) override { return to_.read_block_records(b, to); }
+    std::expected<void, HostIoError> erase_records(BlockId b) override { return note("erase "), to_.erase_records(b); }
+    std::expected<void, HostIoError> read_blocks(BlockId b, std::span<BlockRecord> to) override { return to_.read_blocks(b, to); }
+    std::expected<void, HostIoError> write_block(BlockId b, const BlockRecord& r) override { return note("block "), to_.write_block(b, r); }
+    std::string notes;
+
+private:
+    void note(const char* what) { notes += what; }
+    PageStore& to_;
+};
+
+} // namespace
+
+TEST_CASE("a program writes data before the record, an erase clears records first and payload only when nothing can undo it", "[nand]") {
+    Flash flash;
+    NotingStore noting{flash.store};
+    NandArray array{flash.geometry, flash.config, noting, flash.sink, UndoPolicy::keep};
+    REQUIRE(array.open());
+    const auto data = page_bytes_of(flash.geometry, 1);
+    const PageProgram one{Ppn{0}, data, {}};
+    const SimTime programmed = *array.program({&one, 1}, at(0), {});
+    CHECK(noting.notes == "data record ");
+    const SimTime erased = *array.erase(BlockId{0}, programmed, {});
+    CHECK(noting.notes == "data record erase block ");
+    array.settle(erased - Duration{1});
+    CHECK(noting.notes == "data record erase block ");
+    array.settle(erased);
+    CHECK(noting.notes == "data record erase block discard ");
+}
+
+TEST_CASE("records come back as written, with payload and without", "[nand]") {
+    const auto payload = GENERATE(Payload::keep, Payload::none);
+    const auto geometry = *Geometry::make(round_config().geometry);
+    MemoryPageStore store{geometry, payload};
+    CHECK(*store.read_record(Ppn{5}) == PageRecord{});
+    const PageOob oobs[] = {{Lpn{0xffffffff}, WriteSequence{(1ull << 40) - 1}, PageKind::padding, 0}, {Lpn{1}, WriteSequence{2}, PageKind::data, 0xdeadbeef}};
+    for (const PageOob& oob : oobs) {
+        for (const CellState state : {CellState::programmed, CellState::torn}) {
+            PageRecord record{state, {}, 0};
+            oob.encode(record.oob);
+            REQUIRE(store.write_record(Ppn{5}, record));
+            CHECK(*store.read_record(Ppn{5}) == record);
+        }
+    }
+    PageRecord unreadable{CellState::garbage, {}, 0};
+    unreadable.oob.fill(std::byte{0x12});
+    REQUIRE(store.write_record(Ppn{6}, unreadable));
+    CHECK(store.read_record(Ppn{6})->state == CellState::garbage);
+    CHECK_FALSE(PageOob::decode(store.read_record(Ppn{6})->oob));
+    std::vector<PageRecord> block(geometry.pages_per_block());
+    REQUIRE(store.read_block_records(BlockId{0}, block));
+    CHECK(block[6].state == CellState::garbage);
+    REQUIRE(store.erase_records(BlockId{0}));
+    CHECK(*store.read_record(Ppn{5}) == PageRecord{});
+    CHECK(*store.read_record(Ppn{6}) == PageRecord{});
+}

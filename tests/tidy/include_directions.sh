@@ -1,0 +1,111 @@
+#!/bin/sh
+# The architecture, checked: reads every #include and fails on an arrow that the drawing in README.md does not have.
+#
+#   sh tests/tidy/include_directions.sh ROOT
+#
+# Also refused: libraries outside their folder (libfuse: fs/fuse; SQLite, CLI11, toml++, JSON: tools), a clock, an environment or a thread
+# below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
+# Prints FILE:LINE: what and why, one a line. Exit 1 when something was found, 2 when ROOT holds no sources at all.
+set -eu
+root=${1:?usage: include_directions.sh ROOT}
+cd "$root"
+
+files=$(find base nand pram ftl fs tools tests -type f \( -name '*.h' -o -name '*.cpp' \) 2>/dev/null | LC_ALL=C sort)
+if [ -z "$files" ]; then
+    echo "include_directions: no sources under $root" >&2
+    exit 2
+fi
+
+# shellcheck disable=SC2086 # the names are ours: no blanks
+awk '
+function folder_of(path) {
+    if (path ~ /^fs\/fuse\//) return "fs/fuse"
+    sub(/\/.*/, "", path)
+    return path
+}
+function report(what) {
+    printf "%s:%d: %s\n", FILENAME, FNR, what
+    found = 1
+}
+function count_lines() {
+    if (lines > 400) {
+        printf "%s:%d: %d lines; a file fits in 400: split it\n", previous, lines, lines
+        found = 1
+    }
+}
+function check_own(target,    to) {
+    to = folder_of(target)
+    if (!(to in is_folder)) {
+        report("\"" target "\" is not written from the root of the tree")
+    } else if (folder == "fs" && to == "ftl") {
+        if (target != "ftl/block_device.h") report("fs sees of ftl only ftl/block_device.h, not " target)
+    } else if (!((folder, to) in allowed)) {
+        report("no arrow " folder " -> " to " (" target ")")
+    }
+}
+function check_library(target,    i) {
+    for (i = 1; i <= libraries; i++)
+        if (target ~ library[i] && folder != home[i] && folder != "tests")
+            report("<" target "> belongs to " home[i] " alone")
+}
+function check_purity(    word, i) {
+    for (i = 1; i <= impurities; i++)
+        if (match($0, impure[i])) report(reason[i] ": " substr($0, RSTART, RLENGTH))
+}
+function allow(from, to,    names, n, i) {
+    is_folder[from] = 1
+    n = split(to, names, " ")
+    for (i = 1; i <= n; i++) allowed[from, names[i]] = 1
+}
+function library_of(pattern, folder) { library[++libraries] = pattern; home[libraries] = folder }
+function refuse(pattern, why) { impure[++impurities] = pattern; reason[impurities] = why }
+
+BEGIN {
+    allow("base", "base")
+    allow("nand", "nand base")
+    allow("pram", "pram base")
+    allow("ftl", "ftl nand pram base")
+    allow("fs", "fs pram base")
+    allow("fs/fuse", "fs/fuse fs base")
+    allow("tools", "tools fs/fuse fs ftl nand pram base")
+    allow("tests", "tests tools fs/fuse fs ftl nand pram base")
+    library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
+    library_of("^sqlite3", "tools")
+    library_of("^CLI\\/", "tools")
+    library_of("^toml", "tools")
+    library_of("^nlohmann\\/", "tools")
+    refuse("system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime", "time comes from the caller, not from the wall")
+    refuse("(^|[^a-z_])(secure_)?getenv *\\(", "configuration comes from the caller, not from the environment")
+    refuse("std::j?thread|pthread_create|std::async", "no threads of its own below fs/fuse")
+    refuse("std::random_device|(^|[^a-z_])s?rand *\\(", "randomness comes from a seed")
+    refuse("std::(recursive_|shared_)?mutex", "no lock below the monitor")
+}
+FNR == 1 {
+    count_lines()
+    previous = FILENAME
+    folder = folder_of(FILENAME)
+    pure = (folder != "fs/fuse" && folder != "tools" && folder != "tests")
+}
+{ lines = FNR }
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    target = $0
+    sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
+    check_own(target)
+}
+/^[ \t]*#[ \t]*include[ \t]*</ {
+    target = $0
+    sub(/^[^<]*</, "", target); sub(/>.*/, "", target)
+    check_library(target)
+}
+/(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)/ { report("finish it or write an issue") }
+pure {
+    code = $0
+    sub(/\/\/.*/, "", code) # comments may speak of clocks
+    $0 = code
+    check_purity()
+}
+END {
+    count_lines()
+    exit found ? 1 : 0
+}
+' $files

@@ -1,0 +1,228 @@
+#include "tools/command_line.h"
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "tools/commands/commands.h"
+#include "tools/sizes.h"
+
+namespace flashlab {
+namespace {
+
+using Action = std::function<int()>;
+
+/// A size option; wrong text is wrong usage.
+template <class Target>
+CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
+    return app
+        .add_option_function<std::string>(
+            names,
+            [&target, names](const std::string& text) {
+                const auto bytes = parse_size(text);
+                if (!bytes)
+                    throw CLI::ValidationError(names, bytes.error());
+                target = *bytes;
+            },
+            help)
+        ->type_name("SIZE");
+}
+
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->footer("Example:\n  " + example);
+    return *command;
+}
+
+void add_mkfs(CLI::App& app, Action& action) {
+    static MkfsOptions o;
+    auto& c = add_command(app, "mkfs", "Make a device and its file system", "flashlab mkfs /tmp/disk --size 1G");
+    c.add_option("DIR", o.directory, "Directory to make; new or empty")->required();
+    c.add_option("--preset", o.preset, "A known device (flashlab presets)");
+    c.add_option("--config", o.config_file, "TOML file of configuration keys");
+    add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
+    c.add_option("--ftl", o.ftl, "Translation layer");
+    c.add_option("--metadata", o.metadata, "Where metadata live: pram")->capture_default_str();
+    c.add_option("--label", o.label, "Label of the file system");
+    c.add_option("--seed", o.seed, "What is random about the device follows from it");
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
+    c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
+    c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
+    c.add_flag("--json", o.json, "One JSON object");
+    c.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
+    c.callback([&action] { action = [] { return run_mkfs(o); }; });
+}
+
+void add_mount(CLI::App& app, Action& action) {
+    static MountOptions o;
+    auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
+    c.add_option("DIR", o.directory, "Device directory")->required();
+    c.add_option("MNT", o.mount_point, "Mount point")->required();
+    c.add_option("-o,--options", o.options, "Mount options: ro, host_cache=writethrough, writeback, cache=SIZE, latency=, log=, allow_other, KEY=VALUE")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key that may change at a mount")->allow_extra_args(false);
+    c.add_option("--latency", o.latency, "off, real, or a factor such as 10x")->capture_default_str();
+    c.add_option("--log", o.log, "Event log: none, summary, requests, all")->capture_default_str();
+    add_size(c, "--log-keep", o.log_keep_bytes, "Beyond this size the oldest detail rows are deleted; 1G");
+    c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
+    c.add_flag("--read-only", o.read_only, "Refuse every change");
+    c.callback([&action] { action = [] { return run_mount(o); }; });
+}
+
+void add_small_commands(CLI::App& app, Action& action) {
+    static std::string target, preset;
+    static bool json = false, config = false, keys = false;
+    auto& umount = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
+    umount.add_option("MNT", target, "Mount point, or its device directory")->required();
+    umount.callback([&action] { action = [] { return run_umount(target); }; });
+
+    auto& info = add_command(app, "info", "Configuration, geometry, usage", "flashlab info /tmp/disk --config");
+    info.add_option("DIR", target, "Device directory or mount point");
+    info.add_flag("--config", config, "The effective configuration as TOML");
+    info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning");
+    info.add_flag("--json", json, "One JSON object");
+    info.callback([&action, &info] {
+        if (!keys && target.empty())
+            throw CLI::RequiredError("DIR");
+        action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, json); };
+    });
+
+    auto& presets = add_command(app, "presets", "Devices known, with their source", "flashlab presets k9g8g08u0m");
+    presets.add_option("PRESET", preset, "Show this one in full");
+    presets.add_flag("--json", json, "One JSON object");
+    presets.callback([&action] { action = [] { return run_presets(preset, json); }; });
+
+    auto& smart = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks", "flashlab smart /mnt --json");
+    smart.add_option("DIR", target, "Device directory or mount point")->required();
+    smart.add_flag("--json", json, "One JSON object");
+    smart.callback([&action] { action = [] { return run_smart(target, json); }; });
+
+    auto& version = add_command(app, "version", "The version", "flashlab version");
+    version.callback([&action] {
+        action = [] {
+            fmt::print("flashlab {}\n", FLASHLAB_VERSION);
+            return exit_done;
+        };
+    });
+    auto& help = add_command(app, "help", "This text", "flashlab help");
+    help.callback([&action, &app] {
+        action = [&app] {
+            fmt::print("{}", app.help());
+            return exit_done;
+        };
+    });
+}
+
+void add_fsck(CLI::App& app, Action& action) {
+    static FsckOptions o;
+    auto& c = add_command(app, "fsck", "Verify everything; exit code as fsck(8)", "flashlab fsck /tmp/disk --json");
+    c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
+    c.add_flag("--repair", o.repair, "Finish what recovery can; other damage is reported");
+    c.add_flag("--json", o.json, "One JSON object: clean, problems");
+    c.add_flag("-q,--quiet", o.quiet, "Only problems");
+    c.callback([&action] { action = [] { return run_fsck(o); }; });
+}
+
+void add_ctl(CLI::App& app, Action& action) {
+    static CtlOptions o;
+    auto& c = add_command(app, "ctl", "Talk to a live mount", "flashlab ctl /mnt set latency=10x,log=requests");
+    c.add_option("MNT", o.target, "Mount point or device directory")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, set, powercut")->required();
+    c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
+    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
+    c.add_flag("--json", o.json, "One JSON object");
+    c.callback([&action] { action = [] { return run_ctl(o); }; });
+}
+
+void add_query(CLI::App& app, Action& action) {
+    static QueryOptions o;
+    static bool csv = false, json = false, table = false;
+    auto& c = add_command(app, "query", "SQL over the event log, while mounted too", "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
+    c.add_option("DIR", o.target, "Device directory, mount point, or event log file");
+    c.add_option("SQL", o.sql, "One statement that reads");
+    auto* as_csv = c.add_flag("--csv", csv, "Comma-separated values");
+    auto* as_json = c.add_flag("--json", json, "An array of objects")->excludes(as_csv);
+    c.add_flag("--table", table, "Aligned columns (default)")->excludes(as_csv)->excludes(as_json);
+    c.add_flag("--schema", o.schema, "Print the tables");
+    c.add_flag("--views", o.views, "Print the ready views");
+    c.callback([&action] {
+        if (!o.schema && !o.views && (o.target.empty() || o.sql.empty()))
+            throw CLI::RequiredError("DIR and SQL");
+        o.format = csv ? OutputFormat::csv : json ? OutputFormat::json : OutputFormat::table;
+        action = [] { return run_query(o); };
+    });
+}
+
+void add_bench(CLI::App& app, Action& action) {
+    static BenchOptions o;
+    auto& c = add_command(app, "bench", "Synthetic load in virtual time", "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
+    c.add_option("--level", o.level, "device or fs")->check(CLI::IsMember({"device", "fs"}))->capture_default_str();
+    c.add_option("--rw", o.rw, "What to do")->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))->capture_default_str();
+    add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
+    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
+    c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
+    c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
+    c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
+    c.add_option("--preset", o.preset, "A known device");
+    c.add_option("--config", o.config_file, "TOML file of configuration keys");
+    c.add_option("--ftl", o.ftl, "Translation layer");
+    add_size(c, "--size", o.size_bytes, "Logical size of the device; 1G for the default device");
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    c.add_flag("--json", o.json, "One JSON object");
+    c.callback([&action] { action = [] { return run_bench(o); }; });
+}
+
+/// "mount" for .../mount.fuse.flashlab, empty for flashlab itself.
+std::string helper_of(const std::string& program) {
+    const std::string name = program.substr(program.rfind('/') + 1);
+    for (const char* helper : {"mkfs", "fsck", "mount"})
+        if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab"))
+            return helper;
+    return {};
+}
+
+int usage_code(const std::string& helper, const std::string& command) {
+    return command == "fsck" || helper == "fsck" ? 16 : translate_exit_code(helper, exit_usage);
+}
+
+} // namespace
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app{"FlashLab: an SSD laboratory that you mount as a directory", "flashlab"};
+    app.set_version_flag("--version", "flashlab " FLASHLAB_VERSION);
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "Help of all commands");
+    Action action;
+    add_mkfs(app, action);
+    add_mount(app, action);
+    add_fsck(app, action);
+    add_ctl(app, action);
+    add_query(app, action);
+    add_bench(app, action);
+    add_small_commands(app, action);
+
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    const std::string helper = argc > 0 ? helper_of(argv[0]) : "";
+    if (!helper.empty())
+        arguments = translate_helper_arguments(helper, arguments);
+    const std::string command = arguments.empty() ? "" : arguments.front();
+    try {
+        std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it
+        app.parse(reversed);
+    } catch (const CLI::Success& shown) { // --help, --version
+        return app.exit(shown);
+    } catch (const CLI::ParseError& error) {
+        const std::string of = command.empty() || command.starts_with("-") ? "" : " " + command;
+        return complain(fmt::format("{}; see: flashlab{} --help", error.what(), app.get_subcommands({}).empty() ? "" : of), usage_code(helper, command));
+    }
+    try {
+        return translate_exit_code(helper, action());
+    } catch (const std::exception& error) {
+        return complain(fmt::format("internal error: {}; this is a defect of flashlab, please report it with the command that led here", error.what()),
+                        command == "fsck" ? 8 : translate_exit_code(helper, exit_failed));
+    }
+}
+
+} // namespace flashlab

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <queue>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+#include "tools/commands/commands.h"
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/device.h"
+#include "tools/device_plan.h"
+#include "tools/device_presets.h"
+#include "tools/latency_recorder.h"
+#include "tools/sizes.h"
+#include "tools/table.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
+
+struct Tally {
+    std::uint64_t reads = 0, writes = 0;
+    LatencyRecorder all, read, write;
+    SimTime end = sim_start;
+};
+
+/// Done at, or a sentence.
+using Outcome = std::expected<SimTime, std::string>;
+using Request = std::function<Outcome(bool is_write, std::uint64_t offset, SimTime now)>;
+
+/// Keeps `iodepth` requests in flight: the next one is issued when the earliest is answered.
+std::expected<void, std::string> drive(const BenchOptions& o, std::uint64_t span_bytes, SimTime start, const Request& request, const std::function<void(SimTime)>& pass,
+                                       Tally& tally) {
+    const std::uint64_t slots = span_bytes / o.block_bytes;
+    const bool random = o.rw.starts_with("rand");
+    const std::uint32_t read_percent = o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
+    Random choice{o.seed};
+    Random place = choice.fork();
+    std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> in_flight;
+    SimTime now = start;
+    for (std::uint64_t n = 0; n < o.io_bytes / o.block_bytes; ++n) {
+        if (in_flight.size() == o.iodepth) {
+            now = std::max(now, in_flight.top());
+            in_flight.pop();
+            pass(now);
+        }
+        const bool is_write = choice.below(100) >= read_percent;
+        const auto done = request(is_write, (random ? place.below(slots) : n % slots) * o.block_bytes, now);
+        if (!done)
+            return std::unexpected(fmt::format("request {}: {}", n, done.error()));
+        in_flight.push(*done);
+        tally.end = std::max(tally.end, *done);
+        ++(is_write ? tally.writes : tally.reads);
+        (is_write ? tally.write : tally.read).add(*done - now);
+        tally.all.add(*done - now);
+    }
+    return {};
+}
+
+std::expected<void, std::string> drive_device(const BenchOptions& o, Device& device, Tally& tally) {
+    const std::uint64_t bytes = device.ssd().identify().sectors * sector_bytes;
+    if (o.block_bytes % sector_bytes != 0 || o.block_bytes == 0 || o.block_bytes > bytes)
+        return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(bytes)));
+    const auto sectors = static_cast<std::uint32_t>(o.block_bytes / sector_bytes);
+    Ssd& ssd = device.ssd();
+    SimTime wake = sim_start;
+    return drive(
+        o, bytes, device.ready_at(),
+        [&](bool is_write, std::uint64_t offset, SimTime now) -> Outcome {
+            const Sector first{offset / sector_bytes};
+            const auto done = is_write ? ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now) : ssd.read(first, sectors, {}, now);
+            if (!done)
+                return std::unexpected(to_text(done.error()));
+            return *done;
+        },
+        [&](SimTime now) {
+            if (now >= wake)
+                wake = ssd.tick(now);
+            ssd.settle(now);
+        },
+        tally);
+}
+
+std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device& device, Tally& tally) {
+    FileSystem& fs = device.fs();
+    const auto usage = fs.usage();
+    const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
+    if (o.block_bytes == 0 || o.block_bytes > file_bytes)
+        return std::unexpected(fmt::format("--bs {}: 1 up to the file's {} is wanted", o.block_bytes, human_size(file_bytes)));
+    const auto call = [](SimTime now) {
+        return FsCall{.now = now, .wall = FileTime{ns_since_start(now) / 1'000'000'000, static_cast<std::uint32_t>(ns_since_start(now) % 1'000'000'000)}};
+    };
+    const auto node = fs.make_node(call(device.ready_at()), root_ino, "bench", 0100644, 0);
+    if (!node)
+        return std::unexpected(fmt::format("the file cannot be made: {}", std::strerror(node.error().error_number)));
+    const Ino ino = node->value.ino;
+    std::vector<std::byte> buffer(o.block_bytes, std::byte{0x5a});
+    SimTime wake = sim_start;
+    const auto driven = drive(
+        o, file_bytes, node->done,
+        [&](bool is_write, std::uint64_t offset, SimTime now) -> Outcome {
+            if (is_write) {
+                const auto done = fs.write(call(now), ino, offset, buffer);
+                return done ? Outcome{*done} : std::unexpected(std::string{std::strerror(done.error().error_number)});
+            }
+            const auto done = fs.read(call(now), ino, offset, buffer);
+            return done ? Outcome{done->done} : std::unexpected(std::string{std::strerror(done.error().error_number)});
+        },
+        [&](SimTime now) {
+            if (now >= wake)
+                wake = fs.tick(now);
+            device.settle(now);
+        },
+        tally);
+    if (!driven)
+        return driven;
+    auto sync = fs.begin_sync_all(call(tally.end));
+    while (sync) {
+        const auto step = (*sync)->step(tally.end);
+        if (!step)
+            return std::unexpected(fmt::format("sync: {}", std::strerror(step.error().error_number)));
+        if (const auto* done = std::get_if<Done>(&*step)) {
+            tally.end = std::max(tally.end, done->at);
+            break;
+        }
+        tally.end = std::max(tally.end, std::get<ResumeAt>(*step).at);
+    }
+    return {};
+}
+
+std::uint64_t total(const std::uint64_t (&by_cause)[cause_count]) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t n : by_cause)
+        sum += n;
+    return sum;
+}
+
+Json erase_counts(const Device& device) {
+    double sum = 0, squares = 0, blocks_all = 0;
+    const auto histogram = device.wear().blocks_by_erase_count;
+    for (const auto& [erases, blocks] : histogram) {
+        blocks_all += blocks;
+        sum += static_cast<double>(erases) * blocks;
+        squares += static_cast<double>(erases) * erases * blocks;
+    }
+    const double mean = blocks_all == 0 ? 0 : sum / blocks_all;
+    const double variance = blocks_all == 0 ? 0 : std::max(0.0, squares / blocks_all - mean * mean);
+    return Json::object({{"min", histogram.empty() ? 0u : histogram.front().first},
+                         {"mean", mean},
+                         {"max", histogram.empty() ? 0u : histogram.back().first},
+                         {"stddev", std::sqrt(variance)}});
+}
+
+Json report(const BenchOptions& o, Device& device, const Tally& tally, double wall_seconds) {
+    const SampleEvent s = device.ssd().sample(tally.end);
+    const auto& counters = device.ftl().counters();
+    const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
+    const std::uint64_t requests = tally.reads + tally.writes;
+    const double seconds = static_cast<double>((tally.end - device.ready_at()).count()) / 1e9;
+    const auto per_second = [&](double amount) { return seconds > 0 ? amount / seconds : 0.0; };
+    const auto bytes_of = [&](std::uint64_t n) { return static_cast<double>(n * o.block_bytes) / 1e6; };
+    Json latency = tally.all.to_json();
+    latency.add("read", tally.read.to_json());
+    latency.add("write", tally.write.to_json());
+    Json utilisation{Json::Array{}};
+    for (const std::uint64_t ns : device.sample_details().channel_busy_ns)
+        utilisation.push(seconds > 0 ? static_cast<double>(ns) / 1e9 / seconds : 0.0);
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return Json::object({{"trace", fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth)},
+                         {"ftl", std::string{device.ftl().name()}},
+                         {"preset", device.config().ssd.preset},
+                         {"requests", requests},
+                         {"reads", tally.reads},
+                         {"writes", tally.writes},
+                         {"trims", s.host_trims},
+                         {"host_read_bytes", s.host_read_bytes},
+                         {"host_write_bytes", s.host_write_bytes},
+                         {"nand_read_pages", total(s.nand_reads)},
+                         {"nand_program_pages", total(s.nand_programs)},
+                         {"nand_erase_blocks", total(s.nand_erases)},
+                         {"waf", s.host_write_bytes == 0 ? 0.0 : static_cast<double>(total(s.nand_programs) * page) / static_cast<double>(s.host_write_bytes)},
+                         {"gc_page_copies", counters.gc_page_copies},
+                         {"merges", Json::object({{"switch", counters.switch_merges}, {"partial", counters.partial_merges}, {"full", counters.full_merges}})},
+                         {"sim_seconds", seconds},
+                         {"wall_seconds", wall_seconds},
+                         {"requests_per_wall_second", wall_seconds > 0 ? static_cast<double>(requests) / wall_seconds : 0.0},
+                         {"peak_rss_bytes", static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
+                         {"iops", per_second(static_cast<double>(requests))},
+                         {"read_mb_s", per_second(bytes_of(tally.reads))},
+                         {"write_mb_s", per_second(bytes_of(tally.writes))},
+                         {"latency_us", std::move(latency)},
+                         {"channel_utilisation", std::move(utilisation)},
+                         {"erase_count", erase_counts(device)},
+                         {"config_hash", config_hash(device.config())},
+                         {"seed", o.seed},
+                         {"version", FLASHLAB_VERSION}});
+}
+
+std::expected<DevicePlan, std::string> plan_of(const BenchOptions& o) {
+    ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
+    if (o.ftl)
+        sources.settings.push_back("ftl.scheme=" + *o.ftl);
+    const auto config = gather_config(sources);
+    if (!config)
+        return std::unexpected(config.error());
+    auto size = o.size_bytes;
+    if (!size && config->ssd.preset == default_preset_name && !o.config_file && o.settings.empty())
+        size = default_bench_bytes;
+    return plan_device(*config, size);
+}
+
+} // namespace
+
+int run_bench(const BenchOptions& o) {
+    const auto plan = plan_of(o);
+    if (!plan)
+        return complain(fmt::format("bench: {}", plan.error()), exit_usage);
+    const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
+    NullEventSink events;
+    auto device = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(plan->pram_bytes),
+                                   events, DevicePast::final);
+    if (!device)
+        return complain(fmt::format("bench: {}", device.error()));
+    const bool with_fs = o.level == "fs";
+    std::expected<void, std::string> done;
+    if (with_fs)
+        done = (*device)->format("bench", FileTime{});
+    if (done)
+        done = (*device)->start(sim_start);
+    if (done && with_fs)
+        done = (*device)->open_file_system(FsOptions{});
+    if (!done)
+        return complain(fmt::format("bench: {}", done.error()));
+    Tally tally;
+    const auto begin = std::chrono::steady_clock::now();
+    done = with_fs ? drive_file_system(o, **device, tally) : drive_device(o, **device, tally);
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!done)
+        return complain(fmt::format("bench: {}", done.error()));
+    const Json result = report(o, **device, tally, wall);
+    fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
+    return exit_done;
+}
+
+} // namespace flashlab

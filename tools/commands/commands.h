@@ -1,0 +1,83 @@
+/// The commands: each takes plain options, prints, and returns its exit code. Options are filled by command_line.cpp.
+///
+/// Idea       0 done, 1 failed or a check found something, 2 wrong usage or configuration; fsck as fsck(8).
+/// Invariant  Results go to stdout, everything else to stderr.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace flashlab {
+
+enum class OutputFormat : std::uint8_t { table, json, csv };
+
+struct MkfsOptions {
+    std::string directory;
+    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::uint64_t> size_bytes, seed;
+    std::string metadata = "pram";
+    std::string label;
+    std::vector<std::string> settings;
+    bool dry_run = false, force = false, json = false, quiet = false;
+};
+
+struct MountOptions {
+    std::string directory, mount_point;
+    std::string latency = "off", log = "summary";
+    std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
+    std::vector<std::string> options;  ///< -o, commas already split
+    std::vector<std::string> settings; ///< --set
+    bool foreground = false, read_only = false;
+};
+
+struct FsckOptions {
+    std::string directory;
+    bool repair = false, json = false, quiet = false;
+};
+
+struct CtlOptions {
+    std::string target, action;
+    std::vector<std::string> arguments; ///< of set: key=value
+    std::uint64_t seed = 1;
+    bool json = false;
+};
+
+struct QueryOptions {
+    std::string target, sql;
+    OutputFormat format = OutputFormat::table;
+    bool schema = false, views = false;
+};
+
+struct BenchOptions {
+    std::string level = "device", rw = "randwrite";
+    std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
+    std::uint32_t iodepth = 1, rwmixread = 50;
+    std::uint64_t seed = 1;
+    std::optional<std::uint64_t> size_bytes;
+    std::optional<std::string> preset, config_file, ftl;
+    std::vector<std::string> settings;
+    bool json = false;
+};
+
+[[nodiscard]] int run_mkfs(const MkfsOptions& options);
+[[nodiscard]] int run_mount(const MountOptions& options);
+[[nodiscard]] int run_umount(const std::string& target);
+[[nodiscard]] int run_fsck(const FsckOptions& options);
+enum class InfoShow : std::uint8_t { usage, config, keys };
+[[nodiscard]] int run_info(const std::string& target, InfoShow show, bool json);
+[[nodiscard]] int run_presets(const std::string& name, bool json);
+[[nodiscard]] int run_smart(const std::string& target, bool json);
+[[nodiscard]] int run_ctl(const CtlOptions& options);
+[[nodiscard]] int run_query(const QueryOptions& options);
+[[nodiscard]] int run_bench(const BenchOptions& options);
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+
+/// "flashlab: WHAT: WHY" on stderr; returns `code`.
+int complain(const std::string& text, int code = exit_failed);
+
+} // namespace flashlab

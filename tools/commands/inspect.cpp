@@ -1,0 +1,109 @@
+// info, smart, fsck: on a device that is not mounted they open it themselves, otherwise the daemon answers.
+#include <fmt/format.h>
+
+#include "tools/commands/commands.h"
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/device_directory.h"
+#include "tools/device_report.h"
+#include "tools/live_mount.h"
+#include "tools/table.h"
+
+namespace flashlab {
+namespace {
+
+constexpr int fsck_clean = 0;
+constexpr int fsck_uncorrected = 4;
+constexpr int fsck_operational = 8;
+
+int print_report(const Json& report, bool json) {
+    fmt::print("{}", json ? report.dump() + "\n" : to_key_value_text(report));
+    return exit_done;
+}
+
+std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_to_look(const std::string& directory) {
+    OpenOptions options;
+    options.environment = flashlab_environment();
+    options.kind = "look";
+    options.complain = [](const std::string& text) { complain(text); };
+    return DeviceDirectory::open(directory, options);
+}
+
+/// Asks the daemon, or opens the device, reports and closes it.
+template <class Report>
+int report_on(const std::string& target, const std::string& command, bool json, const Report& report) {
+    if (const auto mounted = find_mount(target)) {
+        const auto answer = ask_mount(mounted->source, Json::object({{"cmd", command}}));
+        if (!answer)
+            return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
+        return print_report(*answer, json);
+    }
+    auto opened = open_to_look(target);
+    if (!opened)
+        return complain(fmt::format("{}: {}", command, opened.error()));
+    const Json made = report(**opened);
+    if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed)
+        return complain(fmt::format("{}: {}", command, closed.error()));
+    return print_report(made, json);
+}
+
+int show_config(const std::string& target, bool json) {
+    auto config = read_device_toml(device_directory_of(target));
+    if (!config)
+        return complain(fmt::format("info: {}", config.error()));
+    if (auto done = apply_environment(*config, flashlab_environment(), true); !done)
+        return complain(fmt::format("info: {}", done.error()), exit_usage);
+    fmt::print("{}", json ? to_json(*config).dump() + "\n" : to_toml(*config));
+    return exit_done;
+}
+
+Json all_problems(Device& device) {
+    Json problems{Json::Array{}};
+    for (const auto& p : device.ssd().check())
+        problems.push(Json::object({{"kind", "device " + p.invariant}, {"where", p.where}, {"detail", p.detail}}));
+    for (const auto& p : device.fs().check())
+        problems.push(Json::object({{"kind", p.kind}, {"where", p.where}, {"detail", p.detail}}));
+    return problems;
+}
+
+} // namespace
+
+int run_info(const std::string& target, InfoShow show, bool json) {
+    if (show == InfoShow::keys) {
+        fmt::print("{}", describe_config_keys());
+        return exit_done;
+    }
+    if (show == InfoShow::config)
+        return show_config(target, json);
+    return report_on(target, "info", json, [](DeviceDirectory& opened) { return info_report(opened.device()); });
+}
+
+int run_smart(const std::string& target, bool json) {
+    return report_on(target, "smart", json, [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); });
+}
+
+int run_fsck(const FsckOptions& o) {
+    if (const auto mounted = find_mount(o.directory))
+        return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point, mounted->mount_point),
+                        fsck_operational);
+    auto opened = open_to_look(o.directory);
+    if (!opened)
+        return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
+    const Json problems = all_problems((*opened)->device());
+    const bool clean = problems.items().empty();
+    if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed)
+        return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
+    if (o.json) {
+        fmt::print("{}\n", Json::object({{"clean", clean}, {"problems", problems}}).dump());
+    } else {
+        for (const auto& p : problems.items())
+            fmt::print("{}: {}: {}\n", p["kind"].text(), p["where"].text(), p["detail"].text());
+        if (clean && !o.quiet)
+            fmt::print("{}: clean\n", o.directory);
+    }
+    if (!clean && o.repair)
+        complain("fsck: recovery has done what it can and this damage is beyond it; copy the files out of a --read-only mount and make the device anew");
+    return clean ? fsck_clean : fsck_uncorrected;
+}
+
+} // namespace flashlab

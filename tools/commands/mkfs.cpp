@@ -1,0 +1,96 @@
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "ftl/make_ftl.h"
+#include "tools/commands/commands.h"
+#include "tools/config_file.h"
+#include "tools/device_directory.h"
+#include "tools/device_plan.h"
+#include "tools/device_presets.h"
+#include "tools/sizes.h"
+#include "tools/table.h"
+
+namespace flashlab {
+namespace {
+
+ConfigSources sources_of(const MkfsOptions& o) {
+    ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
+    if (o.ftl)
+        sources.settings.push_back("ftl.scheme=" + *o.ftl);
+    if (o.seed)
+        sources.settings.push_back(fmt::format("nand.seed={}", *o.seed));
+    return sources;
+}
+
+/// The default device is 4 GiB; any other keeps the geometry it was described with, unless a size is asked for.
+std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config) {
+    if (o.size_bytes)
+        return o.size_bytes;
+    const GeometryConfig ours;
+    const auto& g = config.ssd.nand.geometry;
+    const bool untouched = g.channels == ours.channels && g.blocks_per_plane == ours.blocks_per_plane && g.pages_per_block == ours.pages_per_block &&
+                           g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip && g.planes_per_die == ours.planes_per_die;
+    if (config.ssd.preset == default_preset_name && untouched)
+        return default_device_bytes;
+    return std::nullopt;
+}
+
+Json report(const std::string& directory, const DevicePlan& plan, bool made) {
+    const auto& g = plan.config.ssd.nand.geometry;
+    return Json::object({{"directory", directory},
+                         {"made", made},
+                         {"preset", plan.config.ssd.preset},
+                         {"ftl", plan.config.ssd.ftl.scheme},
+                         {"size_bytes", plan.logical_bytes},
+                         {"channels", g.channels},
+                         {"groups", plan.ftl.groups},
+                         {"blocks", std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane},
+                         {"spare_blocks", plan.ftl.spare_blocks},
+                         {"disk_bytes", plan.pram_bytes + 8192},
+                         {"disk_bytes_at_most", plan.nand_bytes + plan.pram_bytes},
+                         {"pram_bytes", plan.pram_bytes},
+                         {"ram_bytes", plan.ram_bytes}});
+}
+
+void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
+    const auto& g = plan.config.ssd.nand.geometry;
+    fmt::print("{}: {} of {}, translation layer {}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset, plan.config.ssd.ftl.scheme);
+    fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel, g.dies_per_chip,
+               g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
+    fmt::print("  groups {}, reserve {} blocks\n", plan.ftl.groups, plan.ftl.spare_blocks);
+    fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
+               human_size(plan.nand_bytes + plan.pram_bytes), human_size(plan.pram_bytes), human_size(plan.ram_bytes));
+    if (made)
+        fmt::print("mount it with: flashlab mount {} MNT\n", directory);
+}
+
+} // namespace
+
+int run_mkfs(const MkfsOptions& o) {
+    if (o.metadata != "pram")
+        return complain(fmt::format("--metadata {}: this version keeps metadata on PRAM only; use --metadata pram", o.metadata), exit_usage);
+    const auto config = gather_config(sources_of(o));
+    if (!config)
+        return complain(config.error(), exit_usage);
+    const auto plan = plan_device(*config, wanted_size(o, *config));
+    if (!plan)
+        return complain(fmt::format("mkfs {}: {}", o.directory, plan.error()), exit_usage);
+    for (const auto& warning : plan->ftl.warnings)
+        complain(fmt::format("warning: {}", warning));
+    if (!o.dry_run)
+        if (auto made = make_device_directory(o.directory, *plan, o.label, o.force ? ExistingDevice::replace : ExistingDevice::refuse); !made)
+            return complain(fmt::format("mkfs: {}", made.error()));
+    if (o.json)
+        fmt::print("{}\n", report(o.directory, *plan, !o.dry_run).dump());
+    else if (!o.quiet)
+        print_human(o.directory, *plan, !o.dry_run);
+    return exit_done;
+}
+
+int complain(const std::string& text, int code) {
+    fmt::print(stderr, "flashlab: {}\n", text);
+    return code;
+}
+
+} // namespace flashlab

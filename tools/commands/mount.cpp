@@ -1,0 +1,296 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "tools/commands/commands.h"
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/live_mount.h"
+#include "tools/mount_session.h"
+#include "tools/sizes.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::array ignored_options{"rw", "dev", "suid", "exec", "defaults", "default", "nofail", "auto", "noauto", "user", "users", "nouser", "_netdev", "relatime", "async"};
+constexpr std::array passed_options{"allow_other", "allow_root", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
+constexpr std::array own_options{"ro", "host_cache", "writeback", "cache", "latency", "log", "log_keep", "threads"};
+
+template <std::size_t N>
+bool is_in(const std::array<const char*, N>& names, const std::string& name) {
+    return std::ranges::any_of(names, [&](const char* n) { return name == n; });
+}
+
+std::string unknown_option(const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& key : config_keys())
+        known.emplace_back(key.name);
+    known.insert(known.end(), own_options.begin(), own_options.end());
+    known.insert(known.end(), passed_options.begin(), passed_options.end());
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? fmt::format("-o {}: unknown option; see: flashlab mount --help", name)
+                        : fmt::format("-o {}: unknown option; did you mean '{}'?", name, near);
+}
+
+std::expected<void, std::string> apply_level_and_latency(const std::string& log, const std::string& latency, MountSessionConfig& config) {
+    const auto level = parse_event_level(log);
+    if (!level)
+        return std::unexpected(fmt::format("log {}: allowed: none, summary, requests, all", log));
+    const auto mode = parse_latency(latency);
+    if (!mode)
+        return std::unexpected(fmt::format("latency {}: allowed: off, real, or a factor such as 10x", latency));
+    config.open.log = *level;
+    config.mount.latency = *mode;
+    return {};
+}
+
+std::expected<void, std::string> apply_sized(const std::string& name, const std::string& value, MountSessionConfig& config) {
+    const auto bytes = parse_size(value);
+    if (!bytes)
+        return std::unexpected(fmt::format("-o {}: {}", name, bytes.error()));
+    if (name == "cache") {
+        if (*bytes < (1u << 20) || *bytes > (std::uint64_t{1} << 40))
+            return std::unexpected(fmt::format("-o cache={}: allowed: 1 MiB to 1 TiB", value));
+        config.open.fs.cache_bytes = *bytes;
+    } else if (name == "threads") {
+        if (*bytes > 64)
+            return std::unexpected(fmt::format("-o threads={}: allowed: 0 to 64; 0: chosen by measurement", value));
+        config.mount.threads = static_cast<unsigned>(*bytes);
+    } else {
+        config.open.log_keep_bytes = *bytes;
+    }
+    return {};
+}
+
+/// One -o word. `log` and `latency` are collected, since -o comes last in the order of precedence.
+std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::string& log, std::string& latency) {
+    const auto equals = option.find('=');
+    const std::string name = option.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+    if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name))
+        return {};
+    if (is_in(passed_options, name)) {
+        config.mount.fuse_options.push_back(option);
+    } else if (name == "ro") {
+        config.mount.read_only = true;
+    } else if (name == "writeback") {
+        config.mount.kernel_writeback = true;
+    } else if (name == "host_cache") {
+        if (value != "writethrough" && value != "delayed" && value != "lossy")
+            return std::unexpected(fmt::format("-o host_cache={}: allowed: delayed (lossy is the same), writethrough", value));
+        config.open.fs.host_cache = value == "writethrough" ? HostCache::writethrough : HostCache::delayed;
+    } else if (name == "latency") {
+        latency = value;
+    } else if (name == "log") {
+        log = value;
+    } else if (name == "cache" || name == "log_keep" || name == "threads") {
+        return apply_sized(name, value, config);
+    } else if (name == "remount") {
+        return std::unexpected(std::string{"-o remount: not offered; unmount and mount again with the new options"});
+    } else if (find_config_key(name) != nullptr) {
+        config.open.settings.push_back(option);
+    } else {
+        return std::unexpected(unknown_option(name));
+    }
+    return {};
+}
+
+std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o) {
+    MountSessionConfig config;
+    std::error_code error;
+    config.directory = std::filesystem::canonical(o.directory, error).string();
+    if (error)
+        config.directory = o.directory;
+    config.open.log_keep_bytes = o.log_keep_bytes;
+    config.open.environment = flashlab_environment();
+    config.open.settings = o.settings;
+    config.mount.read_only = o.read_only;
+    std::string log = o.log;
+    std::string latency = o.latency;
+    for (const auto& option : o.options)
+        if (auto done = apply_option(option, config, log, latency); !done)
+            return std::unexpected(done.error());
+    if (auto done = apply_level_and_latency(log, latency, config); !done)
+        return std::unexpected(done.error());
+    DeviceConfig scratch;
+    if (auto done = apply_settings(scratch, config.open.settings, true); !done)
+        return std::unexpected(done.error());
+    config.open.fs.read_only = config.mount.read_only;
+    config.mount.mount_point = o.mount_point;
+    config.mount.device_directory = config.directory;
+    config.mount.control_socket = control_socket_path(config.directory);
+    return config;
+}
+
+/// What can be said before anything is opened; empty: all is well.
+std::string obstacle(const MountSessionConfig& config) {
+    if (::access("/dev/fuse", F_OK) != 0)
+        return "/dev/fuse is missing: load it with 'modprobe fuse'; in a container start it with --device /dev/fuse --cap-add SYS_ADMIN";
+    const std::string& point = config.mount.mount_point;
+    struct stat here{};
+    struct stat above{};
+    if (::stat(point.c_str(), &here) != 0)
+        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: fusermount3 -u {}", point, point)
+                                 : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), point);
+    if (!S_ISDIR(here.st_mode))
+        return fmt::format("{}: is no directory; name an empty directory as mount point", point);
+    if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
+        return fmt::format("{}: something is mounted here already; unmount it or name another directory", point);
+    std::error_code error;
+    if (std::filesystem::equivalent(point, config.directory, error))
+        return fmt::format("{}: a device cannot be mounted on itself; name another directory", point);
+    if (const auto mounted = find_mount(config.directory))
+        return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}", config.directory, mounted->mount_point, mounted->mount_point);
+    return {};
+}
+
+void detach_from_terminal() {
+    const int null = ::open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2})
+        ::dup2(null, fd);
+    if (null > 2)
+        ::close(null);
+}
+
+/// Serves; `ready` runs when the mount answers.
+int serve(MountSessionConfig config, const std::function<void()>& ready, const std::function<void(const std::string&)>& fail,
+          std::function<void(const std::string&)> warn) {
+    config.open.complain = warn;
+    if (const std::string why = obstacle(config); !why.empty()) {
+        fail(why);
+        return exit_failed;
+    }
+    auto session = MountSession::make(config);
+    if (!session) {
+        fail(session.error());
+        return exit_failed;
+    }
+    const auto end = (*session)->serve(ready);
+    if (!end) {
+        warn(end.error());
+        return exit_failed;
+    }
+    return *end == MountEnd::failed ? exit_failed : exit_done;
+}
+
+int serve_in_foreground(const MountSessionConfig& config) {
+    return serve(
+        config, [&] { fmt::print(stderr, "flashlab: {} is mounted on {}\n", config.directory, config.mount.mount_point); },
+        [](const std::string& why) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
+}
+
+[[noreturn]] void serve_as_daemon(const MountSessionConfig& config, int report) {
+    ::setsid();
+    bool ready = false;
+    const auto tell = [&](const std::string& text) {
+        const ssize_t written = ::write(report, text.data(), text.size());
+        static_cast<void>(written);
+        ::close(report);
+    };
+    int code = exit_failed;
+    try {
+        code = serve(
+            config,
+            [&] {
+                ready = true;
+                detach_from_terminal();
+                if (::chdir("/") != 0)
+                    return;
+                tell("+");
+            },
+            [&](const std::string& why) { tell("-" + why); },
+            [&](const std::string& what) {
+                if (!ready)
+                    complain(what);
+                ::openlog("flashlab", LOG_PID, LOG_DAEMON);
+                ::syslog(LOG_ERR, "%s: %s", config.directory.c_str(), what.c_str());
+            });
+    } catch (const std::exception& error) {
+        if (!ready)
+            tell(fmt::format("-internal error: {}", error.what()));
+    }
+    ::_exit(code);
+}
+
+/// The parent: what the child says, or that it died.
+int wait_for_daemon(int report, pid_t child) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    ssize_t got = 0;
+    while ((got = ::read(report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
+        text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (text.starts_with("+"))
+        return exit_done;
+    if (text.starts_with("-"))
+        return complain("mount: " + text.substr(1));
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return complain(WIFSIGNALED(status) ? fmt::format("mount: the daemon died of signal {} while starting", WTERMSIG(status))
+                                        : std::string{"mount: it ended before the mount answered"});
+}
+
+} // namespace
+
+int run_mount(const MountOptions& o) {
+    auto config = make_config(o);
+    if (!config)
+        return complain(fmt::format("mount: {}", config.error()), exit_usage);
+    std::error_code error;
+    if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
+        config->mount.mount_point = point.string();
+    if (o.foreground)
+        return serve_in_foreground(*config);
+    // The parent forks before any image, lock, log or thread exists: all of them belong to the child.
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        return complain(fmt::format("mount: {}", std::strerror(errno)));
+    const pid_t child = ::fork();
+    if (child < 0)
+        return complain(fmt::format("mount: no process can be started: {}", std::strerror(errno)));
+    if (child == 0) {
+        ::close(pipe[0]);
+        serve_as_daemon(*config, pipe[1]);
+    }
+    ::close(pipe[1]);
+    return wait_for_daemon(pipe[0], child);
+}
+
+int run_umount(const std::string& target) {
+    const auto mounted = find_mount(target);
+    if (!mounted)
+        return complain(fmt::format("umount: {}: no FlashLab device is mounted here", target));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execlp("fusermount3", "fusermount3", "-u", mounted->mount_point.c_str(), nullptr);
+        ::_exit(127);
+    }
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) < 0)
+        return complain(fmt::format("umount: {}", std::strerror(errno)));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return complain(WIFEXITED(status) && WEXITSTATUS(status) == 127
+                            ? std::string{"umount: fusermount3 is not installed; install the package fuse3"}
+                            : fmt::format("umount: {} is busy or not yours: close the files in use there ('fuser -vm {}' shows them)", mounted->mount_point,
+                                          mounted->mount_point));
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes{10};
+    while (is_in_use(mounted->source)) {
+        if (std::chrono::steady_clock::now() > give_up)
+            return complain(fmt::format("umount: the daemon of {} is still writing back after ten minutes", mounted->source));
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    }
+    return exit_done;
+}
+
+} // namespace flashlab

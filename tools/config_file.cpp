@@ -1,0 +1,207 @@
+#include "tools/config_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include "tools/config_schema.h"
+#include "tools/device_presets.h"
+
+namespace flashlab {
+namespace {
+
+std::expected<std::string, std::string> read_text(const std::string& path) {
+    std::ifstream in{path, std::ios::binary};
+    std::ostringstream text;
+    if (!in)
+        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::string place(const std::string& name, const toml::source_region& at) {
+    return fmt::format("{}:{}:{}", name, at.begin.line, at.begin.column);
+}
+
+std::expected<std::string, std::string> scalar_text(const toml::node& node) {
+    if (const auto* number = node.as_integer())
+        return fmt::format("{}", number->get());
+    if (const auto* text = node.as_string())
+        return text->get();
+    return std::unexpected(std::string{"a whole number or a quoted text is wanted here"});
+}
+
+std::expected<void, std::string> apply_table(DeviceConfig& config, const toml::table& table, const std::string& prefix, const std::string& name) {
+    for (const auto& [key, node] : table) {
+        const std::string full = prefix + std::string{key.str()};
+        if (const auto* inner = node.as_table()) {
+            if (auto done = apply_table(config, *inner, full + ".", name); !done)
+                return done;
+            continue;
+        }
+        if (find_config_key(full) == nullptr)
+            return std::unexpected(fmt::format("{}: {}", place(name, key.source()), unknown_key_text(full)));
+        const auto value = scalar_text(node);
+        if (!value)
+            return std::unexpected(fmt::format("{}: {}: {}", place(name, node.source()), full, value.error()));
+        if (auto done = set_key(config, full, *value); !done)
+            return std::unexpected(fmt::format("{}: {}", place(name, node.source()), done.error()));
+    }
+    return {};
+}
+
+std::expected<toml::table, std::string> parse(std::string_view text, const std::string& name) {
+    auto parsed = toml::parse(text, name);
+    if (!parsed)
+        return std::unexpected(fmt::format("{}: {}", place(name, parsed.error().source()), parsed.error().description()));
+    return std::move(parsed).table();
+}
+
+std::string variable_of(std::string_view key) {
+    std::string out = "FLASHLAB_";
+    for (const char c : key)
+        out += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+bool is_ours(const std::string& variable) {
+    constexpr std::array<std::string_view, 4> sections{"FLASHLAB_NAND_", "FLASHLAB_PRAM_", "FLASHLAB_FTL_", "FLASHLAB_HOST_LINK_"};
+    return std::ranges::any_of(sections, [&](std::string_view section) { return variable.starts_with(section); });
+}
+
+std::string unknown_variable_text(const std::string& variable) {
+    std::vector<std::string> names;
+    for (const auto& key : config_keys())
+        names.push_back(variable_of(key.name));
+    const std::string near = nearest_name(variable, names);
+    return near.empty() ? fmt::format("environment: {} sets no known key", variable)
+                        : fmt::format("environment: {} sets no known key; did you mean {}?", variable, near);
+}
+
+} // namespace
+
+std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name) {
+    const auto table = parse(text, name);
+    if (!table)
+        return std::unexpected(table.error());
+    DeviceConfig next = config;
+    if (auto done = apply_table(next, *table, "", name); !done)
+        return done;
+    config = next;
+    return {};
+}
+
+std::expected<void, std::string> apply_environment(DeviceConfig& config, const std::vector<std::pair<std::string, std::string>>& environment, bool mounting) {
+    DeviceConfig next = config;
+    for (const auto& [variable, value] : environment) {
+        if (!is_ours(variable))
+            continue;
+        const auto key = std::ranges::find_if(config_keys(), [&](const ConfigKey& k) { return variable_of(k.name) == variable; });
+        if (key == config_keys().end())
+            return std::unexpected(unknown_variable_text(variable));
+        if (key->phase == ConfigPhase::written_by_mkfs || (mounting && key->phase == ConfigPhase::mkfs))
+            continue;
+        if (auto done = set_key(next, key->name, value); !done)
+            return std::unexpected(fmt::format("environment: {}: {}", variable, done.error()));
+    }
+    config = next;
+    return {};
+}
+
+std::expected<void, std::string> apply_settings(DeviceConfig& config, const std::vector<std::string>& settings, bool mounting) {
+    DeviceConfig next = config;
+    for (const auto& setting : settings) {
+        const auto equals = setting.find('=');
+        if (equals == std::string::npos)
+            return std::unexpected(fmt::format("--set {}: write KEY=VALUE, for example --set nand.page_read_ns=50000", setting));
+        const std::string name = setting.substr(0, equals);
+        const ConfigKey* key = find_config_key(name);
+        if (key != nullptr && (key->phase == ConfigPhase::written_by_mkfs || (mounting && key->phase == ConfigPhase::mkfs)))
+            return std::unexpected(fmt::format("--set {}: the images are made for one value; make another device with flashlab mkfs to change it", name));
+        if (name == "preset")
+            return std::unexpected(std::string{"--set preset: use --preset"});
+        if (auto done = set_key(next, name, setting.substr(equals + 1)); !done)
+            return std::unexpected(fmt::format("--set: {}", done.error()));
+    }
+    config = next;
+    return {};
+}
+
+std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sources) {
+    std::string text;
+    std::string preset_name = sources.preset.value_or("");
+    if (sources.file) {
+        auto read = read_text(*sources.file);
+        if (!read)
+            return std::unexpected(read.error());
+        text = std::move(*read);
+        const auto table = parse(text, *sources.file);
+        if (!table)
+            return std::unexpected(table.error());
+        if (preset_name.empty())
+            preset_name = table->get("preset") != nullptr ? table->get("preset")->value_or(std::string{}) : std::string{};
+    }
+    const auto preset = find_device_preset(preset_name.empty() ? default_preset_name : preset_name);
+    if (!preset)
+        return std::unexpected(preset.error());
+    DeviceConfig config;
+    config.ssd = preset->config;
+    if (sources.file) {
+        if (auto done = apply_toml(config, text, *sources.file); !done)
+            return std::unexpected(done.error());
+        config.ssd.preset = preset->config.preset;
+        config.layout = PramLayout{};
+    }
+    if (auto done = apply_environment(config, sources.environment, false); !done)
+        return std::unexpected(done.error());
+    if (auto done = apply_settings(config, sources.settings, false); !done)
+        return std::unexpected(done.error());
+    return config;
+}
+
+std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory) {
+    const std::string path = directory + "/device.toml";
+    if (::access(path.c_str(), F_OK) != 0)
+        return std::unexpected(fmt::format("{}: {}; make a device with: flashlab mkfs {}", directory,
+                                           errno == ENOENT || errno == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(errno), directory));
+    const auto text = read_text(path);
+    if (!text)
+        return std::unexpected(text.error());
+    const auto table = parse(*text, path);
+    if (!table)
+        return std::unexpected(table.error());
+    const auto format = (*table)["format"].value<std::int64_t>();
+    if (!format)
+        return std::unexpected(fmt::format("{}: no 'format' key: this is not a device.toml of flashlab mkfs", path));
+    if (*format > static_cast<std::int64_t>(device_format))
+        return std::unexpected(fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", path, *format,
+                                           FLASHLAB_VERSION, device_format));
+    DeviceConfig config;
+    if (auto done = apply_toml(config, *text, path); !done)
+        return std::unexpected(done.error());
+    if (config.layout.fs_bytes == 0)
+        return std::unexpected(fmt::format("{}: [layout] is missing: the file was cut short; restore it from a copy", path));
+    return config;
+}
+
+std::vector<std::pair<std::string, std::string>> flashlab_environment() {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text{*entry};
+        const auto equals = text.find('=');
+        if (text.starts_with("FLASHLAB_") && equals != std::string_view::npos)
+            out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return out;
+}
+
+} // namespace flashlab

@@ -1,0 +1,44 @@
+/// Where a configuration comes from: preset < file < FLASHLAB_* environment < --set and -o.
+///
+/// Idea       TOML is read by toml++ (in config_file.cpp only) and handed key by key to the schema, so that every source obeys one set of rules.
+/// Invariant  An error names file, line and column, or the variable, or the option; a refused source changes nothing.
+/// Cost       Read once at start.
+/// Power cut  device.toml is written once, by mkfs.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/device_config.h"
+
+namespace flashlab {
+
+struct ConfigSources {
+    std::optional<std::string> preset;     ///< --preset; else the file's `preset` key, else the default
+    std::optional<std::string> file;       ///< --config
+    std::vector<std::pair<std::string, std::string>> environment; ///< every FLASHLAB_* variable
+    std::vector<std::string> settings;     ///< --set key=value, in order
+};
+
+/// What mkfs and bench use.
+[[nodiscard]] std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sources);
+
+/// Overlays the keys of a TOML text; `name` stands in messages.
+[[nodiscard]] std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name);
+/// FLASHLAB_NAND_PAGE_READ_NS sets nand.page_read_ns. Variables of no known section are other programs' business.
+/// `mounting`: keys that mkfs has cast are passed over.
+[[nodiscard]] std::expected<void, std::string> apply_environment(DeviceConfig& config, const std::vector<std::pair<std::string, std::string>>& environment,
+                                                                 bool mounting);
+[[nodiscard]] std::expected<void, std::string> apply_settings(DeviceConfig& config, const std::vector<std::string>& settings, bool mounting);
+
+/// DIR/device.toml. The error tells a directory that holds no device from a damaged or newer file.
+[[nodiscard]] std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory);
+
+/// The FLASHLAB_* variables of this process.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> flashlab_environment();
+
+} // namespace flashlab

@@ -1,0 +1,119 @@
+#!/bin/sh
+# A guided tour in a few minutes: builds FlashLab, makes a simulated SSD, runs real programs on it, pulls the plug, recovers, and asks what happened.
+#
+#   sh tools/demo.sh
+#
+# Everything stays below ./build; nothing is left mounted. IOZone comes from Debian's non-free component; where it cannot be had, fio takes its place.
+set -eu
+cd "$(dirname "$0")/.."
+tree=$PWD
+demo=$tree/build/demo
+device=$demo/device
+mnt=$demo/mnt
+flashlab=$tree/build/release/flashlab
+
+step() { printf '\n=== %s\n' "$*"; }
+note() { printf '    %s\n' "$*"; }
+run() {
+    printf '$ %s\n' "$*"
+    "$@"
+}
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+writer=""
+clean_up() {
+    [ -z "$writer" ] || kill "$writer" 2> /dev/null || true
+    if grep -q " $mnt fuse" /proc/self/mounts; then fusermount3 -u "$mnt" 2> /dev/null || fusermount3 -u -z "$mnt" || true; fi
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+step "1. What is needed is installed, and FlashLab is built"
+sh tools/install_dependencies.sh
+sh tools/install_dependencies.sh --iozone > /dev/null 2>&1 || note "IOZone is not to be had here: fio will do its part"
+cmake --preset release > /dev/null
+cmake --build --preset release --target flashlab
+if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
+    echo "flashlab demo: /dev/fuse cannot be used here: load the module (modprobe fuse), or give the container --device /dev/fuse --cap-add SYS_ADMIN" >&2
+    exit 1
+fi
+
+step "2. A new solid-state drive: flash chips, controller, file system, all in one directory"
+clean_up
+rm -rf "$demo"
+mkdir -p "$mnt"
+run "$flashlab" mkfs "$device"
+run "$flashlab" mount "$device" "$mnt"
+note "It is an ordinary directory now. Every byte goes through a flash translation layer to simulated chips."
+df -h "$mnt"
+
+step "3. A benchmark on it"
+if command -v iozone > /dev/null; then
+    (cd "$mnt" && run iozone -i 0 -i 1 -i 2 -s 64m -r 4k -r 1m > "$demo/iozone.txt")
+    awk '/random +random/, /iozone test complete/' "$demo/iozone.txt" | grep -v '^$' || true
+    note "KiB/s as IOZone sees them: latency is off, so this is the speed of the simulator, not of the flash."
+else
+    run fio --name=demo --directory="$mnt" --size=64m --bs=4k --rw=randwrite --ioengine=psync --fsync=64 --verify=crc32c --output="$demo/fio.txt"
+    grep -E 'IOPS|READ:|WRITE:' "$demo/fio.txt" || true
+    note "fio wrote with checksums and read everything back."
+    rm -f "$mnt"/demo.*
+fi
+
+step "4. Real work: this project's own repository, cloned and checked"
+if git -c safe.directory='*' rev-parse HEAD > /dev/null 2>&1; then
+    git -c safe.directory='*' clone -q --bare . "$demo/source.git"
+else # an unpacked tarball
+    git init -q "$demo/source"
+    cp -r CMakeLists.txt README.md base nand pram ftl fs tools tests "$demo/source/"
+    git -C "$demo/source" add -A
+    git -C "$demo/source" -c user.name=demo -c user.email=demo@localhost commit -q -m "The sources"
+    git clone -q --bare "$demo/source" "$demo/source.git"
+fi
+run git clone -q "file://$demo/source.git" "$mnt/clone"
+run git -C "$mnt/clone" -c safe.directory='*' fsck
+note "git read back every object and found it unchanged."
+
+step "5. Somebody writes a diary, line by line, each line made durable before the next is begun ..."
+(
+    line=1
+    while echo "line $line" >> "$mnt/diary" && sync "$mnt/diary"; do
+        echo "$line" > "$demo/promised"
+        line=$((line + 1))
+    done
+) 2> /dev/null &
+writer=$!
+sleep 2
+step "   ... and the power fails"
+run "$flashlab" ctl "$mnt" powercut --seed 1
+wait "$writer" 2> /dev/null || true
+writer=""
+clean_up
+promised=$(cat "$demo/promised")
+note "Flash pages half programmed, DRAM gone. $promised lines had been promised to be durable."
+
+step "6. The power is back: the next mount recovers"
+started=$(now_ms)
+run "$flashlab" mount "$device" "$mnt"
+note "recovered and mounted in $(($(now_ms) - started)) ms"
+there=$(grep -c '^line ' "$mnt/diary")
+note "promised lines: $promised; lines in the diary: $there (one more may have become durable before it could be promised)"
+[ "$there" -ge "$promised" ] || { echo "flashlab demo: a promise was broken" >&2; exit 1; }
+run git -C "$mnt/clone" -c safe.directory='*' fsck
+note "the clone survived too"
+
+step "7. How the drive feels, in figures"
+run "$flashlab" smart "$mnt"
+note "WAF, the write amplification factor: pages programmed on flash for each page written by programs. 1 is ideal; more wears the flash out."
+
+step "8. What happened is a table: where did the flash writes come from?"
+run "$flashlab" query "$device" "SELECT * FROM v_waf_by_cause" --table
+note "user: data of programs; gc: copies made to free blocks; merge, recovery and others: the drive's own work."
+
+step "9. Unmount, and verify every structure on the drive"
+run "$flashlab" umount "$mnt"
+run "$flashlab" fsck "$device"
+
+step "Done"
+note "The device stays in $device: mount it again, or ask it more (the event log lies in events.db):"
+note "  $flashlab mount $device $mnt"
+note "  $flashlab query --views"

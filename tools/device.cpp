@@ -1,0 +1,150 @@
+#include "tools/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "ftl/make_ftl.h"
+#include "tools/cut_outcomes.h"
+
+namespace flashlab {
+
+std::string to_text(const DeviceError& error) {
+    switch (error.kind) {
+    case DeviceErrorKind::uncorrectable: return fmt::format("uncorrectable data at sector {}", error.where.value());
+    case DeviceErrorKind::out_of_range: return fmt::format("sector {} is beyond the device", error.where.value());
+    case DeviceErrorKind::no_space: return "no free block is left on the flash";
+    case DeviceErrorKind::read_only: return "the device is read-only (worn out, or its image could not be written)";
+    case DeviceErrorKind::host_io: return fmt::format("the image could not be read or written: {}", std::strerror(error.host_errno));
+    }
+    return "unknown";
+}
+
+std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
+                                                                     std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past) {
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    if (!geometry)
+        return std::unexpected(geometry.error());
+    if (const auto timing = config.ssd.nand.timing.validate(); !timing)
+        return std::unexpected(timing.error());
+    if (const auto pram = config.ssd.pram.validate(); !pram)
+        return std::unexpected(pram.error());
+    const bool undoable = past == DevicePast::undoable;
+    std::unique_ptr<Device> device{new Device{config, events}};
+    device->store_ = std::move(store);
+    device->pram_store_ = std::move(pram_store);
+    device->array_ = std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
+    if (const auto opened = device->array_->open(); !opened)
+        return std::unexpected(fmt::format("the block records of the NAND image cannot be read: {}", std::strerror(opened.error().host_errno)));
+    device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
+    const PramRange range{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes};
+    auto ftl = make_ftl(device->config_.ssd, *device->array_, device->pram_.get(), range, events);
+    if (!ftl)
+        return std::unexpected(ftl.error());
+    device->ftl_ = std::move(*ftl);
+    device->ssd_ = std::make_unique<Ssd>(device->config_.ssd, *device->ftl_, *device->array_, device->pram_.get(), events);
+    return device;
+}
+
+Device::~Device() = default;
+
+PramRange Device::fs_range() const { return PramRange{PramAddress{config_.layout.fs_at}, config_.layout.fs_bytes}; }
+
+FileSystem& Device::fs() {
+    ensure(fs_ != nullptr, "Device: the file system is open");
+    return *fs_;
+}
+
+std::expected<void, std::string> Device::start(SimTime now) {
+    const auto recovered = ssd_->recover(now);
+    if (!recovered)
+        return std::unexpected(fmt::format("the device cannot be recovered: {}", to_text(recovered.error())));
+    recovery_ = *recovered;
+    ready_at_ = std::max(now, recovered->done);
+    if (events_.wants(EventLevel::summary)) {
+        PowerEvent event{.kind = PowerEventKind::mount, .at = now};
+        events_.on(event);
+        if (!recovery_.was_clean) {
+            event.kind = PowerEventKind::recovery;
+            event.recovery = ready_at_ - now;
+            event.pages_scanned = recovery_.pages_scanned;
+            events_.on(event);
+        }
+    }
+    return {};
+}
+
+std::expected<void, std::string> Device::format(const std::string& label, FileTime wall) {
+    const auto formatted = FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
+    if (!formatted)
+        return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
+    pram_->settle(pram_->last_reserved_end());
+    return {};
+}
+
+std::expected<void, std::string> Device::open_file_system(const FsOptions& options) {
+    auto fs = FileSystem::open(*pram_, fs_range(), *ssd_, events_, options, ready_at_);
+    if (!fs)
+        return std::unexpected(fs.error());
+    fs_ = std::move(*fs);
+    ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+    return {};
+}
+
+std::expected<void, std::string> Device::shut_down(SimTime now) {
+    if (fs_ != nullptr) {
+        const auto done = fs_->shut_down(now);
+        if (!done)
+            return std::unexpected(fmt::format("the file system could not be closed cleanly: {}", std::strerror(done.error().error_number)));
+        now = std::max(now, *done);
+    }
+    const auto done = ssd_->shut_down(now);
+    if (!done)
+        return std::unexpected(fmt::format("the device could not be closed cleanly: {}", to_text(done.error())));
+    ready_at_ = std::max({ready_at_, now, *done, ssd_->last_reserved_end()});
+    ssd_->settle(ready_at_);
+    if (events_.wants(EventLevel::summary))
+        events_.on(PowerEvent{.kind = PowerEventKind::clean_unmount, .at = ready_at_});
+    return {};
+}
+
+SampleDetails Device::sample_details() const {
+    SampleDetails details;
+    for (std::uint32_t channel = 0; channel < array_->geometry().channels(); ++channel)
+        details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array_->channel_busy(ChannelId{channel}).count()));
+    return details;
+}
+
+WearHistogram Device::wear() const {
+    std::map<std::uint32_t, std::uint32_t> blocks;
+    for (std::uint32_t block = 0; block < array_->geometry().blocks(); ++block)
+        if (!array_->is_bad(BlockId{block}))
+            ++blocks[array_->erase_count(BlockId{block})];
+    return WearHistogram{{blocks.begin(), blocks.end()}};
+}
+
+void Device::settle(SimTime now) { ssd_->settle(now); }
+SimTime Device::last_reserved_end() const { return ssd_->last_reserved_end(); }
+
+CutSummary Device::cut(SimTime at, std::uint64_t seed) {
+    Random random{seed};
+    SeededCutOutcomes nand{random.next()};
+    SeededPramCutOutcomes pram{random.next()};
+    was_cut_ = true;
+    const auto report = ssd_->cut(at, nand, pram);
+    CutSummary summary{.at = at};
+    if (report) {
+        summary.operations_undone = report->nand.undone + report->pram.words_undone;
+        summary.operations_torn = report->nand.torn_programs + report->nand.torn_erases + report->pram.words_torn;
+    }
+    if (events_.wants(EventLevel::summary))
+        events_.on(PowerEvent{.kind = PowerEventKind::cut, .at = at, .pages_torn = summary.operations_torn, .operations_undone = summary.operations_undone});
+    ready_at_ = at;
+    return summary;
+}
+
+} // namespace flashlab

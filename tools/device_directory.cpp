@@ -1,0 +1,279 @@
+#include "tools/device_directory.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "nand/image_page_store.h"
+#include "pram/image_pram_store.h"
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+
+namespace flashlab {
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
+constexpr std::array<const char*, 8> all_files{"device.toml", "nand.img", "pram.img", "events.db", "events.db-wal", "events.db-shm", "counters.json", "counters.json.new"};
+
+/// Removes what a failed mkfs has made.
+class HalfMade {
+public:
+    explicit HalfMade(files::path directory) : directory_{std::move(directory)} {}
+    HalfMade(const HalfMade&) = delete;
+    HalfMade& operator=(const HalfMade&) = delete;
+    ~HalfMade() {
+        std::error_code ignored;
+        if (!kept_)
+            files::remove_all(directory_, ignored);
+    }
+    void keep() { kept_ = true; }
+
+private:
+    files::path directory_;
+    bool kept_ = false;
+};
+
+std::expected<void, std::string> check_target(const files::path& directory, ExistingDevice existing) {
+    std::error_code error;
+    const auto status = files::status(directory, error);
+    if (status.type() == files::file_type::not_found)
+        return {};
+    if (error)
+        return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
+    if (status.type() != files::file_type::directory)
+        return std::unexpected(fmt::format("{}: exists and is no directory; name a new or empty one", directory.string()));
+    files::directory_iterator entries{directory, error};
+    if (error)
+        return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
+    if (entries == files::directory_iterator{})
+        return {};
+    if (!files::exists(directory / "device.toml") && !files::exists(directory / "nand.img"))
+        return std::unexpected(fmt::format("{}: is not empty and holds no FlashLab device; name a new or empty directory", directory.string()));
+    if (is_in_use(directory.string()))
+        return std::unexpected(fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), directory.string()));
+    if (existing == ExistingDevice::refuse)
+        return std::unexpected(fmt::format("{}: a device is here already; --force replaces it and loses its data", directory.string()));
+    return {};
+}
+
+Uuid random_uuid() {
+    Uuid uuid{};
+    if (::getrandom(uuid.data(), uuid.size(), 0) != static_cast<ssize_t>(uuid.size()))
+        uuid[0] = std::byte{1};
+    return uuid;
+}
+
+FileTime wall_now() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return FileTime{now.tv_sec, static_cast<std::uint32_t>(now.tv_nsec)};
+}
+
+std::expected<void, std::string> write_file(const files::path& path, const std::string& text) {
+    std::ofstream out{path, std::ios::binary | std::ios::trunc};
+    out << text;
+    out.close();
+    if (!out)
+        return std::unexpected(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+    return {};
+}
+
+/// Images, file system and device.toml into an empty directory.
+std::expected<void, std::string> fill(const files::path& directory, const DevicePlan& plan, const std::string& label) {
+    const Uuid uuid = random_uuid();
+    const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
+    auto nand = ImagePageStore::create(directory / "nand.img", *geometry, uuid);
+    if (!nand)
+        return std::unexpected(nand.error().message);
+    if (auto made = ImagePramStore::create(directory / "pram.img", plan.config.ssd.pram, uuid); !made)
+        return std::unexpected(made.error());
+    auto pram = ImagePramStore::open(directory / "pram.img");
+    if (!pram)
+        return std::unexpected(pram.error());
+    NullEventSink events;
+    auto device = Device::assemble(plan.config, std::move(*nand), std::move(*pram), events, DevicePast::final);
+    if (!device)
+        return std::unexpected(device.error());
+    if (auto formatted = (*device)->format(label, wall_now()); !formatted)
+        return std::unexpected(formatted.error());
+    if (auto done = DeviceHistory{}.write(directory.string()); !done)
+        return done;
+    return write_file(directory / "device.toml", to_toml(plan.config));
+}
+
+std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory) {
+    std::error_code error;
+    if (!files::exists(directory)) {
+        files::rename(made, directory, error);
+        return error ? std::unexpected(fmt::format("{}: {}", directory.string(), error.message())) : std::expected<void, std::string>{};
+    }
+    for (const char* name : all_files)
+        files::remove(directory / name, error);
+    // device.toml last: what it names is there.
+    for (const char* name : {"counters.json", "nand.img", "pram.img", "device.toml"}) {
+        files::rename(made / name, directory / name, error);
+        if (error)
+            return std::unexpected(fmt::format("{}: {}", (directory / name).string(), error.message()));
+    }
+    return {};
+}
+
+std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>, std::string> open_images(const files::path& directory, const DeviceConfig& config) {
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    if (!geometry)
+        return std::unexpected(fmt::format("{}/device.toml: {}", directory.string(), geometry.error()));
+    auto nand = ImagePageStore::open(directory / "nand.img", *geometry);
+    if (!nand)
+        return std::unexpected(nand.error().message);
+    auto pram = ImagePramStore::open(directory / "pram.img");
+    if (!pram)
+        return std::unexpected(pram.error());
+    if ((*pram)->header().uuid != (*nand)->uuid())
+        return std::unexpected(fmt::format("{}: nand.img and pram.img belong to different devices; put back the two that were made together", directory.string()));
+    if ((*pram)->header().cell_bytes != config.ssd.pram.bytes || (*pram)->header().word_bytes != config.ssd.pram.word_bytes)
+        return std::unexpected(fmt::format("{0}: device.toml says pram.bytes = {1}, pram.word_bytes = {2}, but pram.img has {3} and {4}; put the old values back",
+                                           directory.string(), config.ssd.pram.bytes, config.ssd.pram.word_bytes, (*pram)->header().cell_bytes,
+                                           (*pram)->header().word_bytes));
+    const auto& layout = config.layout;
+    if (layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
+        return std::unexpected(fmt::format("{}/device.toml: [layout] does not fit the PRAM; put the values of mkfs back", directory.string()));
+    return std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>{std::move(*nand), std::move(*pram)};
+}
+
+} // namespace
+
+std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label, ExistingDevice existing) {
+    files::path directory = files::path{name}.lexically_normal();
+    if (!directory.has_filename())
+        directory = directory.parent_path();
+    if (auto good = check_target(directory, existing); !good)
+        return good;
+    // Built beside its place and moved there when whole, so that a failure or a kill leaves no half device. Inside the directory if that exists: same disk.
+    const files::path made = files::exists(directory) ? directory / fmt::format(".mkfs-{}", ::getpid()) : files::path{fmt::format("{}.mkfs-{}", directory.string(), ::getpid())};
+    std::error_code error;
+    if (!files::create_directory(made, error))
+        return std::unexpected(fmt::format("{}: {}", directory.string(), error ? error.message() : "cannot be made"));
+    HalfMade half{made};
+    if (auto filled = fill(made, plan, label); !filled)
+        return filled;
+    const bool renamed_whole = !files::exists(directory);
+    auto moved = move_into_place(made, directory);
+    if (moved && renamed_whole)
+        half.keep();
+    return moved;
+}
+
+bool is_in_use(const std::string& directory) {
+    for (const char* image : images) {
+        const int fd = ::open((directory + "/" + image).c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        struct flock lock{};
+        lock.l_type = F_WRLCK;
+        lock.l_whence = SEEK_SET;
+        const bool locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+        ::close(fd);
+        if (locked)
+            return true;
+    }
+    return false;
+}
+
+std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::open(const std::string& name, const OpenOptions& options) {
+    auto config = read_device_toml(name);
+    if (!config)
+        return std::unexpected(config.error());
+    if (auto done = apply_environment(*config, options.environment, true); !done)
+        return std::unexpected(done.error());
+    if (auto done = apply_settings(*config, options.settings, true); !done)
+        return std::unexpected(done.error());
+    auto stores = open_images(name, *config);
+    if (!stores)
+        return std::unexpected(stores.error());
+
+    std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
+    opened->directory_ = name;
+    opened->complain_ = options.complain ? options.complain : [](const std::string&) {};
+    opened->history_ = DeviceHistory::read(name);
+    const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
+    EventLogConfig log{.path = name + "/events.db",
+                       .level = options.log,
+                       .keep_bytes = options.log_keep_bytes,
+                       .kind = options.kind,
+                       .config_toml = to_toml(*config),
+                       .config_hash = config_hash(*config),
+                       .seed = config->ssd.nand.seed,
+                       .start = start,
+                       .page_bytes = config->ssd.nand.geometry.page_bytes,
+                       .complain = opened->complain_};
+    auto events = SqliteEventLog::open(log);
+    if (!events) {
+        opened->complain_(fmt::format("event log {}; mounted without a log", events.error()));
+        log.level = EventLevel::none;
+        events = SqliteEventLog::open(log);
+    }
+    opened->log_ = std::move(*events);
+
+    auto device = Device::assemble(*config, std::move(stores->first), std::move(stores->second), *opened->log_, DevicePast::undoable);
+    if (!device)
+        return std::unexpected(fmt::format("{}: {}", name, device.error()));
+    opened->device_ = std::move(*device);
+    if (auto started = opened->device_->start(start); !started)
+        return std::unexpected(fmt::format("{}: {}", name, started.error()));
+    if (options.open_file_system)
+        if (auto fs = opened->device_->open_file_system(options.fs); !fs)
+            return std::unexpected(fmt::format("{}: {}", name, fs.error()));
+    ++opened->history_.power_cycles;
+    if (opened->history_.in_use)
+        ++opened->history_.unsafe_shutdowns;
+    opened->history_.in_use = true;
+    opened->history_.clock_ns = ns_since_start(opened->device_->ready_at());
+    opened->save_history(opened->history_);
+    return opened;
+}
+
+DeviceHistory DeviceDirectory::history_now() {
+    const auto counters = device_->ftl().counters();
+    const SampleEvent sample = device_->ssd().sample(device_->ready_at());
+    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies);
+}
+
+void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {
+    SampleDetails details = device_->sample_details();
+    details.latency = latency;
+    log_->add_sample(device_->ssd().sample(now), std::move(details));
+}
+
+void DeviceDirectory::save_history(const DeviceHistory& history) {
+    if (auto written = history.write(directory_); !written)
+        complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
+}
+
+std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::vector<FsLatencyRow>& latency) {
+    std::expected<void, std::string> closed;
+    const bool cut = device_->was_cut();
+    if (!cut)
+        closed = device_->shut_down(now);
+    const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
+    sample(end, latency);
+    log_->add_wear(device_->wear());
+    DeviceHistory history = history_now();
+    history.clock_ns = ns_since_start(end);
+    history.in_use = cut || !closed;
+    device_.reset();
+    log_->close();
+    save_history(history);
+    return closed;
+}
+
+} // namespace flashlab

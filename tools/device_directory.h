@@ -1,0 +1,65 @@
+/// A device on the host's disk: DIR/device.toml, nand.img, pram.img, events.db, counters.json.
+///
+/// Idea       make() builds it or leaves nothing; DeviceDirectory::open() locks the images and assembles; close() writes the history.
+/// Invariant  One opener at a time (the images' locks). A refused open has changed nothing.
+/// Cost       make() is O(1) in the size: the images are sparse, PRAM space is reserved.
+/// Power cut  The images survive kill -9 at any instant.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/device.h"
+#include "tools/device_history.h"
+#include "tools/device_plan.h"
+
+namespace flashlab {
+
+enum class ExistingDevice : std::uint8_t { refuse, replace };
+
+/// mkfs. On failure nothing of it is left.
+[[nodiscard]] std::expected<void, std::string> make_device_directory(const std::string& directory, const DevicePlan& plan, const std::string& label,
+                                                                     ExistingDevice existing);
+
+/// True when some process has the images locked: mounted, or being checked.
+[[nodiscard]] bool is_in_use(const std::string& directory);
+
+struct OpenOptions {
+    EventLevel log = EventLevel::none;
+    std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
+    std::string kind = "mount";
+    FsOptions fs;
+    bool open_file_system = true;
+    std::vector<std::string> settings;              ///< key=value, of phase mount
+    std::vector<std::pair<std::string, std::string>> environment;
+    std::function<void(const std::string&)> complain; ///< what goes wrong without stopping the device
+};
+
+class DeviceDirectory {
+public:
+    [[nodiscard]] static std::expected<std::unique_ptr<DeviceDirectory>, std::string> open(const std::string& directory, const OpenOptions& options);
+    /// Clean shutdown of a device that was not cut, wear and last sample into the log, history, single-file log.
+    [[nodiscard]] std::expected<void, std::string> close(SimTime now, const std::vector<FsLatencyRow>& latency);
+
+    [[nodiscard]] Device& device() { return *device_; }
+    [[nodiscard]] SqliteEventLog& log() { return *log_; }
+    /// Counters of the device's whole life, this mount included.
+    [[nodiscard]] DeviceHistory history_now();
+    /// Inside the monitor: a sample into the log.
+    void sample(SimTime now, const std::vector<FsLatencyRow>& latency);
+    /// Outside the monitor: the counters file.
+    void save_history(const DeviceHistory& history);
+
+private:
+    DeviceDirectory() = default;
+    std::string directory_;
+    std::function<void(const std::string&)> complain_;
+    DeviceHistory history_; ///< of the earlier mounts
+    std::unique_ptr<SqliteEventLog> log_;
+    std::unique_ptr<Device> device_;
+};
+
+} // namespace flashlab

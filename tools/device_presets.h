@@ -1,0 +1,31 @@
+/// Whole devices by name: a NAND preset, a PRAM, a translation layer and a host link that belong together.
+///
+/// Idea       nand/presets.h describes flash; a device adds what surrounds it, with its source. Data, no code.
+/// Invariant  Every preset's values pass the schema's ranges and the Geometry's checks (a test tries all).
+/// Cost       Copied once.
+/// Source     Each preset names its own.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ftl/ssd_config.h"
+
+namespace flashlab {
+
+inline constexpr std::string_view default_preset_name = "modern-tlc";
+
+struct DevicePreset {
+    std::string name;
+    std::string title;
+    std::string source;
+    SsdConfig config;
+};
+
+[[nodiscard]] std::vector<DevicePreset> device_presets();
+/// The error lists the names there are.
+[[nodiscard]] std::expected<DevicePreset, std::string> find_device_preset(std::string_view name);
+
+} // namespace flashlab

@@ -1,0 +1,178 @@
+#include "tools/event_log_writer.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "tools/event_log_schema.h"
+
+namespace flashlab {
+
+std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config) {
+    auto db = SqliteConnection::open(config.path, SqliteAccess::create);
+    if (!db)
+        return std::unexpected(db.error());
+    std::unique_ptr<EventLogWriter> writer{new EventLogWriter{std::move(*db)}};
+    writer->keep_bytes_ = config.keep_bytes;
+    const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{}: {}", config.path, why)); };
+    if (auto done = writer->make_schema(); !done)
+        return failed(done.error());
+    if (auto done = writer->db_.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"); !done)
+        return failed(done.error());
+    if (auto done = writer->begin_run(config); !done)
+        return failed(done.error());
+    if (auto done = writer->prepare_all(); !done)
+        return failed(done.error());
+    return writer;
+}
+
+std::expected<void, std::string> EventLogWriter::make_schema() {
+    const auto version = db_.number("PRAGMA user_version");
+    if (!version)
+        return std::unexpected(version.error());
+    if (*version == event_log_version)
+        return {};
+    const auto tables = db_.number("SELECT count(*) FROM sqlite_schema");
+    if (!tables)
+        return std::unexpected(tables.error());
+    if (*version != 0 || *tables != 0)
+        return std::unexpected(fmt::format("not an event log of version {} (user_version {}); move it away and a new one is made", event_log_version, *version));
+    return db_.execute(fmt::format("BEGIN;\n{}\n{}\n{}\nPRAGMA user_version={};\nCOMMIT;", event_log_tables(), event_log_enums(), event_log_views(),
+                                   event_log_version));
+}
+
+std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig& config) {
+    const auto last = db_.number("SELECT max(ifnull((SELECT max(id) FROM host_request),0), ifnull((SELECT max(id) FROM fs_op),0), "
+                                 "ifnull((SELECT max(id) FROM gc_job),0), ifnull((SELECT max(first_id) FROM run),0))");
+    const auto page = db_.number("PRAGMA page_size");
+    if (!last || !page)
+        return std::unexpected(db_.error());
+    page_bytes_ = *page;
+    id_base_ = static_cast<std::uint64_t>(*last);
+    auto insert = db_.prepare("INSERT INTO run VALUES(NULL,?,?,?,?,?,?,?,?,0)");
+    if (!insert)
+        return std::unexpected(insert.error());
+    if (!insert->run(config.kind, std::string_view{FLASHLAB_VERSION}, config.config_toml, config.config_hash, config.seed, id_base_,
+                     ns_since_start(config.start), config.page_bytes))
+        return std::unexpected(db_.error());
+    run_ = sqlite3_last_insert_rowid(db_.get());
+    return {};
+}
+
+std::expected<void, std::string> EventLogWriter::prepare_all() {
+    const std::array<std::pair<SqliteStatement*, std::string_view>, 11> statements{{
+        {&host_request_, "INSERT INTO host_request VALUES(?,?,?,?,?,?,?,?)"},
+        {&fs_op_, "INSERT INTO fs_op VALUES(?,?,?,?,?,?,?,?)"},
+        {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+        {&gc_job_, "INSERT INTO gc_job VALUES(?,?,?,?,?,?,?)"},
+        {&pram_write_, "INSERT INTO pram_write VALUES(NULL,?,?,?,?,?,?,?)"},
+        {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?)"},
+        {&sample_, "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?,?,?,?,?)"},
+        {&sample_nand_, "INSERT INTO sample_nand VALUES(?,?,?,?,?)"},
+        {&sample_channel_, "INSERT INTO sample_channel VALUES(?,?,?)"},
+        {&fs_latency_, "INSERT INTO fs_latency VALUES(?,?,?,?,?,?,?)"},
+        {&wear_, "INSERT OR REPLACE INTO wear VALUES(?,?,?)"},
+    }};
+    for (const auto& [statement, sql] : statements) {
+        auto prepared = db_.prepare(sql);
+        if (!prepared)
+            return std::unexpected(prepared.error());
+        *statement = std::move(*prepared);
+    }
+    return {};
+}
+
+std::optional<std::uint64_t> EventLogWriter::id_of(EventId id) const {
+    if (id == no_event)
+        return std::nullopt;
+    return id_base_ + id.value();
+}
+
+std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
+    if (auto begun = db_.execute("BEGIN"); !begun)
+        return begun;
+    if (!write_rows(batch) || !write_samples(batch)) {
+        const std::string why = db_.error();
+        (void)db_.execute("ROLLBACK");
+        return std::unexpected(why);
+    }
+    if (auto done = db_.execute("COMMIT"); !done)
+        return done;
+    return keep_within_cap();
+}
+
+bool EventLogWriter::write_rows(const EventBatch& batch) {
+    bool good = true;
+    for (const auto& e : batch.host_requests)
+        good = good && host_request_.run(id_of(e.id), ns_since_start(e.arrival), (e.completion - e.arrival).count(), int{std::to_underlying(e.op)},
+                                         e.first.value(), e.sectors, e.fua, e.failed);
+    for (const auto& e : batch.fs_ops)
+        good = good && fs_op_.run(id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.op)}, e.ino.value(), e.offset,
+                                  e.bytes, e.error);
+    for (const auto& e : batch.nand_ops) {
+        const auto lpn = e.lpn ? std::optional<std::uint64_t>{e.lpn->value()} : std::nullopt;
+        good = good && nand_op_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.op)}, int{std::to_underlying(e.origin.cause)},
+                                    id_of(e.origin.parent), e.channel.value(), e.chip.value(), e.die.value(), e.plane.value(), e.block.value(), e.page,
+                                    e.pages, lpn);
+    }
+    for (const auto& e : batch.gc_jobs)
+        good = good && gc_job_.run(id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.cause)}, e.group.value(),
+                                   e.victim.value(), e.valid_pages);
+    for (const auto& e : batch.pram_writes)
+        good = good && pram_write_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.user)}, id_of(e.parent), e.log_words,
+                                       e.home_words, e.compared_words);
+    for (const auto& e : batch.powers)
+        good = good && power_.run(run_, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned, e.pages_torn,
+                                  e.operations_undone);
+    return good;
+}
+
+bool EventLogWriter::write_samples(const EventBatch& batch) {
+    for (const auto& [sample, details] : batch.samples)
+        if (!write_sample(sample, details))
+            return false;
+    bool good = true;
+    for (const auto& wear : batch.wears)
+        for (const auto& [erases, blocks] : wear.blocks_by_erase_count)
+            good = good && wear_.run(run_, erases, blocks);
+    return good;
+}
+
+bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& details) {
+    bool good = sample_.run(run_, ns_since_start(s.at), s.host_reads, s.host_writes, s.host_trims, s.host_flushes, s.host_read_bytes, s.host_write_bytes,
+                            s.pram_words_written, s.free_blocks);
+    const std::int64_t sample = sqlite3_last_insert_rowid(db_.get());
+    for (std::uint32_t cause = 0; cause < cause_count; ++cause)
+        if (s.nand_reads[cause] + s.nand_programs[cause] + s.nand_erases[cause] != 0)
+            good = good && sample_nand_.run(sample, cause, s.nand_reads[cause], s.nand_programs[cause], s.nand_erases[cause]);
+    for (std::uint32_t channel = 0; channel < details.channel_busy_ns.size(); ++channel)
+        good = good && sample_channel_.run(sample, channel, details.channel_busy_ns[channel]);
+    for (const auto& l : details.latency)
+        good = good && fs_latency_.run(sample, int{std::to_underlying(l.op)}, l.calls, l.errors, l.p50_ns, l.p99_ns, l.max_ns);
+    return good;
+}
+
+std::expected<void, std::string> EventLogWriter::keep_within_cap() {
+    const auto used = db_.number("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
+    if (!used)
+        return std::unexpected(used.error());
+    if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
+        return {};
+    // An eighth of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest, and deletion is rare.
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> details{
+        {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}}};
+    const std::int64_t before = sqlite3_total_changes64(db_.get());
+    for (const auto& [table, key] : details)
+        if (auto done = db_.execute(fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 8 FROM {0})", table, key)); !done)
+            return done;
+    return db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", sqlite3_total_changes64(db_.get()) - before, run_));
+}
+
+void EventLogWriter::close() {
+    (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    (void)db_.execute("PRAGMA journal_mode=DELETE");
+}
+
+} // namespace flashlab

@@ -1,0 +1,46 @@
+/// The database side of the event log: opening, rows, the size cap. Used on the log's own thread.
+///
+/// Idea       One prepared statement a table; a batch is one transaction.
+/// Invariant  Ids in the file = base of the run + id of the event, so that they stay unique over all runs.
+/// Cost       About 1 us a row.
+/// Power cut  A batch is in the file wholly or not at all.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/sqlite.h"
+#include "tools/sqlite_event_log.h"
+
+namespace flashlab {
+
+class EventLogWriter {
+public:
+    [[nodiscard]] static std::expected<std::unique_ptr<EventLogWriter>, std::string> open(const EventLogConfig& config);
+    [[nodiscard]] std::expected<void, std::string> write(const EventBatch& batch);
+    /// Leaves WAL mode.
+    void close();
+
+private:
+    explicit EventLogWriter(SqliteConnection db) : db_{std::move(db)} {}
+    [[nodiscard]] std::expected<void, std::string> make_schema();
+    [[nodiscard]] std::expected<void, std::string> begin_run(const EventLogConfig& config);
+    [[nodiscard]] std::expected<void, std::string> prepare_all();
+    [[nodiscard]] bool write_rows(const EventBatch& batch);
+    [[nodiscard]] bool write_samples(const EventBatch& batch);
+    [[nodiscard]] bool write_sample(const SampleEvent& sample, const SampleDetails& details);
+    [[nodiscard]] std::expected<void, std::string> keep_within_cap();
+    [[nodiscard]] std::optional<std::uint64_t> id_of(EventId id) const;
+
+    SqliteConnection db_;
+    std::int64_t run_ = 0;
+    std::uint64_t id_base_ = 0;
+    std::uint64_t keep_bytes_ = 0;
+    std::int64_t page_bytes_ = 4096; ///< of the database
+    SqliteStatement host_request_, fs_op_, nand_op_, gc_job_, pram_write_, power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,22 @@
+/// Sizes as people write them: 4k, 512M, 4GiB, 10GB.
+///
+/// Idea       K, M, G, T and KiB, MiB ... are powers of 1024; KB, MB ... powers of 1000; case does not matter; no fraction.
+/// Invariant  parse_size(format_size(n)) == n.
+/// Cost       None to speak of.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+namespace flashlab {
+
+/// The error says what is wrong with the text and what is accepted.
+[[nodiscard]] std::expected<std::uint64_t, std::string> parse_size(std::string_view text);
+/// Exact: the largest binary unit that divides the number, "4 GiB", "4000 B".
+[[nodiscard]] std::string format_size(std::uint64_t bytes);
+/// Rounded to three digits, for people: "3.72 GiB".
+[[nodiscard]] std::string human_size(std::uint64_t bytes);
+
+} // namespace flashlab

@@ -1,0 +1,69 @@
+/// SQLite with owners for its handles: the little of it that the event log and `query` need.
+///
+/// Idea       A connection and prepared statements; every failure is a sentence.
+/// Invariant  A statement dies before its connection.
+/// Threading  One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <optional>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace flashlab {
+
+enum class SqliteAccess : std::uint8_t { read_only, create };
+
+class SqliteStatement {
+public:
+    SqliteStatement() = default;
+    explicit SqliteStatement(sqlite3_stmt* statement);
+    /// Binds in order of the question marks, runs, resets. False: the connection says why.
+    template <class... Values>
+    [[nodiscard]] bool run(const Values&... values) {
+        int at = 0;
+        (bind(++at, values), ...);
+        return step_and_reset();
+    }
+    [[nodiscard]] sqlite3_stmt* get() const { return statement_.get(); }
+
+private:
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    void bind(int at, std::int64_t value);
+    void bind(int at, std::uint64_t value) { bind(at, static_cast<std::int64_t>(value)); }
+    void bind(int at, std::uint32_t value) { bind(at, std::int64_t{value}); }
+    void bind(int at, int value) { bind(at, std::int64_t{value}); }
+    void bind(int at, bool value) { bind(at, std::int64_t{value}); }
+    void bind(int at, std::string_view value);
+    void bind(int at, const std::string& value) { bind(at, std::string_view{value}); }
+    void bind(int at, const std::optional<std::uint64_t>& value);
+    [[nodiscard]] bool step_and_reset();
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class SqliteConnection {
+public:
+    [[nodiscard]] static std::expected<SqliteConnection, std::string> open(const std::string& path, SqliteAccess access);
+    [[nodiscard]] std::expected<void, std::string> execute(std::string_view sql);
+    [[nodiscard]] std::expected<SqliteStatement, std::string> prepare(std::string_view sql);
+    /// First column of the first row; 0 when there is none.
+    [[nodiscard]] std::expected<std::int64_t, std::string> number(std::string_view sql);
+    [[nodiscard]] std::string error() const;
+    [[nodiscard]] sqlite3* get() const { return db_.get(); }
+
+private:
+    struct Close {
+        void operator()(sqlite3* db) const;
+    };
+    explicit SqliteConnection(sqlite3* db) : db_{db} {}
+    std::unique_ptr<sqlite3, Close> db_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,163 @@
+#include "tools/sqlite_event_log.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "tools/event_log_writer.h"
+
+namespace flashlab {
+
+void EventBatch::clear() {
+    host_requests.clear();
+    fs_ops.clear();
+    nand_ops.clear();
+    gc_jobs.clear();
+    pram_writes.clear();
+    powers.clear();
+    samples.clear();
+    wears.clear();
+    events = 0;
+}
+
+std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open(EventLogConfig config) {
+    std::unique_ptr<SqliteEventLog> log{new SqliteEventLog{std::move(config)}};
+    if (log->level() == EventLevel::none)
+        return log;
+    if (auto started = log->start(); !started)
+        return std::unexpected(started.error());
+    return log;
+}
+
+SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventSink{config.level}, config_{std::move(config)} {}
+
+SqliteEventLog::~SqliteEventLog() { close(); }
+
+std::expected<void, std::string> SqliteEventLog::start() {
+    auto writer = EventLogWriter::open(config_);
+    if (!writer)
+        return std::unexpected(writer.error());
+    writer_ = std::move(*writer);
+    thread_ = std::thread{[this] { write_batches(); }};
+    return {};
+}
+
+template <class Event>
+void SqliteEventLog::append(std::vector<Event> EventBatch::* list, Event event) {
+    std::unique_lock lock{mutex_};
+    wake_emitter_.wait(lock, [&] { return filling_.events < most_waiting || !failure_.empty(); });
+    if (!failure_.empty() || !thread_.joinable())
+        return;
+    (filling_.*list).push_back(std::move(event));
+    ++given_;
+    if (++filling_.events == worth_writing)
+        wake_writer_.notify_one();
+}
+
+void SqliteEventLog::on(const HostRequestEvent& event) {
+    if (wants(EventLevel::requests))
+        append(&EventBatch::host_requests, event);
+}
+void SqliteEventLog::on(const FsOpEvent& event) {
+    if (wants(EventLevel::requests))
+        append(&EventBatch::fs_ops, event);
+}
+void SqliteEventLog::on(const NandOpEvent& event) {
+    if (wants(EventLevel::all))
+        append(&EventBatch::nand_ops, event);
+}
+void SqliteEventLog::on(const GcJobEvent& event) {
+    if (wants(EventLevel::all))
+        append(&EventBatch::gc_jobs, event);
+}
+void SqliteEventLog::on(const PramWriteEvent& event) {
+    if (wants(EventLevel::all))
+        append(&EventBatch::pram_writes, event);
+}
+void SqliteEventLog::on(const PowerEvent& event) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::powers, event);
+}
+void SqliteEventLog::on(const SampleEvent& event) { add_sample(event, {}); }
+
+void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::samples, std::pair{event, std::move(details)});
+}
+
+void SqliteEventLog::add_wear(WearHistogram wear) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::wears, std::move(wear));
+}
+
+std::expected<void, std::string> SqliteEventLog::change_level(EventLevel new_level) {
+    if (new_level != EventLevel::none && !thread_.joinable())
+        if (auto started = start(); !started)
+            return started;
+    set_level(new_level);
+    return {};
+}
+
+void SqliteEventLog::flush() {
+    std::unique_lock lock{mutex_};
+    if (!thread_.joinable())
+        return;
+    flush_wanted_ = true;
+    const std::uint64_t wanted = given_;
+    wake_writer_.notify_one();
+    wake_emitter_.wait(lock, [&] { return committed_ >= wanted || !failure_.empty(); });
+}
+
+void SqliteEventLog::close() {
+    if (!thread_.joinable())
+        return;
+    {
+        const std::lock_guard lock{mutex_};
+        closing_ = true;
+    }
+    wake_writer_.notify_one();
+    thread_.join();
+    writer_.reset();
+    set_level(EventLevel::none);
+}
+
+std::string SqliteEventLog::failure() const {
+    const std::lock_guard lock{mutex_};
+    return failure_;
+}
+
+void SqliteEventLog::write_batches() {
+    EventBatch batch;
+    std::unique_lock lock{mutex_};
+    while (true) {
+        wake_writer_.wait_for(lock, std::chrono::milliseconds{100}, [&] { return filling_.events >= worth_writing || flush_wanted_ || closing_; });
+        if (closing_ && filling_.events == 0)
+            break;
+        flush_wanted_ = false;
+        if (filling_.events == 0)
+            continue;
+        std::swap(batch, filling_);
+        wake_emitter_.notify_all();
+        lock.unlock();
+        const auto written = writer_->write(batch);
+        lock.lock();
+        if (!written)
+            return stop_with(written.error());
+        committed_ += batch.events;
+        batch.clear();
+        wake_emitter_.notify_all();
+    }
+    lock.unlock();
+    writer_->close();
+}
+
+/// The mutex is held.
+void SqliteEventLog::stop_with(const std::string& why) {
+    failure_ = fmt::format("event log {}: {}; the log stops here, the device goes on", config_.path, why);
+    filling_.clear();
+    wake_emitter_.notify_all();
+    if (config_.complain)
+        config_.complain(failure_);
+}
+
+} // namespace flashlab

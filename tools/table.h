@@ -1,0 +1,30 @@
+/// Rows of text in aligned columns: how every command prints to people.
+///
+/// Idea       Columns of numbers align right, others left; widths follow the content; no colours, no lines that a script must skip but the header.
+/// Cost       Keeps all rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/json.h"
+
+namespace flashlab {
+
+class Table {
+public:
+    explicit Table(std::vector<std::string> header) : header_{std::move(header)} {}
+    void add(std::vector<std::string> row);
+    [[nodiscard]] std::string to_text() const;
+    /// RFC 4180: quotes only where needed.
+    [[nodiscard]] std::string to_csv() const;
+
+private:
+    std::vector<std::string> header_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// "key  value" lines of a flat or nested object; nested keys are joined by a dot.
+[[nodiscard]] std::string to_key_value_text(const Json& object);
+
+} // namespace flashlab

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Builds FlashLab (preset release, warnings are errors) and runs its tests; ctest's summary closes the output.
+#
+#   sh tools/test.sh                   everything but the labels long and stress
+#   sh tools/test.sh -L fuse           further arguments go to ctest: here only the tests on real mounts
+#   sh tools/test.sh --all             long and stress too (an hour)
+#   FLASHLAB_PRESET=asan sh tools/test.sh    another preset: debug, asan, tsan
+#
+# Tests that need a mount skip themselves where /dev/fuse cannot be used.
+set -eu
+cd "$(dirname "$0")/.."
+preset=${FLASHLAB_PRESET:-release}
+exclude="long|stress"
+if [ "${1-}" = --all ]; then
+    exclude="^$"
+    shift
+fi
+
+sh tools/install_dependencies.sh
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+exec ctest --preset "$preset" -j "$(nproc)" -LE "$exclude" "$@"
