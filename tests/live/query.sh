@@ -9,9 +9,9 @@ ask() { "$FLASHLAB" query "$device" "$@" || die "query $*"; }
 begin 1024
 make_device --size 1G
 mount_device --log all
-mkdir "$mnt/load"
+mkdir "$mnt/load" "$mnt/many"
 "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/load" 10 0 1
-"$FLASHLAB_LIVE_BIN/many_files" "$mnt/load" 500
+"$FLASHLAB_LIVE_BIN/many_files" "$mnt/many" 500
 "$FLASHLAB" ctl "$mnt" flush || die "ctl flush"
 say "--- while mounted"
 ask "SELECT * FROM v_waf_by_cause" --table
