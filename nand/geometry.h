@@ -27,6 +27,7 @@ struct GeometryConfig {
     std::uint32_t page_bytes = 4096;
     std::uint32_t spare_bytes = 256;
     CellType cell = CellType::tlc;
+    friend bool operator==(const GeometryConfig&, const GeometryConfig&) = default;
 };
 
 class Geometry {

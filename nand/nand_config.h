@@ -21,6 +21,7 @@ struct NandTiming {
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
     [[nodiscard]] std::expected<void, std::string> validate() const;
+    friend bool operator==(const NandTiming&, const NandTiming&) = default;
 };
 
 struct NandConfig {
@@ -30,6 +31,7 @@ struct NandConfig {
     std::uint32_t factory_bad_per_million = 1000; ///< factory bad blocks, placed by the seed
     std::uint64_t seed = 1;
     std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
+    friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };
 
 } // namespace flashlab

@@ -97,9 +97,6 @@ TEST_CASE("without page buffers the CPU moves pages one after the other, as in t
     REQUIRE(flash.program(flash.page(1, 0), 2, at(0)) == at(2 * 1'184'000));
     REQUIRE(flash.read(flash.page(0, 0), at(3'000'000)) == at(3'000'000 + 483'000));
     CHECK(flash.read(flash.page(1, 0), at(3'000'000)) == at(3'000'000 + 2 * 483'000));
-    // 2048 bytes in 1184 us are 1.73 MB/s, in 483 us 4.24 MB/s.
-    CHECK(2048.0 / 1184 == Approx(1.73).epsilon(0.005));
-    CHECK(2048.0 / 483 == Approx(4.24).epsilon(0.005));
 }
 
 TEST_CASE("a read waits for the program of its page, not for a later program of its block", "[nand]") {
@@ -115,14 +112,4 @@ TEST_CASE("an erase waits for the reserved reads of its block", "[nand]") {
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
     REQUIRE(flash.read(flash.page(0, 0), at(900'000)) == at(911'124));
     CHECK(flash.array.erase(BlockId{0}, at(200'000), {}) == at(911'124 + 100 + 1'000'000));
-}
-
-TEST_CASE("every preset describes a possible flash and says where it comes from", "[nand]") {
-    for (const NandPreset& preset : nand_presets()) {
-        CAPTURE(preset.name);
-        CHECK(Geometry::make(preset.nand.geometry).has_value());
-        CHECK(preset.nand.timing.validate().has_value());
-        CHECK_FALSE(preset.source.empty());
-    }
-    CHECK_FALSE(find_nand_preset("no-such-part"));
 }

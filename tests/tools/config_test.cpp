@@ -2,6 +2,7 @@
 #include "tests/support/catch.h"
 
 #include "nand/geometry.h"
+#include "nand/presets.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_presets.h"
@@ -89,6 +90,22 @@ TEST_CASE("at a mount only times and speeds can be set", "[tools]") {
     CHECK_FALSE(apply_settings(config, {"layout.fs_at=1"}, false).has_value());
     REQUIRE(apply_environment(config, {{"FLASHLAB_NAND_CHANNELS", "3"}}, true).has_value());
     CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
+}
+
+TEST_CASE("a device's flash is the NAND preset of its name, number for number: there is one table", "[tools]") {
+    const auto devices = device_presets();
+    REQUIRE(devices.size() == nand_presets().size());
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        CAPTURE(devices[i].name);
+        CHECK(devices[i].name == nand_presets()[i].name);
+        CHECK(devices[i].config.preset == devices[i].name);
+        CHECK(devices[i].config.nand == nand_presets()[i].nand);
+        CHECK(find_device_preset(devices[i].name)->config.nand == nand_presets()[i].nand);
+    }
+    CHECK(devices.front().name == default_preset_name);
+    const auto hybrid = find_device_preset("k9g8g08u0m");
+    CHECK(hybrid->config.pram.word_bytes == 2);
+    CHECK(hybrid->config.pram.word_write == Duration{10'000});
 }
 
 TEST_CASE("every preset passes the checks of geometry and timing", "[tools]") {
