@@ -1,0 +1,194 @@
+// What simulating costs: nanoseconds of CPU for each operation of the array, each commit of the redo log and each NAND operation of a translation
+// layer, beside the floor of a page map that does nothing else. No payload, no undo, no event log: the loops of a replay.
+//
+//   build/release/tests/ftl_bench [seconds-scale, default 1]
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <queue>
+
+#include "base/random.h"
+#include "ftl/make_ftl.h"
+#include "ftl/ssd.h"
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+#include "tests/bench/plain_page_map.h"
+
+namespace flashlab::bench {
+namespace {
+
+/// CPU time of this process: the cores may be shared.
+double cpu_ns() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+SsdConfig device_of_today() {
+    SsdConfig config;
+    config.nand.factory_bad_per_million = 0;
+    config.ftl.reserved_permille = 125;
+    return config;
+}
+
+std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t n : by_cause) all += n;
+    return all;
+}
+
+void bench_array(std::uint64_t scale) {
+    const SsdConfig config = device_of_today();
+    const Geometry geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    if (!array.open()) std::abort();
+    Random random{1};
+    SimTime now = sim_start;
+    const std::uint32_t planes = geometry.planes();
+    double program = 0, read = 0, erase = 0;
+    std::uint64_t programs = 0, reads = 0, erases = 0;
+    for (std::uint64_t round = 0; round < 4 * scale; ++round) {
+        const auto index = static_cast<std::uint32_t>(round % geometry.blocks_per_plane());
+        double at = cpu_ns();
+        for (std::uint32_t p = 0; p < planes; ++p) now = std::max(now, array.erase(geometry.block_at(PlaneId{p}, index), now, {}).value());
+        array.settle(now);
+        erase += cpu_ns() - at;
+        erases += planes;
+        at = cpu_ns();
+        std::uint64_t sequence = 1;
+        for (std::uint32_t i = 0; i < geometry.pages_per_block(); ++i) {
+            SimTime end = now;
+            for (std::uint32_t p = 0; p < planes; ++p) {
+                const Ppn page = geometry.page_of(geometry.block_at(PlaneId{p}, index), i);
+                const PageProgram one{page, {}, {Lpn{i}, WriteSequence{sequence++}, PageKind::data, 0}};
+                end = array.program({&one, 1}, now, {}).value();
+            }
+            array.settle(now = end);
+        }
+        program += cpu_ns() - at;
+        programs += std::uint64_t{planes} * geometry.pages_per_block();
+        at = cpu_ns();
+        for (std::uint32_t i = 0; i < geometry.pages_per_block(); ++i) {
+            SimTime end = now;
+            for (std::uint32_t p = 0; p < planes; ++p) {
+                const auto where = static_cast<std::uint32_t>(random.below(geometry.pages_per_block()));
+                const Ppn page = geometry.page_of(geometry.block_at(PlaneId{p}, index), where);
+                end = array.read(PageRead{page, 0, geometry.page_bytes(), {}}, now, {}).value();
+            }
+            array.settle(now = end);
+        }
+        read += cpu_ns() - at;
+        reads += std::uint64_t{planes} * geometry.pages_per_block();
+    }
+    fmt::print("array: program {:.0f} ns, read {:.0f} ns, erase {:.0f} ns\n", program / static_cast<double>(programs), read / static_cast<double>(reads),
+               erase / static_cast<double>(erases));
+}
+
+void bench_redo_log(std::uint64_t scale) {
+    PramConfig config;
+    config.bytes = 1u << 20;
+    MemoryPramStore store{config.bytes};
+    NullEventSink sink;
+    Pram pram{config, store, sink, PramUndo::none};
+    RedoLog log{pram, PramUser::ftl, {PramAddress{0}, 64u << 10}};
+    SimTime now = log.recover(sim_start).done;
+    PramTransaction transaction;
+    std::uint64_t value = 1;
+    const std::uint64_t rounds = 100'000 * scale;
+    const double at = cpu_ns();
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        transaction.clear();
+        const std::uint64_t base = (128u << 10) + (round % 64) * 4096;
+        for (std::uint64_t w = 0; w < 40; ++w) transaction.write_u64(PramAddress{base + (w < 20 ? w * 8 : 1024 + w * 64)}, ++value);
+        now = log.commit(transaction, now).value();
+        pram.settle(now);
+    }
+    fmt::print("redo log: commit of 40 words (a run of 20, 20 single ones) {:.0f} ns\n", (cpu_ns() - at) / static_cast<double>(rounds));
+}
+
+struct Steady {
+    double ns_a_write;
+    double ns_an_operation;
+};
+
+Steady bench_floor(const FtlPlan& plan, const Geometry& geometry, std::uint64_t writes) {
+    PlainPageMap map{geometry.blocks(), geometry.pages_per_block(), plan.logical_pages};
+    Random random{7};
+    for (std::uint32_t l = 0; l < plan.logical_pages; ++l) map.write(l);
+    for (std::uint64_t i = 0; i < 2ull * plan.logical_pages; ++i) map.write(static_cast<std::uint32_t>(random.below(plan.logical_pages)));
+    const std::uint64_t programs = map.programs, copies = map.copies, erases = map.erases;
+    const double at = cpu_ns();
+    for (std::uint64_t i = 0; i < writes; ++i) map.write(static_cast<std::uint32_t>(random.below(plan.logical_pages)));
+    const double took = cpu_ns() - at;
+    const double operations = static_cast<double>(map.programs - programs + map.copies - copies + map.erases - erases);
+    fmt::print("floor: {:.0f} ns a write, {:.0f} ns an operation, write amplification {:.2f}\n", took / static_cast<double>(writes), took / operations,
+               static_cast<double>(map.programs - programs) / static_cast<double>(writes));
+    return {took / static_cast<double>(writes), took / operations};
+}
+
+void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t writes, const Steady& floor) {
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    PramConfig pram_config = config.pram;
+    pram_config.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+    MemoryPramStore cells{pram_config.bytes};
+    Pram pram{pram_config, cells, sink, PramUndo::none};
+    if (!array.open()) std::abort();
+    const auto ftl = make_ftl(config, array, &pram, {PramAddress{0}, pram_config.bytes}, sink).value();
+    Ssd ssd{config, *ftl, array, &pram, sink};
+    SimTime now = ssd.recover(sim_start).value().done;
+    SimTime wake = now;
+    std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> in_flight;
+    const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
+    const auto write = [&](std::uint64_t lpn) {
+        if (in_flight.size() == 32) {
+            now = std::max(now, in_flight.top());
+            in_flight.pop();
+            if (now >= wake) wake = ssd.tick(now);
+            ssd.settle(now);
+        }
+        in_flight.push(ssd.write(Sector{lpn * sectors}, sectors, {}, WriteDurability::volatile_ok, now).value());
+    };
+    const auto operations = [&] { return sum(array.counters().reads) + sum(array.counters().programs) + sum(array.counters().erases); };
+    Random random{7};
+    for (std::uint32_t l = 0; l < plan.logical_pages; ++l) write(l);
+    for (std::uint64_t i = 0; i < 2ull * plan.logical_pages; ++i) write(random.below(plan.logical_pages));
+    const std::uint64_t before = operations(), programs = sum(array.counters().programs);
+    const double at = cpu_ns();
+    for (std::uint64_t i = 0; i < writes; ++i) write(random.below(plan.logical_pages));
+    const double took = cpu_ns() - at;
+    const double ns_a_write = took / static_cast<double>(writes);
+    const double ns_an_operation = took / static_cast<double>(operations() - before);
+    fmt::print("{}: {:.0f} ns a write ({:.0f} k/s, {:.1f} x floor), {:.0f} ns a NAND operation ({:.1f} x floor), write amplification {:.2f}\n", ftl->name(),
+               ns_a_write, 1e6 / ns_a_write, ns_a_write / floor.ns_a_write, ns_an_operation, ns_an_operation / floor.ns_an_operation,
+               static_cast<double>(sum(array.counters().programs) - programs) / static_cast<double>(writes));
+}
+
+} // namespace
+} // namespace flashlab::bench
+
+int main(int argc, char** argv) {
+    using namespace flashlab;
+    const std::uint64_t scale = argc > 1 ? std::max(1ull, std::strtoull(argv[1], nullptr, 10)) : 1;
+    bench::bench_array(scale);
+    bench::bench_redo_log(scale);
+    const SsdConfig config = bench::device_of_today();
+    const Geometry geometry = *Geometry::make(config.nand.geometry);
+    const auto plan = plan_ftl(config, geometry);
+    if (!plan) {
+        fmt::print(stderr, "ftl_bench: {}\n", plan.error());
+        return 1;
+    }
+    const std::uint64_t writes = 1'000'000 * scale;
+    fmt::print("steady state: {} pages of {} KiB, {} planes, 12.5 % spare, random writes, depth 32\n", plan->logical_pages, plan->logical_page_bytes / 1024,
+               geometry.planes());
+    const bench::Steady floor = bench::bench_floor(*plan, geometry, writes);
+    bench::bench_ssd(config, geometry, *plan, writes, floor);
+    return 0;
+}
