@@ -136,3 +136,6 @@ check_device() {
 }
 
 used_kib() { df -Pk "$mnt" | awk 'NR == 2 { print $3 }'; }
+
+# KEY of `flashlab info --json`, of the device, mounted or not.
+info_of() { "$FLASHLAB" info "$device" --json | sed -n "s/.*\"$1\":[[:space:]]*\([^,}]*\).*/\1/p"; }
