@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Full devices. `space.sh fill`: 95 % full, then random overwrite and delete. `space.sh enospc`: data until ENOSPC, then files until ENOSPC.
+# Full devices. `space.sh fill`: 95 % full, then random overwrite and delete, verified after every device-fill. `space.sh enospc`: data until ENOSPC, then files until ENOSPC.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
 source "$here/lib.sh"
@@ -18,9 +18,8 @@ fill() {
     make_device --size 256M
     "$FLASHLAB" mount "$device" "$mnt" || die "mount"
     mkdir "$mnt/full"
-    export -f between_fills check_device die say
     export device mnt work
-    "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/full" 95 "$(scaled 2 10)" 1 "bash -c 'set -e; between_fills'" || die "fill_and_overwrite"
+    "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/full" 95 "$(scaled 2 10)" 1 "bash '$here/space.sh' between_fills" || die "fill_and_overwrite"
     unmount_device
     check_device
 }
@@ -60,6 +59,10 @@ enospc_of_metadata() {
     check_device
 }
 
+if [[ $1 == between_fills ]]; then # called by the program that fills, with device, mnt and work in the environment
+    between_fills
+    exit
+fi
 begin 1024
 case $1 in
     fill) fill ;;
