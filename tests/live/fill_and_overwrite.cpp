@@ -1,5 +1,6 @@
-/// fill_and_overwrite DIR PERCENT FILLS SEED: fills the device to PERCENT, then overwrites, deletes and creates at random until FILLS times the device's size
-/// was written. Every file's content is verified when it is deleted and all of them at the end; no call may fail.
+/// fill_and_overwrite DIR PERCENT FILLS SEED [COMMAND]: fills the device to PERCENT, then overwrites, deletes and creates at random until FILLS times the
+/// device's size was written. Every file's content is verified when it is deleted and all of them at the end; no call may fail. After each fill COMMAND runs
+/// (a shell's; no file is open then, so it may unmount, check and mount again).
 #include <map>
 
 #include <sys/statvfs.h>
@@ -133,14 +134,22 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 5) {
-        live::fail("usage: fill_and_overwrite DIR PERCENT FILLS SEED");
+    if (argc != 5 && argc != 6) {
+        live::fail("usage: fill_and_overwrite DIR PERCENT FILLS SEED [COMMAND]");
     }
     Filler filler{argv[1], live::number_argument(argv[2]), live::number_argument(argv[4])};
     filler.fill_up();
-    const std::uint64_t wanted = filler.written() + live::number_argument(argv[3]) * filler.capacity();
-    while (filler.written() < wanted) {
-        filler.step();
+    const std::uint64_t fills = live::number_argument(argv[3]);
+    for (std::uint64_t round = 1; round <= fills; ++round) {
+        const std::uint64_t wanted = filler.written() + filler.capacity();
+        while (filler.written() < wanted) {
+            filler.step();
+        }
+        std::printf("fill_and_overwrite: device-fill %llu of %llu\n", static_cast<unsigned long long>(round), static_cast<unsigned long long>(fills));
+        std::fflush(stdout);
+        if (argc == 6 && std::system(argv[5]) != 0) {
+            live::fail(std::string{"after this device-fill: "} + argv[5]);
+        }
     }
     filler.verify_all();
     std::printf("fill_and_overwrite: %zu files at %s %%, %llu MiB written over %llu MiB: every byte as written last\n", filler.files(), argv[2],

@@ -117,12 +117,17 @@ load_fio() { again "$1" fio_job "$1" || { cat "$work/fio.log"; return 1; }; }
 verify_fio() { [[ ${2-} == cut ]] || fio_job "$1" --verify_only; }
 
 # --- IOZone, where it is installed ------------------------------------------------------------------------------------------
+iozone_once() { # DIR OPTIONS...
+    local dir=$1
+    shift
+    (cd "$dir" && iozone "$@" > "$work/iozone.log") || { cat "$work/iozone.log"; return 1; }
+    grep -q 'iozone test complete' "$work/iozone.log"
+}
 load_iozone() {
     command -v iozone > /dev/null || skip "iozone is not installed (tools/install_dependencies.sh --iozone)"
-    local tests=(-i 0 -i 1 -i 2 -r 4k -r 64k -r 1m)
-    [[ -z ${full-} ]] || tests=()
-    (cd "$1" && iozone -a -s "$(scaled 8m 64m)" "${tests[@]}" > "$work/iozone.log") || { cat "$work/iozone.log"; return 1; }
-    grep -q 'iozone test complete' "$work/iozone.log"
+    local tests=(-a -s 8m -i 0 -i 1 -i 2 -r 4k -r 64k -r 1m)
+    if [[ -n ${real_latency-} ]]; then tests=(-i 0 -i 1 -i 2 -s 8m -r 4k); elif [[ -n ${full-} ]]; then tests=(-a -s 64m); fi
+    again "$1" iozone_once "$1" "${tests[@]}"
 }
 
 # --- four parallel loops of cp -r and rm -r ---------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# power_cut.sh LOAD HOW SEEDS: an application and acknowledged_writer run; at a random moment of the first seconds the power goes (HOW: kill, powercut). Then:
+# power_cut.sh LOAD HOW SEEDS [mount options]: an application and acknowledged_writer run; at a random moment of the first seconds the power goes (HOW: kill, powercut). Then:
 # mounted again within the limit, fsck clean, every acknowledged record there, and what the application itself was promised.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
@@ -9,6 +9,9 @@ source "$here/loads.sh"
 load=$1
 how=$2
 seeds=$3
+shift 3
+options=("$@")
+slowest_ms=0
 
 one_cut() { # SEED
     local seed=$1 delay writer application
@@ -17,7 +20,7 @@ one_cut() { # SEED
     say "--- $load, $how, seed $seed: power goes after $delay s"
     rm -rf "$device"
     make_device --size "$(load_size "$load")"
-    mount_device
+    mount_device "${options[@]}"
     mkdir "$mnt/writer" "$mnt/load"
     "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$mnt/writer" "$work/acknowledged" "$seed" > "$work/writer.log" 2>&1 &
     writer=$!
@@ -31,6 +34,7 @@ one_cut() { # SEED
     wait "$application" 2>/dev/null || true # it was cut off: whatever it says is right
 
     recover_device
+    ((mount_ms <= slowest_ms)) || slowest_ms=$mount_ms
     "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" "$seed" || die "something acknowledged is lost (seed $seed)"
     if [[ $load == sqlite_* ]] && ! grep -q . "$work"/sqlite-ack1 "$work"/sqlite-ack2 2>/dev/null; then
         say "the cut came before the first row"
@@ -44,4 +48,4 @@ one_cut() { # SEED
 begin 2048
 if [[ $load == git ]]; then source_repository; elif [[ $load == tar ]]; then sample_tree; fi
 for seed in $(seq 1 "$seeds"); do one_cut "$seed"; done
-say "ok: $seeds cuts under $load by $how"
+say "ok: $seeds cuts under $load${options[*]:+ ${options[*]}} by $how, slowest recovery and mount $slowest_ms ms"

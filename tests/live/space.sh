@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
-# Full devices. `space.sh fill`: 95 % full, then random overwrite and delete. `space.sh enospc`: data until ENOSPC, then files until ENOSPC.
+# Full devices. `space.sh fill`: 95 % full, then random overwrite and delete, verified after every device-fill. `space.sh enospc`: data until ENOSPC, then files until ENOSPC.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
 source "$here/lib.sh"
 # shellcheck source=tests/live/loads.sh
 source "$here/loads.sh"
 
+# Between the device-fills: WAF so far, and every invariant of the device and the file system. The daemon is not our child here: it daemonises.
+between_fills() {
+    "$FLASHLAB" smart "$device" --json | grep -o '"waf":[^,}]*' || die "smart names no write amplification"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+    "$FLASHLAB" mount "$device" "$mnt" || die "mount"
+}
+
 fill() {
     make_device --size 256M
-    mount_device
+    "$FLASHLAB" mount "$device" "$mnt" || die "mount"
     mkdir "$mnt/full"
-    "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/full" 95 "$(scaled 2 10)" 1 || die "fill_and_overwrite"
-    "$FLASHLAB" smart "$mnt" | grep -i 'waf\|write.amplification' || die "smart names no write amplification"
+    export device mnt work
+    "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/full" 95 "$(scaled 2 10)" 1 "bash '$here/space.sh' between_fills" || die "fill_and_overwrite"
     unmount_device
     check_device
 }
@@ -51,6 +59,10 @@ enospc_of_metadata() {
     check_device
 }
 
+if [[ $1 == between_fills ]]; then # called by the program that fills, with device, mnt and work in the environment
+    between_fills
+    exit
+fi
 begin 1024
 case $1 in
     fill) fill ;;

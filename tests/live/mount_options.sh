@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# The ways to mount that the other scenarios do not take: the daemon in the background, -o options, read-only, and the names that mount(8), mkfs(8), fsck(8) and fstab call.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+bin=""
+
+background() { "$FLASHLAB" mount "$device" "$mnt" "$@" > "$work/mount.log" 2>&1 || { cat "$work/mount.log"; die "mount $*"; }; }
+option_of_mount() { awk -v point="$mnt" '$2 == point { print $4 }' /proc/self/mounts | tr ',' '\n' | grep -qx -- "$1"; }
+acknowledged() { "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$mnt/writer" "$work/acknowledged" 1 "$1" > "$work/writer.log" 2>&1 || { cat "$work/writer.log"; die "acknowledged_writer"; }; }
+# kill -9 of a daemon that is nobody's child: it is the process that holds the image.
+kill_background() {
+    local pid="" fd
+    for fd in /proc/[0-9]*/fd/*; do
+        if [[ $fd -ef $device/nand.img ]]; then pid=${fd#/proc/} pid=${pid%%/*}; fi
+    done
+    [[ -n $pid ]] || die "no process holds $device/nand.img"
+    kill -9 "$pid"
+    while kill -0 "$pid" 2> /dev/null; do sleep 0.01; done
+    detach
+}
+
+daemonised() {
+    say "--- the daemon in the background"
+    (cd "$work" && "$FLASHLAB" mount device mnt) || die "mount by relative paths"
+    mounted || die "mount returned before the mount was there"
+    mkdir "$mnt/writer"
+    acknowledged 200
+    kill_background
+    background
+    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "kill -9 of the daemon in the background"
+    # It holds neither our terminal nor our directory: pipes end when the command ends.
+    rm -rf "$mnt/writer"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    local answer
+    answer=$(timeout 20 bash -c "'$FLASHLAB' mount '$device' '$mnt' 2>&1 | cat; echo over") || die "the daemon keeps its caller's pipe open"
+    [[ $answer == over ]] || die "mount said: $answer"
+    fusermount3 -u "$mnt" || die "fusermount3 -u"
+    "$FLASHLAB" umount "$mnt" 2> /dev/null && die "umount of what is not mounted"
+    wait_until_free
+    check_device
+}
+wait_until_free() {
+    local tries=0
+    until "$FLASHLAB" fsck "$device" --quiet > /dev/null 2>&1; do ((tries++ < 100)) || die "the images stay locked"; sleep 0.1; done
+}
+
+# host_cache=writethrough: what write(2) answered is there after a kill -9, without fsync.
+writethrough() {
+    say "--- -o host_cache=writethrough"
+    background -o host_cache=writethrough,log=none
+    head -c 100000 /dev/urandom > "$work/data"
+    cp "$work/data" "$mnt/data"
+    printf 'tail' >> "$mnt/data"
+    kill_background
+    background
+    cmp <(cat "$work/data"; printf 'tail') "$mnt/data" || die "writethrough: an answered write is lost"
+    rm "$mnt/data"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+}
+
+writeback() {
+    say "--- -o writeback"
+    background -o writeback,noatime --log none
+    mkdir "$mnt/writer"
+    acknowledged 200
+    kill_background
+    background -o writeback
+    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "writeback: an acknowledged record is lost"
+    mkdir "$mnt/random"
+    "$FLASHLAB_LIVE_BIN/random_file_operations" "$mnt/random/file" 3 2000 || die "random_file_operations with -o writeback"
+    rm -rf "$mnt/random" "$mnt/writer"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+}
+
+read_only() {
+    say "--- --read-only, -o ro"
+    background
+    echo content > "$mnt/file"
+    touch -a -d '2001-01-01' "$mnt/file" # older than mtime: relatime would move it
+    local before way
+    before=$(stat -c '%i %s %.9X %.9Y %.9Z' "$mnt/file")
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    for way in --read-only "-o ro"; do
+        # shellcheck disable=SC2086 # two words
+        background $way
+        option_of_mount ro || die "$way: /proc/mounts does not say ro"
+        [[ $(cat "$mnt/file") == content ]] || die "$way: read"
+        { echo more >> "$mnt/file"; } 2> "$work/err" && die "$way: a write succeeded"
+        grep -qi 'read-only' "$work/err" || die "$way: expected EROFS: $(cat "$work/err")"
+        ! mkdir "$mnt/dir" 2> /dev/null || die "$way: mkdir succeeded"
+        ! rm -f "$mnt/file" 2> /dev/null || die "$way: unlink succeeded"
+        [[ $(stat -c '%i %s %.9X %.9Y %.9Z' "$mnt/file") == "$before" ]] || die "$way: reading changed the attributes"
+        "$FLASHLAB" umount "$mnt" || die "umount after $way"
+        check_device
+    done
+}
+
+# A read-only mount after a cut recovers, shows all, and the next one may write.
+read_only_after_cut() {
+    say "--- --read-only after a power cut"
+    background
+    mkdir "$mnt/writer"
+    acknowledged 100
+    "$FLASHLAB" ctl "$mnt" powercut --seed 3 > "$work/cut.log" || die "ctl powercut"
+    detach
+    background --read-only
+    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "read-only after a cut"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+    background
+    rm -rf "$mnt/writer"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+}
+
+fuse_type() { awk -v point="$mnt" '$2 == point { print $3 }' /proc/self/mounts; }
+
+# As mount(8) calls a helper: /sbin/mount.TYPE SOURCE DIR [-sfnv] [-N namespace] [-o options] [-t type.subtype]; as fsck(8) and mkfs(8) call theirs.
+helper_names() {
+    say "--- mount.flashlab, mount.fuse.flashlab, mkfs.flashlab, fsck.flashlab"
+    bin=$work/bin
+    mkdir "$bin"
+    local name code
+    for name in mount.flashlab mount.fuse.flashlab mkfs.flashlab fsck.flashlab; do ln -s "$(readlink -f "$FLASHLAB")" "$bin/$name"; done
+    rm -rf "$device"
+    "$bin/mkfs.flashlab" -L shelf "$device" --size 256M > /dev/null || die "mkfs.flashlab"
+    code=0
+    "$bin/mkfs.flashlab" "$device" --size 256M > /dev/null 2>&1 || code=$?
+    [[ $code -eq 8 ]] || die "mkfs.flashlab on an existing device: code $code, expected 8"
+    code=0
+    "$bin/mkfs.flashlab" --nonsense "$device" > /dev/null 2>&1 || code=$?
+    [[ $code -eq 16 ]] || die "mkfs.flashlab --nonsense: code $code, expected 16"
+    for name in mount.flashlab mount.fuse.flashlab; do
+        "$bin/$name" "$device" "$mnt" -s -n -v -o rw,nofail,noauto,user,_netdev,x-systemd.device-timeout=3,comment=mine,noatime,nosuid,latency=off,log=none -t fuse.flashlab \
+            || die "$name with the options of an fstab line"
+        [[ $(fuse_type) == fuse.flashlab ]] || die "$name: type $(fuse_type)"
+        option_of_mount nosuid || die "$name: nosuid was not honoured"
+        echo "$name" > "$mnt/by"
+        "$FLASHLAB" umount "$mnt" || die "umount"
+    done
+    "$bin/mount.flashlab" "$device" "$mnt" -r || die "mount.flashlab -r"
+    option_of_mount ro || die "mount.flashlab -r is not read-only"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    code=0
+    "$bin/mount.flashlab" "$device" "$mnt" -o nonsense=1 2> /dev/null || code=$?
+    [[ $code -eq 1 ]] || die "mount.flashlab -o nonsense: code $code, expected 1"
+    code=0
+    "$bin/mount.flashlab" "$work/nowhere" "$mnt" 2> /dev/null || code=$?
+    [[ $code -eq 32 ]] || die "mount.flashlab of nothing: code $code, expected 32"
+    "$bin/fsck.flashlab" -n -f -C0 "$device" > /dev/null || die "fsck.flashlab -n -f -C0"
+    "$bin/fsck.flashlab" -p -C 0 "$device" > /dev/null || die "fsck.flashlab -p"
+    "$bin/fsck.flashlab" -a -y "$device" > /dev/null || die "fsck.flashlab -a -y"
+    code=0
+    "$bin/fsck.flashlab" --nonsense "$device" > /dev/null 2>&1 || code=$?
+    [[ $code -eq 16 ]] || die "fsck.flashlab --nonsense: code $code, expected 16"
+}
+
+# mount(8) itself, by an fstab of our own and helpers in /sbin: only where that may be written, and only what was not there before is removed.
+mount_by_fstab() {
+    if [[ $(id -u) -ne 0 || ! -w /sbin || -e /sbin/mount.flashlab ]]; then say "mount(8): not tried (needs root, and /sbin/mount.flashlab to be free)"; return; fi
+    say "--- mount(8) with an fstab line"
+    ln -s "$bin/mount.flashlab" /sbin/mount.flashlab
+    printf '%s %s flashlab defaults,nofail,user,x-test=1,latency=off,log=none 0 2\n' "$device" "$mnt" > "$work/fstab"
+    local result=0
+    mount --fstab "$work/fstab" "$mnt" || result=1
+    rm -f /sbin/mount.flashlab
+    [[ $result -eq 0 ]] || die "mount --fstab"
+    [[ $(cat "$mnt/by") == mount.fuse.flashlab ]] || die "content through mount(8)"
+    umount "$mnt" || die "umount(8)"
+    wait_until_free
+}
+
+begin 1024
+make_device --size 256M
+daemonised
+writethrough
+writeback
+read_only
+read_only_after_cut
+helper_names
+mount_by_fstab
+check_device
+say "ok: mount options"
