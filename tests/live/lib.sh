@@ -4,6 +4,7 @@
 #   FLASHLAB       the binary                      FLASHLAB_LIVE_BIN   directory of the programs beside this file
 #   FLASHLAB_TREE  the source tree (for clones)    FLASHLAB_LIVE_KEEP  set: keep the device of a failed scenario
 #   FLASHLAB_RECOVERY_LIMIT_MS   1000; raise it under sanitizers
+#   FLASHLAB_LIVE_DIR   where devices and mount points go; otherwise memory where there is room, else TMPDIR
 set -euo pipefail
 
 : "${FLASHLAB:?path of the flashlab binary}" "${FLASHLAB_LIVE_BIN:?directory of the live test programs}" "${FLASHLAB_TREE:?source tree}"
@@ -38,7 +39,7 @@ begin() {
     require_fuse
     local needed_mib=${1:-1024} base=${TMPDIR:-/tmp}
     if [[ -w /dev/shm && $(df -Pm /dev/shm | awk 'NR == 2 { print $4 }') -ge $((needed_mib + 256)) ]]; then base=/dev/shm; fi
-    work=$(mktemp -d "$base/flashlab-live.XXXXXX")
+    work=$(mktemp -d "${FLASHLAB_LIVE_DIR:-$base}/flashlab-live.XXXXXX")
     device=$work/device
     mnt=$work/mnt
     mkdir "$mnt"
