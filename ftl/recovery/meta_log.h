@@ -1,0 +1,82 @@
+/// A scheme's own records on flash: one checkpoint and the journal since, for schemes that have no PRAM.
+///
+/// Idea       A ring of rows of blocks set aside for it. A record is a run of pages of one sequence, written over the row's planes in turn; a checkpoint
+///            is a record that makes everything before it worthless, so the ring's tail jumps to it. Small things (trims at a flush, a merge that
+///            replaces blocks) are journal records; when the ring runs short the scheme is told to write a checkpoint.
+/// Invariant  M1 what recover() returns is the newest whole checkpoint and every whole record after it, in the order written, none left out: record n + 1
+///               is programmed after record n has ended.
+///            M2 at any time the rows outside the live ones hold a whole checkpoint: writing one can always be tried again after a cut.
+///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
+/// Cost       A record takes ceil((payload + 24) / page) pages. recover(): one OOB read a block of the ring, then the live pages. RAM: one page a plane.
+/// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
+/// Source     CRASH.md, C6 ("a checkpoint plus the blocks programmed since"); DESIGN.md, trims of schemes without PRAM. Bytes: FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ftl/ftl.h"
+#include "ftl/ssd_config.h"
+#include "nand/nand_array.h"
+
+namespace flashlab {
+
+/// The blocks of a ring: `rows` rows of `width` blocks, each on another plane, row by row.
+struct MetaArea {
+    std::uint32_t width = 0;
+    std::uint32_t rows = 0;
+    std::vector<BlockId> blocks;
+    [[nodiscard]] bool contains(BlockId block) const;
+};
+
+/// The first good blocks of the first `planes` planes, enough for checkpoints of at most `checkpoint_bytes` and a journal between them.
+/// Both a plan and its device compute it, from the configuration alone; empty when the planes have too few good blocks.
+[[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes);
+
+struct MetaRecord {
+    std::uint32_t kind = 0;       ///< the scheme's own; 0 is the checkpoint
+    std::uint64_t number = 0;     ///< counts records from 1 over the device's life
+    std::vector<std::byte> payload;
+};
+
+class MetaLog {
+public:
+    MetaLog(MetaArea area, NandArray& array);
+
+    struct Recovered {
+        std::optional<MetaRecord> checkpoint;
+        std::vector<MetaRecord> records; ///< after it, oldest first
+        std::uint64_t pages_read = 0;
+        SimTime done;
+    };
+    /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing.
+    [[nodiscard]] std::expected<Recovered, NandError> recover(SimTime now);
+
+    /// When the record is durable. kind > 0. Fails with no_free_block when failed blocks have used up the ring, host_io otherwise.
+    /// ensure()s that the record fits: ask needs_checkpoint() first.
+    [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
+    /// Everything before is worthless once this has ended.
+    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
+    /// True when a record of `payload_bytes` would touch the rows that M2 keeps: write a checkpoint first.
+    [[nodiscard]] bool needs_checkpoint(std::size_t payload_bytes) const;
+
+    /// No operation on the ring ends later.
+    [[nodiscard]] SimTime last_end() const { return last_end_; }
+    /// False once the ring has too few good blocks left: the device should become read-only.
+    [[nodiscard]] bool can_write() const;
+    [[nodiscard]] const MetaArea& area() const { return area_; }
+    [[nodiscard]] std::vector<CheckProblem> check() const;
+
+private:
+    struct Row;
+    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
+
+    MetaArea area_;
+    NandArray& array_;
+    SimTime last_end_ = sim_start;
+};
+
+} // namespace flashlab

@@ -1,0 +1,53 @@
+/// What makes a scheme known: its name, what a configuration of it comes to, and how it is made.
+///
+/// Idea       A scheme is its file pair, one of these in schemes/NAME_scheme.cpp, and one line in make_ftl.cpp.
+/// Invariant  plan() is pure: mkfs, mount and tests get the same answer from the same configuration. make() gets what plan() asked for.
+/// Cost       Once a mkfs or mount.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ftl/ftl.h"
+#include "ftl/ssd_config.h"
+#include "nand/nand_array.h"
+#include "pram/pram.h"
+#include "pram/redo_log.h"
+
+namespace flashlab {
+
+/// What a configuration comes to, before anything is made: refused combinations carry the reason and the remedy.
+struct FtlPlan {
+    std::uint32_t groups = 0;
+    std::uint32_t spare_blocks = 0;       ///< after raising; mkfs prints it
+    std::uint32_t meta_blocks = 0;        ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
+    std::uint32_t logical_pages = 0;      ///< of logical_page_bytes each
+    std::uint32_t logical_page_bytes = 0;
+    std::uint64_t pram_bytes = 0;         ///< what the scheme needs, redo log included; 0 = works without PRAM
+    std::vector<std::string> warnings;
+};
+
+struct FtlParts {
+    const SsdConfig& config;
+    const FtlPlan& plan;
+    NandArray& array;
+    Pram* pram;          ///< null where plan.pram_bytes is 0 and the device has none
+    PramRange pram_range;
+    EventSink& events;
+};
+
+struct Scheme {
+    std::string_view name;
+    std::string_view idea; ///< one line for people: `flashlab presets`, --help
+    std::expected<FtlPlan, std::string> (*plan)(const SsdConfig& config, const Geometry& geometry);
+    std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
+};
+
+/// Factory bad blocks among the first `blocks`: known before anything is made, since they follow from the seed.
+[[nodiscard]] std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks);
+
+} // namespace flashlab
