@@ -5,9 +5,10 @@
 ///            replaces blocks) are journal records; when the ring runs short the scheme is told to write a checkpoint.
 /// Invariant  M1 what recover() returns is the newest whole checkpoint and every whole record after it, in the order written, none left out: record n + 1
 ///               is programmed after record n has ended.
-///            M2 at any time the rows outside the live ones hold a whole checkpoint: writing one can always be tried again after a cut.
+///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut.
 ///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
-/// Cost       A record takes ceil((payload + 24) / page) pages. recover(): one OOB read a block of the ring, then the live pages. RAM: one page a plane.
+/// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes. recover(): one OOB read for each page of the ring that was
+///            ever programmed, then the live pages. RAM: one page.
 /// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
 /// Source     CRASH.md, C6 ("a checkpoint plus the blocks programmed since"); DESIGN.md, trims of schemes without PRAM. Bytes: FORMAT.md.
 #pragma once
@@ -28,6 +29,7 @@ namespace flashlab {
 struct MetaArea {
     std::uint32_t width = 0;
     std::uint32_t rows = 0;
+    std::uint32_t checkpoint_pages = 0; ///< of the largest checkpoint: what M2 keeps room for
     std::vector<BlockId> blocks;
     [[nodiscard]] bool contains(BlockId block) const;
 };
@@ -52,7 +54,8 @@ public:
         std::uint64_t pages_read = 0;
         SimTime done;
     };
-    /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing.
+    /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing. Fails with uncorrectable when a live record is there
+    /// but does not read. A device without payload cannot be recovered: its records have no content.
     [[nodiscard]] std::expected<Recovered, NandError> recover(SimTime now);
 
     /// When the record is durable. kind > 0. Fails with no_free_block when failed blocks have used up the ring, host_io otherwise.
@@ -71,12 +74,27 @@ public:
     [[nodiscard]] std::vector<CheckProblem> check() const;
 
 private:
-    struct Row;
+    [[nodiscard]] BlockId block_at(std::uint32_t row, std::uint32_t column) const { return area_.blocks[std::size_t{row} * area_.width + column]; }
+    [[nodiscard]] std::uint32_t pages_of(std::size_t payload_bytes) const;
+    [[nodiscard]] std::uint32_t room_in_row(std::uint32_t row) const;
+    [[nodiscard]] std::uint32_t room_in_head() const;
+    /// Whole rows, counted from `row` on, that `pages` pages take; more than are not live when they do not fit.
+    [[nodiscard]] std::uint32_t rows_for(std::uint32_t first, std::uint32_t pages) const;
+    [[nodiscard]] FtlResult<SimTime> take_row(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
 
     MetaArea area_;
     NandArray& array_;
+    std::uint32_t tail_ = 0;              ///< first live row
+    std::uint32_t live_rows_ = 0;
+    std::vector<BlockId> head_;           ///< the good blocks of the last live row; empty: the next page takes a new row
+    std::uint32_t next_ = 0;              ///< page of the head row, over its columns in turn
+    std::uint64_t next_number_ = 1;
     SimTime last_end_ = sim_start;
+    std::vector<std::byte> page_;
+    bool recovered_ = false;
 };
 
 } // namespace flashlab

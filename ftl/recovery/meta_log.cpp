@@ -1,0 +1,187 @@
+#include "ftl/recovery/meta_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/contract.h"
+#include "base/crc32c.h"
+#include "base/little_endian.h"
+#include "nand/factory_bad_blocks.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::size_t header_bytes = 16; ///< kind, CRC of the payload, its length (FORMAT.md)
+constexpr std::uint32_t max_width = 16;  ///< planes: enough to hide a checkpoint's programs behind each other
+constexpr std::uint32_t checkpoint_kind = 0;
+
+FtlError to_ftl_error(const NandError& error) {
+    return {error.kind == NandErrorKind::host_io ? FtlErrorKind::host_io : FtlErrorKind::lost_page, Lpn{0}, error.done, error.host_errno};
+}
+
+} // namespace
+
+bool MetaArea::contains(BlockId block) const { return std::ranges::find(blocks, block) != blocks.end(); }
+
+MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes) {
+    MetaArea area;
+    area.checkpoint_pages = static_cast<std::uint32_t>((checkpoint_bytes + header_bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
+    const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
+    area.width = std::clamp(blocks, 1u, std::min(planes, max_width));
+    const std::uint32_t rows_of_checkpoint = (blocks + area.width - 1) / area.width;
+    // One checkpoint lives, one may be under way; the journal's own row, and one for blocks that fail.
+    area.rows = 2 * rows_of_checkpoint + 2 + rows_of_checkpoint / 16;
+    area.blocks.assign(std::size_t{area.rows} * area.width, BlockId{0});
+    for (std::uint32_t column = 0; column < area.width; ++column) {
+        std::uint32_t index = 0;
+        for (std::uint32_t row = 0; row < area.rows; ++row, ++index) {
+            while (index < geometry.blocks_per_plane() &&
+                   is_bad_from_factory(geometry.block_at(PlaneId{column}, index), nand.seed, nand.factory_bad_per_million))
+                ++index;
+            if (index >= geometry.blocks_per_plane()) return {};
+            area.blocks[std::size_t{row} * area.width + column] = geometry.block_at(PlaneId{column}, index);
+        }
+    }
+    return area;
+}
+
+MetaLog::MetaLog(MetaArea area, NandArray& array) : area_{std::move(area)}, array_{array}, page_(array.geometry().page_bytes()) {
+    ensure(area_.rows >= 3 && area_.blocks.size() == std::size_t{area_.rows} * area_.width, "the ring has blocks");
+}
+
+std::uint32_t MetaLog::pages_of(std::size_t payload_bytes) const {
+    return static_cast<std::uint32_t>((payload_bytes + header_bytes + page_.size() - 1) / page_.size());
+}
+
+std::uint32_t MetaLog::room_in_row(std::uint32_t row) const {
+    std::uint32_t good = 0;
+    for (std::uint32_t column = 0; column < area_.width; ++column) good += array_.is_bad(block_at(row, column)) ? 0 : 1;
+    return good * array_.geometry().pages_per_block();
+}
+
+std::uint32_t MetaLog::room_in_head() const {
+    return static_cast<std::uint32_t>(head_.size()) * array_.geometry().pages_per_block() - next_;
+}
+
+std::uint32_t MetaLog::rows_for(std::uint32_t first, std::uint32_t pages) const {
+    std::uint32_t rows = 0;
+    for (std::uint32_t room = 0; room < pages && rows <= area_.rows; ++rows) room += room_in_row((first + rows) % area_.rows);
+    return rows;
+}
+
+bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
+    const std::uint32_t pages = pages_of(payload_bytes);
+    const std::uint32_t beyond = pages > room_in_head() ? pages - room_in_head() : 0;
+    const std::uint32_t for_record = rows_for(tail_ + live_rows_, beyond);
+    return live_rows_ + for_record + rows_for(tail_ + live_rows_ + for_record, area_.checkpoint_pages) > area_.rows;
+}
+
+bool MetaLog::can_write() const { return live_rows_ + rows_for(tail_ + live_rows_, area_.checkpoint_pages) <= area_.rows; }
+
+FtlResult<SimTime> MetaLog::append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
+    ensure(recovered_ && kind != checkpoint_kind, "recover() comes first, and a record has a kind of its own");
+    ensure(!needs_checkpoint(payload.size()), "a record leaves room for a checkpoint");
+    return write_record(kind, payload, now, origin);
+}
+
+FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) {
+    ensure(recovered_ && pages_of(payload.size()) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
+    head_.clear(); // a row of its own: the rows before it are free as a whole afterwards
+    const std::uint32_t rows_before = live_rows_;
+    const auto written = write_record(checkpoint_kind, payload, now, origin);
+    if (!written) return written;
+    tail_ = (tail_ + rows_before) % area_.rows;
+    live_rows_ -= rows_before;
+    return written;
+}
+
+FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
+    const std::uint32_t pages = pages_of(payload.size());
+    const SimTime from = std::max(now, last_end_); // M1: records end in order
+    SimTime end = from;
+    PageOob oob{Lpn{0}, WriteSequence{next_number_++}, kind == checkpoint_kind ? PageKind::checkpoint : PageKind::journal, pages};
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        std::ranges::fill(page_, std::byte{0});
+        std::span<std::byte> room{page_};
+        if (i == 0) {
+            LittleEndianWriter header{room};
+            header.u32(kind);
+            header.u32(crc32c(payload));
+            header.u64(payload.size());
+            room = room.subspan(header_bytes);
+        }
+        const auto part = payload.first(std::min(payload.size(), room.size()));
+        std::ranges::copy(part, room.begin());
+        payload = payload.subspan(part.size());
+        oob.lpn = Lpn{i};
+        const auto done = program_page(oob, from, origin);
+        if (!done) return done;
+        end = std::max(end, *done);
+    }
+    last_end_ = end;
+    return end;
+}
+
+/// A block that fails takes the rest of its row with it; the page goes to the next row, the record stays one.
+FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, SimTime now, Origin origin) {
+    for (;;) {
+        if (head_.empty() || room_in_head() == 0) {
+            const auto taken = take_row(now, origin);
+            if (!taken) return taken;
+        }
+        const auto columns = static_cast<std::uint32_t>(head_.size());
+        const BlockId block = head_[next_ % columns];
+        const PageProgram program{array_.geometry().page_of(block, next_ / columns), page_, oob};
+        ++next_;
+        const auto done = array_.program({&program, 1}, now, origin);
+        if (done) return *done;
+        if (done.error().kind != NandErrorKind::program_failed) return std::unexpected(to_ftl_error(done.error()));
+        now = done.error().done;
+        head_.clear();
+        if (auto dropped = drop_block(block, now); !dropped) return std::unexpected(dropped.error());
+    }
+}
+
+FtlResult<SimTime> MetaLog::take_row(SimTime now, Origin origin) {
+    head_.clear();
+    next_ = 0;
+    const SimTime from = std::max(now, last_end_); // what made its old content worthless is durable
+    while (head_.empty()) {
+        if (live_rows_ == area_.rows) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, from});
+        const std::uint32_t row = (tail_ + live_rows_++) % area_.rows;
+        for (std::uint32_t column = 0; column < area_.width; ++column) {
+            const BlockId block = block_at(row, column);
+            if (array_.is_bad(block)) continue;
+            const auto erased = array_.erase(block, from, origin);
+            if (erased) {
+                head_.push_back(block);
+                continue;
+            }
+            if (erased.error().kind != NandErrorKind::erase_failed) return std::unexpected(to_ftl_error(erased.error()));
+            if (auto dropped = drop_block(block, from); !dropped) return std::unexpected(dropped.error());
+        }
+    }
+    return from;
+}
+
+FtlResult<void> MetaLog::drop_block(BlockId block, SimTime now) {
+    if (auto marked = array_.mark_bad(block); !marked) {
+        NandError error = marked.error();
+        error.done = std::max(error.done, now);
+        return std::unexpected(to_ftl_error(error));
+    }
+    return {};
+}
+
+std::vector<CheckProblem> MetaLog::check() const {
+    std::vector<CheckProblem> out;
+    if (!can_write()) return out; // the device is read-only: nothing is promised of the ring
+    if (live_rows_ > area_.rows) out.push_back({"M2", "meta log", "more rows live than there are"});
+    for (const BlockId block : head_)
+        if (const auto page = array_.write_pointer(block); page > array_.geometry().pages_per_block())
+            out.push_back({"M3", "meta log", "a write pointer beyond its block"});
+    return out;
+}
+
+} // namespace flashlab

@@ -1,0 +1,189 @@
+/// The on-flash log: nothing ended is lost, nothing half written is believed, and no number of cuts uses it up.
+#include "ftl/recovery/meta_log.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/random.h"
+#include "nand/memory_page_store.h"
+#include "tests/support/catch.h"
+#include "tests/support/cut_rig.h"
+
+using namespace flashlab;
+
+namespace {
+
+constexpr Origin origin{Cause::map, no_event};
+
+struct LogRig {
+    NandConfig config = test::tiny_config().nand;
+    Geometry geometry = *Geometry::make(config.geometry);
+    MemoryPageStore store{geometry, Payload::keep};
+    NullEventSink sink;
+    std::unique_ptr<NandArray> array;
+    std::unique_ptr<MetaLog> log;
+    MetaLog::Recovered recovered;
+    std::uint64_t checkpoint_bytes;
+    SimTime now = sim_start;
+
+    explicit LogRig(std::uint64_t checkpoint_bytes_ = 700) : checkpoint_bytes{checkpoint_bytes_} { open(); }
+    void open() {
+        log.reset();
+        array = std::make_unique<NandArray>(geometry, config, store, sink, UndoPolicy::keep);
+        REQUIRE(array->open().has_value());
+        const MetaArea area = plan_meta_area(config, geometry, geometry.planes(), checkpoint_bytes);
+        REQUIRE(area.rows != 0);
+        log = std::make_unique<MetaLog>(area, *array);
+        auto got = log->recover(now);
+        REQUIRE(got.has_value());
+        recovered = std::move(*got);
+        now = recovered.done;
+    }
+    void cut(SimTime at, std::uint64_t seed) {
+        test::SeededNandOutcomes outcomes{seed};
+        REQUIRE(array->cut(at, outcomes).has_value());
+        now = at + Duration{1'000'000};
+        open();
+    }
+};
+
+std::vector<std::byte> content(std::uint64_t number, std::size_t bytes) {
+    std::vector<std::byte> out(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(number * 31 + i);
+    return out;
+}
+
+/// What the scheme above would know: the newest checkpoint and the records since, by number of the write.
+struct Model {
+    struct Write {
+        std::uint64_t id;
+        bool is_checkpoint;
+        std::size_t bytes;
+        SimTime ended;
+    };
+    std::vector<Write> writes;
+
+    void write(LogRig& rig, Random& random) {
+        const std::size_t bytes = random.below(1200);
+        Write w{writes.empty() ? 1 : writes.back().id + 1, rig.log->needs_checkpoint(bytes) || random.chance(1, 12), bytes, sim_start};
+        if (w.is_checkpoint) w.bytes = random.below(700);
+        const auto done = w.is_checkpoint ? rig.log->checkpoint(content(w.id, w.bytes), rig.now, origin)
+                                          : rig.log->append(static_cast<std::uint32_t>(w.id), content(w.id, w.bytes), rig.now, origin);
+        REQUIRE(done.has_value());
+        w.ended = *done;
+        writes.push_back(w);
+    }
+    /// What is recovered is what had ended by `at`, perhaps followed by writes that had not; they become the past.
+    void compare(const MetaLog::Recovered& got, SimTime at) {
+        std::size_t ended = 0;
+        while (ended < writes.size() && writes[ended].ended <= at) ++ended;
+        for (std::size_t kept = writes.size() + 1; kept-- > ended;) {
+            if (!matches(got, kept)) continue;
+            writes.resize(kept);
+            return;
+        }
+        CAPTURE(ended, writes.size(), got.records.size(), got.checkpoint.has_value());
+        FAIL("what was recovered is no prefix of what was written, or too short a one");
+    }
+    [[nodiscard]] bool matches(const MetaLog::Recovered& got, std::size_t kept) const {
+        std::size_t from = kept;
+        while (from > 0 && !writes[from - 1].is_checkpoint) --from;
+        if (got.checkpoint.has_value() != (from > 0) || got.records.size() != kept - from) return false;
+        if (from > 0 && got.checkpoint->payload != content(writes[from - 1].id, writes[from - 1].bytes)) return false;
+        for (std::size_t i = from; i < kept; ++i)
+            if (got.records[i - from].kind != writes[i].id || got.records[i - from].payload != content(writes[i].id, writes[i].bytes)) return false;
+        return true;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a new ring recovers to nothing, and what is appended comes back in order after a reopen", "[metalog]") {
+    LogRig rig;
+    CHECK_FALSE(rig.recovered.checkpoint.has_value());
+    CHECK(rig.recovered.records.empty());
+    Model model;
+    Random random{1};
+    for (int i = 0; i < 300; ++i) {
+        model.write(rig, random);
+        if (random.chance(1, 10)) {
+            rig.now = rig.log->last_end();
+            rig.open();
+            CAPTURE(i);
+            model.compare(rig.recovered, rig.now);
+            CHECK(rig.log->check().empty());
+        }
+    }
+}
+
+TEST_CASE("after a power cut at any instant the log is a prefix of what was written that holds everything that had ended", "[metalog][crash]") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        LogRig rig{seed % 2 == 0 ? 700u : 9000u}; // one row of one block; rows of two blocks on two planes
+        Model model;
+        Random random{seed};
+        for (int cut = 0; cut < 60; ++cut) {
+            CAPTURE(seed, cut);
+            const SimTime from = rig.now;
+            rig.array->settle(from);
+            for (std::uint64_t k = random.below(9); k > 0; --k) {
+                model.write(rig, random);
+                if (random.chance(1, 2)) rig.now = rig.log->last_end();
+            }
+            const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(0, (rig.array->last_reserved_end() - from).count()));
+            const SimTime at = from + Duration{static_cast<std::int64_t>(random.below(span + 1))};
+            rig.cut(at, random.next());
+            model.compare(rig.recovered, at);
+        }
+    }
+}
+
+TEST_CASE("a thousand cuts in the middle of the first checkpoint after a mount leave room for the next one", "[metalog][crash]") {
+    LogRig rig;
+    Random random{7};
+    REQUIRE(rig.log->checkpoint(content(1, 600), rig.now, origin).has_value());
+    rig.now = rig.log->last_end();
+    for (int i = 0; i < 1000; ++i) {
+        CAPTURE(i);
+        rig.array->settle(rig.now);
+        const SimTime from = rig.now;
+        REQUIRE(rig.log->can_write());
+        const auto done = rig.log->checkpoint(content(1, 600), rig.now, origin);
+        REQUIRE(done.has_value());
+        rig.cut(from + Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>((*done - from).count())))}, random.next());
+        REQUIRE(rig.recovered.checkpoint.has_value());
+        CHECK(rig.recovered.checkpoint->payload == content(1, 600));
+    }
+}
+
+TEST_CASE("blocks that fail under the log cost a row's rest and no record", "[metalog]") {
+    struct FailOnce final : NandFaults {
+        int in = 5;
+        bool program_fails(Ppn) override { return --in == 0; }
+        bool erase_fails(BlockId) override { return false; }
+    } faults;
+    LogRig rig;
+    rig.array->set_faults(&faults);
+    Model model;
+    Random random{3};
+    for (int i = 0; i < 12; ++i) model.write(rig, random);
+    CHECK(rig.log->can_write());
+    rig.now = rig.log->last_end();
+    rig.open();
+    model.compare(rig.recovered, rig.now);
+}
+
+TEST_CASE("the bytes of a record are as FORMAT.md says", "[metalog][format]") {
+    LogRig rig;
+    const std::vector<std::byte> payload{std::byte{0xaa}, std::byte{0xbb}, std::byte{0xcc}};
+    REQUIRE(rig.log->append(5, payload, rig.now, origin).has_value());
+    const Ppn page = rig.geometry.page_of(rig.log->area().blocks.front(), 0);
+    std::vector<std::byte> data(512);
+    REQUIRE(rig.store.read_data(page, 0, data).has_value());
+    std::string text;
+    for (std::size_t i = 0; i < 20; ++i) text += fmt::format("{:02x}", std::to_integer<int>(data[i]));
+    CHECK(text == "05000000" "aa2989e1" "0300000000000000" "aabbcc00");
+    const auto oob = PageOob::decode(rig.array->inspect(page)->oob);
+    REQUIRE(oob.has_value());
+    CHECK(*oob == PageOob{Lpn{0}, WriteSequence{1}, PageKind::journal, 1});
+}
