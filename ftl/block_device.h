@@ -38,6 +38,7 @@ struct DeviceIdentity {
     std::uint64_t sectors = 0;
     std::uint32_t atomic_unit_bytes = 4096; ///< the FTL's logical page
     std::string ftl;
+    bool volatile_write_cache = true; ///< false: what was answered is durable without a flush
 };
 
 enum class WriteDurability : std::uint8_t { volatile_ok, fua };

@@ -67,6 +67,8 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     [[nodiscard]] virtual std::uint32_t logical_page_bytes() const = 0;
     [[nodiscard]] virtual std::uint32_t logical_pages() const = 0;
+    /// True: whatever has been answered, trims too, is durable without a flush. Else only what a completed flush() covers is promised.
+    [[nodiscard]] virtual bool durable_when_answered() const { return false; }
 
     /// First call on a device, new or old: mkfs leaves all-zero tables, which are an empty device.
     [[nodiscard]] virtual FtlResult<FtlRecovery> recover(SimTime now) = 0;

@@ -162,7 +162,12 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
         if (!written) return answer(event, std::unexpected(translate(written.error())));
         done = std::max(done, *written);
     }
-    return answer(event, done); // programmed when answered: FUA asks for nothing more
+    if (durability == WriteDurability::fua && !ftl_.durable_when_answered()) {
+        const auto flushed = ftl_.flush(done, origin);
+        if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
+        done = std::max(done, *flushed);
+    }
+    return answer(event, done);
 }
 
 DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now) {
@@ -199,7 +204,7 @@ DeviceResult<SimTime> Ssd::flush(SimTime now) {
 
 DeviceIdentity Ssd::identify() const {
     const std::uint64_t sectors = std::uint64_t{ftl_.logical_pages()} * (ftl_.logical_page_bytes() / sector_bytes);
-    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}};
+    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}, !ftl_.durable_when_answered()};
 }
 
 std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const {

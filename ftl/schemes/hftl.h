@@ -40,6 +40,7 @@ public:
     std::string_view name() const override { return "hftl"; }
     std::uint32_t logical_page_bytes() const override { return units_.bytes_per_unit(); }
     std::uint32_t logical_pages() const override { return config_.logical_pages; }
+    bool durable_when_answered() const override { return true; }
 
     FtlResult<FtlRecovery> recover(SimTime now) override;
     FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;

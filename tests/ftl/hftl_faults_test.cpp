@@ -41,7 +41,7 @@ TEST_CASE("program and erase failures retire their blocks and lose no page", "[f
         CAPTURE(seed);
         SeededFaults faults{seed, 40, 8};
         CutRig rig{with_spares(), Payload::keep, UndoPolicy::none};
-        rig.array().set_faults(&faults);
+        rig.set_faults(&faults);
         Random random{seed};
         for (int i = 0; i < 500; ++i) {
             CAPTURE(i);
@@ -50,7 +50,7 @@ TEST_CASE("program and erase failures retire their blocks and lose no page", "[f
         }
         rig.check_all();
         CHECK(rig.ssd().ftl().counters().retired_blocks > 0);
-        rig.array().set_faults(nullptr);
+        rig.set_faults(nullptr);
         rig.remount_clean();
         rig.check_all();
         CHECK(rig.ssd().ftl().space().bad_blocks > 0);
@@ -62,13 +62,12 @@ TEST_CASE("power cuts amid failing programs keep the contract", "[ftl][faults][c
         CAPTURE(seed);
         SeededFaults faults{seed, 60, 8};
         CutRig rig{with_spares()};
-        rig.faults = &faults;
-        rig.array().set_faults(&faults);
+        rig.set_faults(&faults);
         Random random{seed};
         for (int c = 0; c < 12; ++c) {
             CAPTURE(c);
             const SimTime from = rig.now;
-            rig.ssd().settle(from);
+            rig.settle();
             for (std::uint64_t k = 1 + random.below(40); k > 0; --k) rig.step(random);
             rig.cut(rig.random_moment(random, from), random.next());
         }
@@ -79,7 +78,7 @@ TEST_CASE("when the spare blocks are used up the device refuses writes and still
     SeededFaults faults{3, 12, 1000};
     CutRig rig{tiny_config(), Payload::keep, UndoPolicy::none};
     rig.now = rig.write(0, rig.units());
-    rig.array().set_faults(&faults);
+    rig.set_faults(&faults);
     std::optional<DeviceError> error;
     std::vector<std::byte> data(rig.unit_bytes());
     Random random{3};
@@ -90,6 +89,6 @@ TEST_CASE("when the spare blocks are used up the device refuses writes and still
     }
     REQUIRE(error.has_value());
     CHECK(error->kind == DeviceErrorKind::read_only);
-    for (std::uint32_t u = 0; u < rig.units(); ++u) (void)rig.version_of(u); // fails the test where a page cannot be read
+    rig.require_readable();
     CHECK(rig.ssd().write(Sector{0}, 1, {}, WriteDurability::fua, rig.now).error().kind == DeviceErrorKind::read_only);
 }

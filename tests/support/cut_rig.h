@@ -1,8 +1,7 @@
-/// A whole device over stores in memory, with a reference model of what its pages may show after a power cut.
+/// A whole device over stores in memory beside the reference model of what its pages may show, for tests: a difference fails the test.
 ///
-/// Idea       Requests go to the device and to the model. cut(T) tears the stores as the seed says, reopens, and compares each page with the values
-///            that the contract allows (docs: C1..C4): the newest answered by T, or any later one that had arrived by T.
-/// Invariant  A page shows one version as a whole; what is seen after a cut becomes the only past.
+/// Idea       Requests go to the device and to the model. cut(T) tears the stores as the seed says, reopens, and compares each page with the model.
+/// Invariant  crash/reference_model.h; what is seen after a cut becomes the only past.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +10,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
-#include "nand/memory_page_store.h"
-#include "nand/nand_faults.h"
-#include "pram/memory_pram_store.h"
+#include "crash/crash_device.h"
+#include "crash/reference_model.h"
 #include "tests/support/catch.h"
 
 namespace flashlab::test {
@@ -54,56 +50,43 @@ inline SsdConfig tiny_config() {
 class CutRig {
 public:
     explicit CutRig(const SsdConfig& config, Payload payload = Payload::keep, UndoPolicy undo = UndoPolicy::keep)
-        : config_{config},
-          geometry_{*Geometry::make(config.nand.geometry)},
-          pages_{geometry_, payload},
-          cells_{config.pram.bytes},
-          undo_{undo} {
+        : device_{make(config, payload, undo)} {
         open();
-        const DeviceIdentity id = ssd_->identify();
-        unit_bytes_ = id.atomic_unit_bytes;
-        history_.resize(id.sectors * sector_bytes / unit_bytes_);
-        buffer_.resize(unit_bytes_ * 64);
+        model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(ssd()));
+        page_.resize(unit_bytes());
     }
-    [[nodiscard]] std::uint32_t units() const { return static_cast<std::uint32_t>(history_.size()); }
-    [[nodiscard]] std::uint32_t unit_bytes() const { return unit_bytes_; }
-    [[nodiscard]] Ssd& ssd() { return *ssd_; }
-    [[nodiscard]] NandArray& array() { return *array_; }
-    [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+    [[nodiscard]] std::uint32_t units() const { return model_->units(); }
+    [[nodiscard]] std::uint32_t unit_bytes() const { return model_->unit_bytes(); }
+    [[nodiscard]] Ssd& ssd() { return device_->ssd(); }
+    [[nodiscard]] Ftl& ftl() { return device_->ftl(); }
+    [[nodiscard]] NandArray& array() { return device_->array(); }
+    [[nodiscard]] const Geometry& geometry() const { return device_->geometry(); }
+    [[nodiscard]] Sector sector(std::uint32_t unit) const { return model_->sector_of(unit); }
+    void set_faults(NandFaults* faults) { device_->set_faults(faults); }
     SimTime now = sim_start;
-    NandFaults* faults = nullptr;
     bool last_was_clean = false;
-
-    void open() {
-        array_ = std::make_unique<NandArray>(geometry_, config_.nand, pages_, sink_, undo_);
-        REQUIRE(array_->open().has_value());
-        if (faults != nullptr) array_->set_faults(faults);
-        pram_ = std::make_unique<Pram>(config_.pram, cells_, sink_, undo_ == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
-        auto made = make_ftl(config_, *array_, pram_.get(), {PramAddress{0}, config_.pram.bytes}, sink_);
-        if (!made) FAIL(made.error());
-        ftl_ = std::move(*made);
-        ssd_ = std::make_unique<Ssd>(config_, *ftl_, *array_, pram_.get(), sink_);
-        const auto recovered = ssd_->recover(now);
-        REQUIRE(recovered.has_value());
-        last_was_clean = recovered->was_clean;
-        opened_at_ = now;
-        now = recovered->done;
-    }
 
     /// Returns the completion; the model remembers when the request came and when it was answered.
     SimTime write(std::uint32_t unit, std::uint32_t count, WriteDurability durability = WriteDurability::volatile_ok) {
-        const std::uint64_t first_version = next_version_;
-        next_version_ += count;
-        for (std::uint32_t i = 0; i < count; ++i) stamp(i, unit + i, first_version + i);
-        const auto done = ssd_->write(sector(unit), count * (unit_bytes_ / sector_bytes), std::span{buffer_}.first(std::size_t{count} * unit_bytes_), durability, now);
-        if (!done) FAIL("write failed: " << static_cast<int>(done.error().kind));
-        for (std::uint32_t i = 0; i < count; ++i) history_[unit + i].push_back({first_version + i, now, *done});
+        return write_sectors(sector(unit), sectors_of(count), durability);
+    }
+    SimTime write_sectors(Sector first, std::uint32_t sectors, WriteDurability durability = WriteDurability::volatile_ok) {
+        const auto done = ssd().write(first, sectors, model_->stamp(first, sectors), durability, now);
+        if (!done) FAIL("write failed: " << describe(done.error()));
+        model_->wrote(first, sectors, now, *done, durability);
         return *done;
     }
-    SimTime trim(std::uint32_t unit, std::uint32_t count) {
-        const auto done = ssd_->trim(sector(unit), std::uint64_t{count} * (unit_bytes_ / sector_bytes), now);
-        REQUIRE(done.has_value());
-        for (std::uint32_t i = 0; i < count; ++i) history_[unit + i].push_back({0, now, *done});
+    SimTime trim(std::uint32_t unit, std::uint32_t count) { return trim_sectors(sector(unit), sectors_of(count)); }
+    SimTime trim_sectors(Sector first, std::uint64_t sectors) {
+        const auto done = ssd().trim(first, sectors, now);
+        if (!done) FAIL("trim failed: " << describe(done.error()));
+        model_->trimmed(first, sectors, now, *done);
+        return *done;
+    }
+    SimTime flush() {
+        const auto done = ssd().flush(now);
+        if (!done) FAIL("flush failed: " << describe(done.error()));
+        model_->flushed(now, *done);
         return *done;
     }
     /// One random request, collection slice or pause.
@@ -112,10 +95,12 @@ public:
         const auto unit = static_cast<std::uint32_t>(random.below(random.chance(1, 2) ? units() : units() / 4 + 1));
         const auto count = static_cast<std::uint32_t>(1 + random.below(std::min<std::uint64_t>(units() - unit, random.chance(1, 4) ? 12 : 2)));
         SimTime done = now;
-        if (what < 15) done = write(unit, count);
+        if (what < 13) done = write(unit, count);
+        else if (what < 14) done = write(unit, count, WriteDurability::fua);
+        else if (what < 15) done = part_of(unit, count, random);
         else if (what < 17) done = trim(unit, count);
-        else if (what < 18) done = *ssd_->flush(now);
-        else (void)ssd_->tick(now);
+        else if (what < 18) done = flush();
+        else (void)ssd().tick(now);
         // Half of the requests are waited for, the others overlap.
         now = random.chance(1, 2) ? std::max(now, done) : now + Duration{static_cast<std::int64_t>(random.below(300'000))};
     }
@@ -123,16 +108,27 @@ public:
     void check_all() {
         require_sound();
         for (std::uint32_t u = 0; u < units(); ++u) {
-            const std::uint64_t seen = version_of(u);
-            if (seen != newest(u)) FAIL("unit " << u << " shows version " << seen << ", newest is " << newest(u));
+            read_unit(u);
+            if (!model_->shows_newest(u, page_)) FAIL(model_->explain(u, page_, forever));
         }
     }
     void require_sound() {
-        const auto problems = ssd_->check();
+        const auto problems = ssd().check();
         for (const CheckProblem& p : problems) UNSCOPED_INFO(p.invariant << " " << p.where << ": " << p.detail);
         REQUIRE(problems.empty());
     }
-    [[nodiscard]] std::uint64_t newest(std::uint32_t unit) const { return history_[unit].empty() ? 0 : history_[unit].back().version; }
+    /// No cut will lie before now.
+    void settle() {
+        ssd().settle(now);
+        model_->settle(now);
+    }
+    [[nodiscard]] bool is_zero(std::uint32_t unit) {
+        read_unit(unit);
+        return std::ranges::all_of(page_, [](std::byte b) { return b == std::byte{0}; });
+    }
+    void require_readable() {
+        for (std::uint32_t u = 0; u < units(); ++u) read_unit(u);
+    }
 
     /// The power fails at `at`; the device is opened again and its pages compared.
     void cut(SimTime at, std::uint64_t seed) {
@@ -144,106 +140,81 @@ public:
     void cut_twice(SimTime at, Random& random) {
         tear(at, random.next());
         open();
-        const SimTime last = ssd_->last_reserved_end();
-        const SimTime again = opened_at_ + Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>((last - opened_at_).count()) + 1))};
-        tear(again, random.next());
+        tear(random_moment(random, opened_at_), random.next());
         open();
         compare_after(at);
     }
-    /// The process dies: everything issued is complete, nothing was shut down.
+    /// The process dies: everything issued is complete, nothing was shut down. What was promised is there, as after any cut.
     void kill() {
-        drop();
+        device_->power_off();
         now += Duration{1'000'000'000};
         open();
-        for (auto& h : history_)
-            if (h.size() > 1) h = {h.back()};
-        check_all();
+        compare_after(forever);
     }
     void remount_clean() {
-        const auto down = ssd_->shut_down(now);
+        const auto down = ssd().shut_down(now);
         REQUIRE(down.has_value());
+        model_->flushed(forever, *down);
         now = std::max(now, *down);
-        drop();
+        device_->power_off();
         open();
         REQUIRE(last_was_clean);
     }
-    [[nodiscard]] SimTime random_moment(Random& random, SimTime from) const {
-        const std::int64_t span = std::max<std::int64_t>(0, (ssd_->last_reserved_end() - from).count());
+    [[nodiscard]] SimTime random_moment(Random& random, SimTime from) {
+        const std::int64_t span = std::max<std::int64_t>(0, (ssd().last_reserved_end() - from).count());
         return from + Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(span) + 1))};
     }
-    /// The version that the unit shows; torn or mixed content fails the test.
-    std::uint64_t version_of(std::uint32_t unit) {
-        std::vector<std::byte> got(unit_bytes_, std::byte{0xee});
-        const auto done = ssd_->read(sector(unit), unit_bytes_ / sector_bytes, got, now);
-        if (!done) FAIL("read of unit " << unit << " failed: " << static_cast<int>(done.error().kind));
-        std::uint64_t version = 0;
-        std::memcpy(&version, got.data(), sizeof version);
-        const std::uint64_t expected[2] = {version, version == 0 ? 0 : unit + 1u};
-        for (std::size_t at = 0; at < got.size(); at += 16)
-            if (std::memcmp(expected, got.data() + at, sizeof expected) != 0) FAIL("unit " << unit << " is mixed or foreign at byte " << at);
-        return version;
-    }
-    [[nodiscard]] Sector sector(std::uint32_t unit) const { return Sector{std::uint64_t{unit} * (unit_bytes_ / sector_bytes)}; }
 
 private:
-    struct Version {
-        std::uint64_t version = 0; ///< 0 = zeros
-        SimTime arrived;
-        SimTime answered;
-    };
-    void stamp(std::uint32_t index, std::uint32_t unit, std::uint64_t version) {
-        if (buffer_.size() < (index + 1u) * std::size_t{unit_bytes_}) buffer_.resize((index + 1u) * std::size_t{unit_bytes_});
-        const std::uint64_t words[2] = {version, unit + 1u};
-        for (std::size_t at = 0; at < unit_bytes_; at += 16) std::memcpy(buffer_.data() + std::size_t{index} * unit_bytes_ + at, words, sizeof words);
+    /// Later than everything issued, earlier than what is never durable.
+    static constexpr SimTime forever = sim_never - Duration{1};
+
+    static std::unique_ptr<CrashDevice> make(const SsdConfig& config, Payload payload, UndoPolicy undo) {
+        auto made = CrashDevice::make(config, payload, undo);
+        if (!made) FAIL(made.error());
+        return std::move(*made);
     }
-    void drop() {
-        ssd_.reset();
-        ftl_.reset();
-        pram_.reset();
-        array_.reset();
+    [[nodiscard]] std::uint32_t sectors_of(std::uint32_t units) const { return units * (unit_bytes() / sector_bytes); }
+    SimTime part_of(std::uint32_t unit, std::uint32_t count, Random& random) {
+        const std::uint32_t sectors = sectors_of(count);
+        const auto skipped = static_cast<std::uint32_t>(random.below(sectors));
+        const auto length = static_cast<std::uint32_t>(1 + random.below(sectors - skipped));
+        const Sector first{sector(unit).value() + skipped};
+        return random.chance(1, 4) ? trim_sectors(first, length) : write_sectors(first, length);
+    }
+    void open() {
+        const auto recovered = device_->power_on(now);
+        if (!recovered) FAIL(recovered.error());
+        last_was_clean = recovered->was_clean;
+        opened_at_ = now;
+        now = recovered->done;
+    }
+    void read_unit(std::uint32_t unit) {
+        std::ranges::fill(page_, std::byte{0xee});
+        const auto done = ssd().read(sector(unit), unit_bytes() / sector_bytes, page_, now);
+        if (!done) FAIL("read of unit " << unit << " failed: " << describe(done.error()));
     }
     void tear(SimTime at, std::uint64_t seed) {
         SeededNandOutcomes nand{seed};
         SeededPramOutcomes pram{seed ^ 0x5eed};
-        REQUIRE(ssd_->cut(at, nand, pram).has_value());
-        drop();
+        const auto torn = device_->cut(at, nand, pram);
+        if (!torn) FAIL(torn.error());
         now = at + Duration{1'000'000};
     }
     void compare_after(SimTime at) {
         require_sound();
         for (std::uint32_t u = 0; u < units(); ++u) {
-            auto& h = history_[u];
-            std::vector<std::uint64_t> allowed{0};
-            for (const Version& v : h) {
-                if (v.arrived > at) continue;
-                if (v.answered <= at) allowed.clear();
-                allowed.push_back(v.version);
-            }
-            const std::uint64_t seen = version_of(u);
-            if (std::find(allowed.begin(), allowed.end(), seen) == allowed.end()) {
-                CAPTURE(u, seen, allowed);
-                FAIL("a version that the contract does not allow");
-            }
-            h.clear();
-            h.push_back({seen, sim_start, sim_start});
+            read_unit(u);
+            const auto seen = model_->match(u, page_, at);
+            if (!seen) FAIL(model_->explain(u, page_, at));
+            model_->adopt(u, *seen);
         }
     }
 
-    SsdConfig config_;
-    Geometry geometry_;
-    MemoryPageStore pages_;
-    MemoryPramStore cells_;
-    UndoPolicy undo_;
-    NullEventSink sink_;
-    std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_;
-    std::unique_ptr<Ftl> ftl_;
-    std::unique_ptr<Ssd> ssd_;
+    std::unique_ptr<CrashDevice> device_;
+    std::unique_ptr<ReferenceModel> model_;
     SimTime opened_at_ = sim_start;
-    std::uint32_t unit_bytes_ = 0;
-    std::vector<std::vector<Version>> history_;
-    std::vector<std::byte> buffer_;
-    std::uint64_t next_version_ = 1;
+    std::vector<std::byte> page_;
 };
 
 } // namespace flashlab::test

@@ -10,7 +10,7 @@ set -eu
 root=${1:?usage: include_directions.sh ROOT}
 cd "$root"
 
-files=$(find base nand pram ftl fs tools tests -type f \( -name '*.h' -o -name '*.cpp' \) 2>/dev/null | LC_ALL=C sort)
+files=$(find base nand pram ftl crash fs tools tests -type f \( -name '*.h' -o -name '*.cpp' \) 2>/dev/null | LC_ALL=C sort)
 if [ -z "$files" ]; then
     echo "include_directions: no sources under $root" >&2
     exit 2
@@ -65,10 +65,11 @@ BEGIN {
     allow("nand", "nand base")
     allow("pram", "pram base")
     allow("ftl", "ftl nand pram base")
+    allow("crash", "crash ftl nand pram base")
     allow("fs", "fs pram base")
     allow("fs/fuse", "fs/fuse fs base")
-    allow("tools", "tools fs/fuse fs ftl nand pram base")
-    allow("tests", "tests tools fs/fuse fs ftl nand pram base")
+    allow("tools", "tools fs/fuse fs crash ftl nand pram base")
+    allow("tests", "tests tools fs/fuse fs crash ftl nand pram base")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
     library_of("^sqlite3", "tools")
     library_of("^CLI\\/", "tools")

@@ -1,0 +1,76 @@
+#include "crash/crash_device.h"
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+namespace {
+
+std::string_view name_of(DeviceErrorKind kind) {
+    switch (kind) {
+    case DeviceErrorKind::uncorrectable: return "uncorrectable";
+    case DeviceErrorKind::out_of_range: return "out_of_range";
+    case DeviceErrorKind::no_space: return "no_space";
+    case DeviceErrorKind::read_only: return "read_only";
+    case DeviceErrorKind::host_io: return "host_io";
+    }
+    return "unknown";
+}
+
+} // namespace
+
+std::string describe(const DeviceError& error) { return fmt::format("{} at sector {}", name_of(error.kind), error.where.value()); }
+
+std::expected<std::unique_ptr<CrashDevice>, std::string> CrashDevice::make(const SsdConfig& config, Payload payload, UndoPolicy undo) {
+    const auto geometry = Geometry::make(config.nand.geometry);
+    if (!geometry) return std::unexpected(geometry.error());
+    const auto plan = plan_ftl(config, *geometry);
+    if (!plan) return std::unexpected(plan.error());
+    return std::unique_ptr<CrashDevice>{new CrashDevice{config, *plan, *geometry, payload, undo}};
+}
+
+CrashDevice::CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, Payload payload, UndoPolicy undo)
+    : config_{config}, plan_{plan}, geometry_{geometry}, undo_{undo}, pages_{geometry, payload} {
+    // Only what the scheme asks for: less to keep, and a scheme that claims to need nothing finds nothing.
+    config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+    if (plan.pram_bytes != 0) cells_.emplace(config_.pram.bytes);
+}
+
+std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
+    power_off();
+    array_ = std::make_unique<NandArray>(geometry_, config_.nand, pages_, events_, undo_);
+    if (!array_->open()) return std::unexpected("the array does not open");
+    if (faults_ != nullptr) array_->set_faults(faults_);
+    if (cells_) pram_ = std::make_unique<Pram>(config_.pram, *cells_, events_, undo_ == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
+    auto made = make_ftl(config_, *array_, pram_.get(), {PramAddress{0}, cells_ ? config_.pram.bytes : 0}, events_);
+    if (!made) return std::unexpected(made.error());
+    ftl_ = std::move(*made);
+    ssd_ = std::make_unique<Ssd>(config_, *ftl_, *array_, pram_.get(), events_);
+    const auto recovered = ssd_->recover(now);
+    if (!recovered) return std::unexpected(fmt::format("recovery failed: {}", describe(recovered.error())));
+    return *recovered;
+}
+
+void CrashDevice::power_off() {
+    ssd_.reset();
+    ftl_.reset();
+    pram_.reset();
+    array_.reset();
+}
+
+std::expected<SsdCutReport, std::string> CrashDevice::cut(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram) {
+    ensure(is_on(), "a device that is on");
+    const auto report = ssd_->cut(at, nand, pram);
+    power_off();
+    if (!report) return std::unexpected(fmt::format("the cut failed: {}", describe(report.error())));
+    return *report;
+}
+
+void CrashDevice::set_faults(NandFaults* faults) {
+    faults_ = faults;
+    if (array_) array_->set_faults(faults);
+}
+
+} // namespace flashlab
