@@ -9,8 +9,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr RecordKey smallest_key{Ino{0}, static_cast<RecordKind>(0), 0};
-
 /// A key in (last of the left, first of the right], as short as it gets.
 RecordKey separator_between(const RecordKey& left, const RecordKey& right) {
     if (left.ino != right.ino) return {right.ino, static_cast<RecordKind>(0), 0};
@@ -36,6 +34,13 @@ std::uint32_t records_staying_left(const NodeView& node, std::uint32_t index, st
         ++left;
     }
     return left;
+}
+
+/// Moves an entry under another key.
+void insert_child(NodeEditor& to, std::uint32_t index, const RecordKey& key, std::uint32_t child_number) {
+    std::array<std::byte, 4> child;
+    store_le(std::span{child}, child_number);
+    to.insert(index, key, child);
 }
 
 } // namespace
@@ -184,6 +189,11 @@ void BTree::split_and_insert(Path& path, std::uint32_t depth, const RecordKey& k
     }
     const RecordKey first = right.key(0);
     const RecordKey separator = left.level() > 0 ? first : separator_between(left.key(left.count() - 1), first);
+    if (left.level() > 0) { // its key goes up; S2
+        const std::uint32_t child = right.child(0);
+        right.remove(0);
+        insert_child(right, 0, smallest_key, child);
+    }
     if (depth == 0) return grow_root(separator, right_node);
     std::array<std::byte, 4> child;
     store_le(std::span{child}, right_node);
@@ -196,11 +206,8 @@ void BTree::grow_root(const RecordKey& separator, std::uint32_t right) {
     const std::uint32_t left = root_.node;
     root_ = {nodes_.allocate(root_.height), root_.height + 1};
     NodeEditor top = nodes_.edit(root_.node);
-    std::array<std::byte, 4> child;
-    store_le(std::span{child}, left);
-    top.insert(0, smallest_key, child);
-    store_le(std::span{child}, right);
-    top.insert(1, separator, child);
+    insert_child(top, 0, smallest_key, left);
+    insert_child(top, 1, separator, right);
 }
 
 bool BTree::erase(const RecordKey& key) {
@@ -219,7 +226,7 @@ void BTree::remove_at(Path& path, std::uint32_t depth) {
     const Step at = path.steps[depth];
     NodeEditor edit = nodes_.edit(at.node);
     if (at.index == 0 && edit.count() > 1) {
-        edit.set_child(0, edit.child(1)); // the first entry keeps its key: the node's own lower bound
+        edit.set_child(0, edit.child(1)); // the first entry keeps its key (S2)
         edit.remove(1);
     } else {
         edit.remove(at.index);
@@ -267,7 +274,16 @@ bool BTree::merge_children(std::uint32_t parent, std::uint32_t left_index) {
     NodeEditor to = nodes_.edit(kept);
     const NodeView from = nodes_.read(gone);
     const std::uint32_t base = keep_left ? to.count() : 0;
-    for (std::uint32_t i = 0; i < from.count(); ++i) to.insert_record(base + i, from.record(i));
+    std::uint32_t i = 0;
+    if (level > 0) { // the right one's first entry gets the key that stood above it
+        const RecordKey separator = above.key(left_index + 1);
+        const NodeView right_view = keep_left ? from : to;
+        const std::uint32_t child = right_view.child(0);
+        if (!keep_left) to.remove(0);
+        insert_child(to, base, separator, child);
+        i = keep_left ? 1 : 0;
+    }
+    for (; i < from.count(); ++i) to.insert_record(base + i, from.record(i));
     NodeEditor edit = nodes_.edit(parent);
     edit.set_child(left_index, kept);
     edit.remove(left_index + 1);

@@ -43,6 +43,7 @@ public:
 
 private:
     static constexpr std::uint32_t max_height = 12;
+    static constexpr RecordKey smallest_key{Ino{0}, static_cast<RecordKind>(0), 0};
     struct Step {
         std::uint32_t node;
         std::uint32_t index; ///< of the child taken, or of the record in the leaf

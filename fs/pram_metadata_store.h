@@ -1,8 +1,8 @@
 /// The metadata store on PRAM: a B+tree of 4 KiB nodes and a bitmap of data pages, changed word by word through one redo log.
 ///
 /// Idea       A transaction edits private copies of the nodes it touches; commit takes the words that differ from the cells and logs just these.
-/// Invariant  S1 records lie in the order of their keys, in a leaf's slots and over the leaves. S2 an interior entry's key is the exact lower bound of its
-///            child; the first one equals the node's own bound. S3 every node in use is reached once from the root, and its bit is set; no other bit is.
+/// Invariant  S1 records lie in the order of their keys, in a leaf's slots and over the leaves. S2 an interior entry's key is the lower bound of its
+///            child; the first one's is (0, 0, 0) and stands for the node's own bound. S3 every node in use is reached once from the root, and its bit is set; no other bit is.
 ///            S4 no node in use is empty, its records lie inside it and do not overlap, its header counts are right. S5 all leaves have the same depth.
 ///            S6 the free counts in RAM equal the bitmaps in PRAM. S7 the reserve is touched only after use_reserve().
 /// Cost       get: one binary search a level, straight in the cells. put, erase: a handful of words beside the record; a split copies half a node.

@@ -170,6 +170,38 @@ TEST_CASE("a full store refuses put() cleanly, and erase() gives the space back"
     CHECK(world.store->bytes_free() == fresh.store->bytes_free());
 }
 
+TEST_CASE("a tree of three levels stays sound while whole subtrees go away at either end and come back", "[metadata]") {
+    // Rising keys leave full interior nodes: none of them can be merged, so each is emptied down to its last child and then freed.
+    MetadataWorld world{8u << 20, 100};
+    const Value value(max_record_bytes, std::byte{3});
+    constexpr std::uint64_t keys = 3000, step = 0x123456789abcull;
+    MetadataModel model;
+    model.pages.assign(100, false);
+    const auto key = [](std::uint64_t i) { return RecordKey{Ino{7}, RecordKind::dirent, i * step}; };
+    const auto change = [&](std::uint64_t i, bool present) {
+        world.store->begin();
+        if (present) {
+            REQUIRE(world.store->put(key(i), value).has_value());
+            model.records[key(i)] = value;
+        } else {
+            REQUIRE(world.store->erase(key(i)) == FsResult<bool>{true});
+            model.records.erase(key(i));
+        }
+        REQUIRE(world.store->commit(sim_start, no_event).has_value());
+        if (i % 50 == 0) REQUIRE(world.problems() == "");
+    };
+    for (std::uint64_t i = 1; i <= keys; ++i) change(i, true);
+    for (std::uint64_t i = 1; i <= keys / 2; ++i) change(i, false);        // the leftmost subtree goes
+    for (std::uint64_t i = keys / 2; i > 0; --i) change(i, true);          // and its range is inherited
+    REQUIRE(world.content() == model);
+    for (std::uint64_t i = keys / 3; i <= keys / 2; ++i) change(i, false); // from the middle
+    for (std::uint64_t i = keys / 2; i >= keys / 3; --i) change(i, true);
+    REQUIRE(world.content() == model);
+    for (std::uint64_t i = keys; i > 0; --i) change(i, false);
+    REQUIRE(world.problems() == "");
+    REQUIRE(world.content() == model);
+}
+
 TEST_CASE("rising keys fill their leaves, hashed keys fill them to two thirds", "[metadata]") {
     const auto bytes_used = [](bool hashed) {
         MetadataWorld world{8u << 20, 100};

@@ -1,6 +1,8 @@
-/// many_files DIR FILES: creates FILES empty files in one directory, lists them, asks for each, removes them; prints the rates.
+/// many_files DIR FILES [PHASE]: creates FILES empty files in one directory, lists them, asks for each, removes them; prints the rates.
+/// With PHASE (create, list, stat, rename, remove) only that one; rename gives every file another name and its own back.
 #include <chrono>
 #include <functional>
+#include <string_view>
 
 #include <dirent.h>
 
@@ -37,9 +39,10 @@ std::uint64_t count_entries(const std::string& directory) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        live::fail("usage: many_files DIR FILES");
+    if (argc != 3 && argc != 4) {
+        live::fail("usage: many_files DIR FILES [create|list|stat|rename|remove]");
     }
+    const std::string_view only = argc == 4 ? argv[3] : "";
     const std::string directory = argv[1];
     const std::uint64_t files = live::number_argument(argv[2]);
     const auto name = [&](std::uint64_t number) { return directory + "/f" + std::to_string(number); };
@@ -53,23 +56,32 @@ int main(int argc, char** argv) {
             }
         }
     };
-    timed("create", files, [&] {
+    const auto phase = [&](std::string_view what, const std::function<void()>& work) {
+        if (only == what || (only.empty() && what != "rename")) {
+            timed(what.data(), files, work);
+        }
+    };
+    phase("create", [&] {
         for_all("create", [](const std::string& path) {
             const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
             return fd >= 0 && ::close(fd) == 0;
         });
     });
-    timed("list", files, [&] {
+    phase("list", [&] {
         if (const std::uint64_t listed = count_entries(directory); listed != files) {
             fail("listed " + std::to_string(listed) + " of " + std::to_string(files));
         }
     });
-    timed("stat", files, [&] {
+    phase("stat", [&] {
         struct stat attributes {};
         for_all("stat", [&](const std::string& path) { return ::stat(path.c_str(), &attributes) == 0; });
     });
-    timed("remove", files, [&] { for_all("unlink", [](const std::string& path) { return ::unlink(path.c_str()) == 0; }); });
-    if (count_entries(directory) != 0) {
+    phase("rename", [&] {
+        for_all("rename", [](const std::string& path) { return ::rename(path.c_str(), (path + "r").c_str()) == 0; });
+        for_all("rename", [](const std::string& path) { return ::rename((path + "r").c_str(), path.c_str()) == 0; });
+    });
+    phase("remove", [&] { for_all("unlink", [](const std::string& path) { return ::unlink(path.c_str()) == 0; }); });
+    if ((only.empty() || only == "remove") && count_entries(directory) != 0) {
         fail("files are left after removing all");
     }
     return 0;
