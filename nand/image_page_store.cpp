@@ -62,9 +62,9 @@ ImageError with_path(const std::filesystem::path& path, const ImageError& error)
     return {error.kind, fmt::format("{}: {}", path.string(), error.message)};
 }
 
-std::expected<void, ImageError> lock(int fd, const std::filesystem::path& path) {
+std::expected<void, ImageError> lock(int fd, const std::filesystem::path& path, ImageAccess access) {
     struct ::flock whole_file {};
-    whole_file.l_type = F_WRLCK;
+    whole_file.l_type = access == ImageAccess::read_write ? F_WRLCK : F_RDLCK;
     whole_file.l_whence = SEEK_SET;
     if (::fcntl(fd, F_OFD_SETLK, &whole_file) == 0) return {};
     if (errno == EAGAIN || errno == EACCES) {
@@ -119,7 +119,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
         ::unlink(path.c_str());
         return std::unexpected(std::move(error));
     };
-    if (auto locked = lock(file.get(), path); !locked) return give_up(locked.error());
+    if (auto locked = lock(file.get(), path, ImageAccess::read_write); !locked) return give_up(locked.error());
     if (::ftruncate(file.get(), static_cast<off_t>(ImageLayout{geometry}.total_bytes)) != 0) return give_up(host_error(path, "size", errno));
     std::array<std::byte, ImageHeader::encoded_size> raw{};
     ImageHeader{uuid, geometry.config()}.encode(raw);
@@ -128,13 +128,13 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
 }
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
-                                                                                HostSync sync) {
-    FileHandle file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
+                                                                                HostSync sync, ImageAccess access) {
+    FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC)};
     if (file.get() < 0 && errno == ENOENT) {
         return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
-    if (auto locked = lock(file.get(), path); !locked) return std::unexpected(locked.error());
+    if (auto locked = lock(file.get(), path, access); !locked) return std::unexpected(locked.error());
     const auto header = header_of(file.get(), path);
     if (!header) return std::unexpected(header.error());
     if (!same_geometry(header->geometry, geometry.config())) {

@@ -19,6 +19,8 @@
 namespace flashlab {
 
 enum class HostSync : std::uint8_t { none, ordered };
+/// read_write: exclusive. read_only: beside other readers only, nothing may be written (PrivatePageStore keeps changes for itself).
+enum class ImageAccess : std::uint8_t { read_write, read_only };
 
 class ImagePageStore final : public PageStore {
 public:
@@ -27,7 +29,8 @@ public:
                                                                                            const Uuid& uuid, HostSync sync = HostSync::none);
     /// Opens and locks an image; the file stays untouched when this fails.
     [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> open(const std::filesystem::path& path, const Geometry& geometry,
-                                                                                         HostSync sync = HostSync::none);
+                                                                                         HostSync sync = HostSync::none,
+                                                                                         ImageAccess access = ImageAccess::read_write);
     /// The header alone, without the lock: for tools that ask what an image is.
     [[nodiscard]] static std::expected<ImageHeader, ImageError> read_header(const std::filesystem::path& path);
 

@@ -64,10 +64,12 @@ void add_mount(CLI::App& app, Action& action) {
         ->allow_extra_args(false);
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key that may change at a mount")->allow_extra_args(false);
     c.add_option("--latency", o.latency, "off, real, or a factor such as 10x")->capture_default_str();
-    c.add_option("--log", o.log, "Event log: none, summary, requests, all")->capture_default_str();
+    c.add_option("--log", o.log, "Event log: none, summary (default; none if read-only), requests, all");
     add_size(c, "--log-keep", o.log_keep_bytes, "Beyond this size the oldest detail rows are deleted; 1G");
     c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
-    c.add_flag("--read-only", o.read_only, "Refuse every change");
+    c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
+    c.add_flag("--sloppy", o.sloppy, "Pass over unknown -o words (mount -s)");
+    c.add_flag("--fake", o.fake, "Check the options and the place, but do not mount (mount -f)");
     c.callback([&action] { action = [] { return run_mount(o); }; });
 }
 
@@ -119,7 +121,8 @@ void add_fsck(CLI::App& app, Action& action) {
     static FsckOptions o;
     auto& c = add_command(app, "fsck", "Verify everything; exit code as fsck(8)", "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
-    c.add_flag("--repair", o.repair, "Finish what recovery can; other damage is reported");
+    auto* look = c.add_flag("-n,--no-change", o.look_only, "Change nothing: recovery runs on a private copy");
+    c.add_flag("--repair", o.repair, "As without it: recovery is all the repair there is; other damage is reported")->excludes(look);
     c.add_flag("--json", o.json, "One JSON object: clean, problems");
     c.add_flag("-q,--quiet", o.quiet, "Only problems");
     c.callback([&action] { action = [] { return run_fsck(o); }; });

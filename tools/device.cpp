@@ -64,17 +64,8 @@ std::expected<void, std::string> Device::start(SimTime now) {
     if (!recovered)
         return std::unexpected(fmt::format("the device cannot be recovered: {}", to_text(recovered.error())));
     recovery_ = *recovered;
+    started_at_ = now;
     ready_at_ = std::max(now, recovered->done);
-    if (events_.wants(EventLevel::summary)) {
-        PowerEvent event{.kind = PowerEventKind::mount, .at = now};
-        events_.on(event);
-        if (!recovery_.was_clean) {
-            event.kind = PowerEventKind::recovery;
-            event.recovery = ready_at_ - now;
-            event.pages_scanned = recovery_.pages_scanned;
-            events_.on(event);
-        }
-    }
     return {};
 }
 
@@ -92,7 +83,22 @@ std::expected<void, std::string> Device::open_file_system(const FsOptions& optio
         return std::unexpected(fs.error());
     fs_ = std::move(*fs);
     ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+    tell_start();
     return {};
+}
+
+/// From power-on until the file system could answer: the drive's recovery and the file system's.
+void Device::tell_start() {
+    if (!events_.wants(EventLevel::summary))
+        return;
+    PowerEvent event{.kind = PowerEventKind::mount, .at = started_at_};
+    events_.on(event);
+    if (recovery_.was_clean)
+        return;
+    event.kind = PowerEventKind::recovery;
+    event.recovery = ready_at_ - started_at_;
+    event.pages_scanned = recovery_.pages_scanned;
+    events_.on(event);
 }
 
 std::expected<void, std::string> Device::shut_down(SimTime now) {

@@ -60,6 +60,7 @@ public:
 private:
     explicit Device(const DeviceConfig& config, EventSink& events) : config_{config}, events_{events} {}
     [[nodiscard]] PramRange fs_range() const;
+    void tell_start();
 
     DeviceConfig config_;
     EventSink& events_;
@@ -71,6 +72,7 @@ private:
     std::unique_ptr<Ssd> ssd_;
     std::unique_ptr<FileSystem> fs_;
     FtlRecovery recovery_;
+    SimTime started_at_ = sim_start;
     SimTime ready_at_ = sim_start;
     bool was_cut_ = false;
 };

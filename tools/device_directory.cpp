@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "nand/image_page_store.h"
+#include "nand/private_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
@@ -111,31 +112,64 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
     return write_file(directory / "device.toml", to_toml(plan.config));
 }
 
-std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory) {
-    std::error_code error;
-    if (!files::exists(directory)) {
-        files::rename(made, directory, error);
-        return error ? std::unexpected(fmt::format("{}: {}", directory.string(), error.message())) : std::expected<void, std::string>{};
+/// Renames that are taken back unless they are kept.
+class Moves {
+public:
+    Moves() = default;
+    Moves(const Moves&) = delete;
+    Moves& operator=(const Moves&) = delete;
+    ~Moves() {
+        std::error_code ignored;
+        for (auto move = moves_.rbegin(); move != moves_.rend(); ++move)
+            files::rename(move->second, move->first, ignored);
     }
-    for (const char* name : all_files)
-        files::remove(directory / name, error);
-    // device.toml last: what it names is there.
-    for (const char* name : {"counters.json", "nand.img", "pram.img", "device.toml"}) {
-        files::rename(made / name, directory / name, error);
+    [[nodiscard]] std::expected<void, std::string> move(const files::path& from, const files::path& to) {
+        std::error_code error;
+        files::rename(from, to, error);
         if (error)
-            return std::unexpected(fmt::format("{}: {}", (directory / name).string(), error.message()));
+            return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
+        moves_.emplace_back(from, to);
+        return {};
     }
+    void keep() { moves_.clear(); }
+
+private:
+    std::vector<std::pair<files::path, files::path>> moves_;
+};
+
+/// The old device steps aside, the new one takes its place, device.toml last; a failure in between brings the old one back.
+std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory) {
+    Moves moves;
+    if (!files::exists(directory)) {
+        auto moved = moves.move(made, directory);
+        moves.keep();
+        return moved;
+    }
+    const files::path aside = made / "replaced";
+    std::error_code error;
+    if (!files::create_directory(aside, error))
+        return std::unexpected(fmt::format("{}: {}", aside.string(), error.message()));
+    for (const char* name : all_files)
+        if (files::exists(directory / name, error))
+            if (auto moved = moves.move(directory / name, aside / name); !moved)
+                return moved;
+    for (const char* name : {"counters.json", "nand.img", "pram.img", "device.toml"})
+        if (auto moved = moves.move(made / name, directory / name); !moved)
+            return moved;
+    moves.keep();
     return {};
 }
 
-std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>, std::string> open_images(const files::path& directory, const DeviceConfig& config) {
+std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>, std::string> open_images(const files::path& directory, const DeviceConfig& config,
+                                                                                                        DeviceAccess access) {
     const auto geometry = Geometry::make(config.ssd.nand.geometry);
     if (!geometry)
         return std::unexpected(fmt::format("{}/device.toml: {}", directory.string(), geometry.error()));
-    auto nand = ImagePageStore::open(directory / "nand.img", *geometry);
+    const bool look = access == DeviceAccess::look;
+    auto nand = ImagePageStore::open(directory / "nand.img", *geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
     if (!nand)
         return std::unexpected(nand.error().message);
-    auto pram = ImagePramStore::open(directory / "pram.img");
+    auto pram = ImagePramStore::open(directory / "pram.img", look ? PramImageAccess::private_copy : PramImageAccess::read_write);
     if (!pram)
         return std::unexpected(pram.error());
     if ((*pram)->header().uuid != (*nand)->uuid())
@@ -147,7 +181,10 @@ std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>,
     const auto& layout = config.layout;
     if (layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
         return std::unexpected(fmt::format("{}/device.toml: [layout] does not fit the PRAM; put the values of mkfs back", directory.string()));
-    return std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>{std::move(*nand), std::move(*pram)};
+    std::unique_ptr<PageStore> pages = std::move(*nand);
+    if (look)
+        pages = std::make_unique<PrivatePageStore>(std::move(pages), *geometry);
+    return std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>{std::move(pages), std::move(*pram)};
 }
 
 } // namespace
@@ -175,7 +212,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
 
 bool is_in_use(const std::string& directory) {
     for (const char* image : images) {
-        const int fd = ::open((directory + "/" + image).c_str(), O_RDWR | O_CLOEXEC);
+        const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             continue;
         struct flock lock{};
@@ -197,12 +234,13 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
         return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done)
         return std::unexpected(done.error());
-    auto stores = open_images(name, *config);
+    auto stores = open_images(name, *config, options.access);
     if (!stores)
         return std::unexpected(stores.error());
 
     std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
     opened->directory_ = name;
+    opened->access_ = options.access;
     opened->complain_ = options.complain ? options.complain : [](const std::string&) {};
     opened->history_ = DeviceHistory::read(name);
     const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
@@ -230,9 +268,10 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     opened->device_ = std::move(*device);
     if (auto started = opened->device_->start(start); !started)
         return std::unexpected(fmt::format("{}: {}", name, started.error()));
-    if (options.open_file_system)
-        if (auto fs = opened->device_->open_file_system(options.fs); !fs)
-            return std::unexpected(fmt::format("{}: {}", name, fs.error()));
+    if (auto fs = opened->device_->open_file_system(options.fs); !fs)
+        return std::unexpected(fmt::format("{}: {}", name, fs.error()));
+    if (options.access != DeviceAccess::use)
+        return opened;
     ++opened->history_.power_cycles;
     if (opened->history_.in_use)
         ++opened->history_.unsafe_shutdowns;
@@ -243,6 +282,8 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
 }
 
 DeviceHistory DeviceDirectory::history_now() {
+    if (access_ == DeviceAccess::look)
+        return history_;
     const auto counters = device_->ftl().counters();
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
     return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies);
@@ -255,6 +296,8 @@ void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& laten
 }
 
 void DeviceDirectory::save_history(const DeviceHistory& history) {
+    if (access_ == DeviceAccess::look)
+        return;
     if (auto written = history.write(directory_); !written)
         complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
 }
@@ -262,18 +305,22 @@ void DeviceDirectory::save_history(const DeviceHistory& history) {
 std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::vector<FsLatencyRow>& latency) {
     std::expected<void, std::string> closed;
     const bool cut = device_->was_cut();
-    if (!cut)
+    if (!cut && access_ != DeviceAccess::look)
         closed = device_->shut_down(now);
     const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
     sample(end, latency);
     log_->add_wear(device_->wear());
     DeviceHistory history = history_now();
     history.clock_ns = ns_since_start(end);
-    history.in_use = cut || !closed;
-    device_.reset();
-    log_->close();
+    history.in_use = access_ == DeviceAccess::use ? cut || !closed : history_.in_use;
+    abandon();
     save_history(history);
     return closed;
+}
+
+void DeviceDirectory::abandon() {
+    device_.reset();
+    log_->close();
 }
 
 } // namespace flashlab

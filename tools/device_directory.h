@@ -1,7 +1,7 @@
 /// A device on the host's disk: DIR/device.toml, nand.img, pram.img, events.db, counters.json.
 ///
 /// Idea       make() builds it or leaves nothing; DeviceDirectory::open() locks the images and assembles; close() writes the history.
-/// Invariant  One opener at a time (the images' locks). A refused open has changed nothing.
+/// Invariant  One user at a time, or several lookers (the images' locks). A refused open and a look change nothing.
 /// Cost       make() is O(1) in the size: the images are sparse, PRAM space is reserved.
 /// Power cut  The images survive kill -9 at any instant.
 #pragma once
@@ -20,19 +20,23 @@ namespace flashlab {
 
 enum class ExistingDevice : std::uint8_t { refuse, replace };
 
-/// mkfs. On failure nothing of it is left.
+/// mkfs. On failure nothing of it is left, and a device that was to be replaced is there as before.
 [[nodiscard]] std::expected<void, std::string> make_device_directory(const std::string& directory, const DevicePlan& plan, const std::string& label,
                                                                      ExistingDevice existing);
 
 /// True when some process has the images locked: mounted, or being checked.
 [[nodiscard]] bool is_in_use(const std::string& directory);
 
+/// use: a mount, which counts as a power cycle. check: recovers and closes like a mount, but is no power cycle (fsck).
+/// look: recovery runs on private copies of what it changes; the device stays as it is (info, smart, fsck -n, a read-only mount).
+enum class DeviceAccess : std::uint8_t { use, check, look };
+
 struct OpenOptions {
+    DeviceAccess access = DeviceAccess::use;
     EventLevel log = EventLevel::none;
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
     FsOptions fs;
-    bool open_file_system = true;
     std::vector<std::string> settings;              ///< key=value, of phase mount
     std::vector<std::pair<std::string, std::string>> environment;
     std::function<void(const std::string&)> complain; ///< what goes wrong without stopping the device
@@ -41,8 +45,10 @@ struct OpenOptions {
 class DeviceDirectory {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<DeviceDirectory>, std::string> open(const std::string& directory, const OpenOptions& options);
-    /// Clean shutdown of a device that was not cut, wear and last sample into the log, history, single-file log.
+    /// Clean shutdown of a device that was not cut, wear and last sample into the log, history, single-file log. After a look: the log only.
     [[nodiscard]] std::expected<void, std::string> close(SimTime now, const std::vector<FsLatencyRow>& latency);
+    /// Lets go of the device without a clean mark: what a check has found damaged is not declared sound.
+    void abandon();
 
     [[nodiscard]] Device& device() { return *device_; }
     [[nodiscard]] SqliteEventLog& log() { return *log_; }
@@ -57,6 +63,7 @@ private:
     DeviceDirectory() = default;
     std::string directory_;
     std::function<void(const std::string&)> complain_;
+    DeviceAccess access_ = DeviceAccess::use;
     DeviceHistory history_; ///< of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
     std::unique_ptr<Device> device_;

@@ -10,7 +10,8 @@
 
 namespace flashlab {
 
-std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config) {
+std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, const std::optional<LogRun>& run,
+                                                                                std::uint64_t lost) {
     auto db = SqliteConnection::open(config.path, SqliteAccess::create);
     if (!db)
         return std::unexpected(db.error());
@@ -19,10 +20,18 @@ std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open
     const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{}: {}", config.path, why)); };
     if (auto done = writer->make_schema(); !done)
         return failed(done.error());
+    const auto page = writer->db_.number("PRAGMA page_size");
+    if (!page)
+        return failed(page.error());
+    writer->page_bytes_ = *page;
     if (auto done = writer->db_.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"); !done)
         return failed(done.error());
-    if (auto done = writer->begin_run(config); !done)
-        return failed(done.error());
+    const auto continued = run ? writer->continue_run(*run, lost) : std::expected<bool, std::string>{false};
+    if (!continued)
+        return failed(continued.error());
+    if (!*continued)
+        if (auto done = writer->begin_run(config); !done)
+            return failed(done.error());
     if (auto done = writer->prepare_all(); !done)
         return failed(done.error());
     return writer;
@@ -46,19 +55,29 @@ std::expected<void, std::string> EventLogWriter::make_schema() {
 std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig& config) {
     const auto last = db_.number("SELECT max(ifnull((SELECT max(id) FROM host_request),0), ifnull((SELECT max(id) FROM fs_op),0), "
                                  "ifnull((SELECT max(id) FROM gc_job),0), ifnull((SELECT max(first_id) FROM run),0))");
-    const auto page = db_.number("PRAGMA page_size");
-    if (!last || !page)
-        return std::unexpected(db_.error());
-    page_bytes_ = *page;
-    id_base_ = static_cast<std::uint64_t>(*last);
+    if (!last)
+        return std::unexpected(last.error());
+    run_.id_base = static_cast<std::uint64_t>(*last);
     auto insert = db_.prepare("INSERT INTO run VALUES(NULL,?,?,?,?,?,?,?,?,0)");
     if (!insert)
         return std::unexpected(insert.error());
-    if (!insert->run(config.kind, std::string_view{FLASHLAB_VERSION}, config.config_toml, config.config_hash, config.seed, id_base_,
+    if (!insert->run(config.kind, std::string_view{FLASHLAB_VERSION}, config.config_toml, config.config_hash, config.seed, run_.id_base,
                      ns_since_start(config.start), config.page_bytes))
         return std::unexpected(db_.error());
-    run_ = sqlite3_last_insert_rowid(db_.get());
+    run_.run = sqlite3_last_insert_rowid(db_.get());
     return {};
+}
+
+std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run, std::uint64_t lost) {
+    const auto there = db_.number(fmt::format("SELECT count(*) FROM run WHERE run = {} AND first_id = {}", run.run, run.id_base));
+    if (!there)
+        return std::unexpected(there.error());
+    if (*there == 0)
+        return false;
+    run_ = run;
+    if (auto done = db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", lost, run.run)); !done)
+        return std::unexpected(done.error());
+    return true;
 }
 
 std::expected<void, std::string> EventLogWriter::prepare_all() {
@@ -73,7 +92,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
         {&sample_nand_, "INSERT INTO sample_nand VALUES(?,?,?,?,?)"},
         {&sample_channel_, "INSERT INTO sample_channel VALUES(?,?,?)"},
         {&fs_latency_, "INSERT INTO fs_latency VALUES(?,?,?,?,?,?,?)"},
-        {&wear_, "INSERT OR REPLACE INTO wear VALUES(?,?,?)"},
+        {&wear_, "INSERT INTO wear VALUES(?,?,?)"},
     }};
     for (const auto& [statement, sql] : statements) {
         auto prepared = db_.prepare(sql);
@@ -87,7 +106,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
 std::optional<std::uint64_t> EventLogWriter::id_of(EventId id) const {
     if (id == no_event)
         return std::nullopt;
-    return id_base_ + id.value();
+    return run_.id_base + id.value();
 }
 
 std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
@@ -124,7 +143,7 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
         good = good && pram_write_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.user)}, id_of(e.parent), e.log_words,
                                        e.home_words, e.compared_words);
     for (const auto& e : batch.powers)
-        good = good && power_.run(run_, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned, e.pages_torn,
+        good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned, e.pages_torn,
                                   e.operations_undone);
     return good;
 }
@@ -134,14 +153,16 @@ bool EventLogWriter::write_samples(const EventBatch& batch) {
         if (!write_sample(sample, details))
             return false;
     bool good = true;
-    for (const auto& wear : batch.wears)
+    for (const auto& wear : batch.wears) {
+        good = good && db_.execute(fmt::format("DELETE FROM wear WHERE run = {}", run_.run)).has_value();
         for (const auto& [erases, blocks] : wear.blocks_by_erase_count)
-            good = good && wear_.run(run_, erases, blocks);
+            good = good && wear_.run(run_.run, erases, blocks);
+    }
     return good;
 }
 
 bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& details) {
-    bool good = sample_.run(run_, ns_since_start(s.at), s.host_reads, s.host_writes, s.host_trims, s.host_flushes, s.host_read_bytes, s.host_write_bytes,
+    bool good = sample_.run(run_.run, ns_since_start(s.at), s.host_reads, s.host_writes, s.host_trims, s.host_flushes, s.host_read_bytes, s.host_write_bytes,
                             s.pram_words_written, s.free_blocks);
     const std::int64_t sample = sqlite3_last_insert_rowid(db_.get());
     for (std::uint32_t cause = 0; cause < cause_count; ++cause)
@@ -160,14 +181,14 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
         return std::unexpected(used.error());
     if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
         return {};
-    // An eighth of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest, and deletion is rare.
+    // A part of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody waits for long.
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> details{
         {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}}};
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const auto& [table, key] : details)
-        if (auto done = db_.execute(fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 8 FROM {0})", table, key)); !done)
+        if (auto done = db_.execute(fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 32 FROM {0})", table, key)); !done)
             return done;
-    return db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", sqlite3_total_changes64(db_.get()) - before, run_));
+    return db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", sqlite3_total_changes64(db_.get()) - before, run_.run));
 }
 
 void EventLogWriter::close() {

@@ -19,7 +19,10 @@ namespace flashlab {
 
 class EventLogWriter {
 public:
-    [[nodiscard]] static std::expected<std::unique_ptr<EventLogWriter>, std::string> open(const EventLogConfig& config);
+    /// Begins a run, or goes on with `run` if the file has it, adding `lost` rows to its rows_dropped.
+    [[nodiscard]] static std::expected<std::unique_ptr<EventLogWriter>, std::string> open(const EventLogConfig& config, const std::optional<LogRun>& run = {},
+                                                                                         std::uint64_t lost = 0);
+    [[nodiscard]] LogRun run() const { return run_; }
     [[nodiscard]] std::expected<void, std::string> write(const EventBatch& batch);
     /// Leaves WAL mode.
     void close();
@@ -28,6 +31,7 @@ private:
     explicit EventLogWriter(SqliteConnection db) : db_{std::move(db)} {}
     [[nodiscard]] std::expected<void, std::string> make_schema();
     [[nodiscard]] std::expected<void, std::string> begin_run(const EventLogConfig& config);
+    [[nodiscard]] std::expected<bool, std::string> continue_run(const LogRun& run, std::uint64_t lost);
     [[nodiscard]] std::expected<void, std::string> prepare_all();
     [[nodiscard]] bool write_rows(const EventBatch& batch);
     [[nodiscard]] bool write_samples(const EventBatch& batch);
@@ -36,8 +40,7 @@ private:
     [[nodiscard]] std::optional<std::uint64_t> id_of(EventId id) const;
 
     SqliteConnection db_;
-    std::int64_t run_ = 0;
-    std::uint64_t id_base_ = 0;
+    LogRun run_;
     std::uint64_t keep_bytes_ = 0;
     std::int64_t page_bytes_ = 4096; ///< of the database
     SqliteStatement host_request_, fs_op_, nand_op_, gc_job_, pram_write_, power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_;

@@ -193,11 +193,15 @@ Json MountSession::set(const Json& request) {
         if (!level)
             return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
     }
-    std::expected<void, std::string> changed;
+    if (level && !opened_->log().failure().empty()) // what is emitted until it runs again would be lost uncounted
+        mount_->with_monitor([&](SimTime) { opened_->log().change_level(EventLevel::none); });
+    if (level && *level != EventLevel::none)
+        if (const auto ready = opened_->log().make_ready(); !ready)
+            return failure(ready.error());
     if (level)
-        mount_->with_monitor([&](SimTime) { changed = opened_->log().change_level(*level); });
-    if (!changed)
-        return failure(changed.error());
+        mount_->with_monitor([&](SimTime) { opened_->log().change_level(*level); });
+    if (level == EventLevel::none)
+        opened_->log().flush();
     if (latency)
         mount_->set_latency(*latency);
     return good();

@@ -24,7 +24,7 @@ std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open
     std::unique_ptr<SqliteEventLog> log{new SqliteEventLog{std::move(config)}};
     if (log->level() == EventLevel::none)
         return log;
-    if (auto started = log->start(); !started)
+    if (auto started = log->make_ready(); !started)
         return std::unexpected(started.error());
     return log;
 }
@@ -33,11 +33,28 @@ SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventSink{config.level},
 
 SqliteEventLog::~SqliteEventLog() { close(); }
 
-std::expected<void, std::string> SqliteEventLog::start() {
-    auto writer = EventLogWriter::open(config_);
+std::expected<void, std::string> SqliteEventLog::make_ready() {
+    std::uint64_t lost = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        if (running_)
+            return {};
+        lost = given_ - committed_;
+    }
+    if (thread_.joinable()) // it has failed
+        thread_.join();
+    writer_.reset();
+    auto writer = EventLogWriter::open(config_, run_, lost);
     if (!writer)
         return std::unexpected(writer.error());
     writer_ = std::move(*writer);
+    run_ = writer_->run();
+    {
+        const std::lock_guard lock{mutex_};
+        committed_ = given_;
+        failure_.clear();
+        running_ = true;
+    }
     thread_ = std::thread{[this] { write_batches(); }};
     return {};
 }
@@ -45,11 +62,11 @@ std::expected<void, std::string> SqliteEventLog::start() {
 template <class Event>
 void SqliteEventLog::append(std::vector<Event> EventBatch::* list, Event event) {
     std::unique_lock lock{mutex_};
-    wake_emitter_.wait(lock, [&] { return filling_.events < most_waiting || !failure_.empty(); });
-    if (!failure_.empty() || !thread_.joinable())
+    wake_emitter_.wait(lock, [&] { return filling_.events < most_waiting || !running_; });
+    ++given_;
+    if (!running_)
         return;
     (filling_.*list).push_back(std::move(event));
-    ++given_;
     if (++filling_.events == worth_writing)
         wake_writer_.notify_one();
 }
@@ -90,22 +107,14 @@ void SqliteEventLog::add_wear(WearHistogram wear) {
         append(&EventBatch::wears, std::move(wear));
 }
 
-std::expected<void, std::string> SqliteEventLog::change_level(EventLevel new_level) {
-    if (new_level != EventLevel::none && !thread_.joinable())
-        if (auto started = start(); !started)
-            return started;
-    set_level(new_level);
-    return {};
-}
-
 void SqliteEventLog::flush() {
     std::unique_lock lock{mutex_};
-    if (!thread_.joinable())
+    if (!running_)
         return;
     flush_wanted_ = true;
     const std::uint64_t wanted = given_;
     wake_writer_.notify_one();
-    wake_emitter_.wait(lock, [&] { return committed_ >= wanted || !failure_.empty(); });
+    wake_emitter_.wait(lock, [&] { return committed_ >= wanted || !running_; });
 }
 
 void SqliteEventLog::close() {
@@ -117,6 +126,7 @@ void SqliteEventLog::close() {
     }
     wake_writer_.notify_one();
     thread_.join();
+    running_ = false;
     writer_.reset();
     set_level(EventLevel::none);
 }
@@ -142,7 +152,7 @@ void SqliteEventLog::write_batches() {
         const auto written = writer_->write(batch);
         lock.lock();
         if (!written)
-            return stop_with(written.error());
+            return stop_with(written.error(), lock);
         committed_ += batch.events;
         batch.clear();
         wake_emitter_.notify_all();
@@ -151,13 +161,15 @@ void SqliteEventLog::write_batches() {
     writer_->close();
 }
 
-/// The mutex is held.
-void SqliteEventLog::stop_with(const std::string& why) {
-    failure_ = fmt::format("event log {}: {}; the log stops here, the device goes on", config_.path, why);
+void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mutex>& lock) {
+    const std::string said = fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
+    failure_ = said;
+    running_ = false;
     filling_.clear();
     wake_emitter_.notify_all();
+    lock.unlock(); // who hears it may take his time
     if (config_.complain)
-        config_.complain(failure_);
+        config_.complain(said);
 }
 
 } // namespace flashlab

@@ -2,9 +2,9 @@
 ///
 /// Idea       on() appends to the batch being filled; a thread of its own writes whole batches with prepared statements, one transaction each.
 /// Invariant  E1 nothing is dropped silently: a full queue blocks the emitter. E2 a log that cannot be written stops with one message and the device goes on.
-///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file.
+///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file. E5 SQLite never runs inside the monitor.
 /// Cost       A mutex and a copy an event for the emitter; 25 to 45 bytes a row on disk.
-/// Threading  on() inside the monitor; the other public functions from one thread at a time, not inside on().
+/// Threading  on(), add_*() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
 /// Power cut  WAL while live: kill -9 leaves what was committed, at most about a tenth of a second behind.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -53,6 +54,12 @@ struct WearHistogram {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;
 };
 
+/// A run in the file.
+struct LogRun {
+    std::int64_t run = 0;
+    std::uint64_t id_base = 0;
+};
+
 /// Events of a few hundred milliseconds, by table.
 struct EventBatch {
     std::vector<HostRequestEvent> host_requests;
@@ -85,8 +92,10 @@ public:
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);
     void add_wear(WearHistogram wear);
-    /// Inside the monitor. From none, opens the file.
-    [[nodiscard]] std::expected<void, std::string> change_level(EventLevel level);
+    /// Opens the file and starts the thread if that has not happened yet, or again after a failure: the run goes on, what was lost is counted in it.
+    [[nodiscard]] std::expected<void, std::string> make_ready();
+    /// Above none only once make_ready() has succeeded.
+    void change_level(EventLevel level) { set_level(level); }
     /// Returns when everything given so far is committed (or the log has stopped).
     void flush();
     /// Flushes, joins the thread, leaves WAL mode: a single file. The destructor does it, too.
@@ -96,11 +105,10 @@ public:
 
 private:
     explicit SqliteEventLog(EventLogConfig config);
-    [[nodiscard]] std::expected<void, std::string> start();
     template <class Event>
     void append(std::vector<Event> EventBatch::* list, Event event);
     void write_batches();
-    void stop_with(const std::string& why);
+    void stop_with(const std::string& why, std::unique_lock<std::mutex>& lock);
 
     static constexpr std::size_t most_waiting = 65536; ///< events; then the emitter waits
     static constexpr std::size_t worth_writing = 4096; ///< events; the writer is woken for these
@@ -115,6 +123,8 @@ private:
     std::uint64_t committed_ = 0;
     bool flush_wanted_ = false;
     bool closing_ = false;
+    bool running_ = false;        ///< somebody takes what is appended
+    std::optional<LogRun> run_;   ///< once begun, it is continued
     std::string failure_;
     std::thread thread_;
 };

@@ -25,16 +25,19 @@ struct MkfsOptions {
 
 struct MountOptions {
     std::string directory, mount_point;
-    std::string latency = "off", log = "summary";
+    std::string latency = "off";
+    std::optional<std::string> log; ///< summary; none for a read-only mount
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::vector<std::string> options;  ///< -o, commas already split
     std::vector<std::string> settings; ///< --set
     bool foreground = false, read_only = false;
+    bool sloppy = false; ///< -s of mount(8): unknown -o words are passed over
+    bool fake = false;   ///< -f of mount(8): everything but the mount itself
 };
 
 struct FsckOptions {
     std::string directory;
-    bool repair = false, json = false, quiet = false;
+    bool look_only = false, repair = false, json = false, quiet = false;
 };
 
 struct CtlOptions {
@@ -63,6 +66,7 @@ struct BenchOptions {
 
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
 [[nodiscard]] int run_mount(const MountOptions& options);
+[[nodiscard]] int run_remount(const std::string& mount_point, const std::vector<std::string>& options);
 [[nodiscard]] int run_umount(const std::string& target);
 [[nodiscard]] int run_fsck(const FsckOptions& options);
 enum class InfoShow : std::uint8_t { usage, config, keys };

@@ -21,10 +21,10 @@ int print_report(const Json& report, bool json) {
     return exit_done;
 }
 
-std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_to_look(const std::string& directory) {
+std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(const std::string& directory, DeviceAccess access) {
     OpenOptions options;
+    options.access = access;
     options.environment = flashlab_environment();
-    options.kind = "look";
     options.complain = [](const std::string& text) { complain(text); };
     return DeviceDirectory::open(directory, options);
 }
@@ -38,13 +38,10 @@ int report_on(const std::string& target, const std::string& command, bool json, 
             return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         return print_report(*answer, json);
     }
-    auto opened = open_to_look(target);
+    auto opened = open_unmounted(target, DeviceAccess::look);
     if (!opened)
         return complain(fmt::format("{}: {}", command, opened.error()));
-    const Json made = report(**opened);
-    if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed)
-        return complain(fmt::format("{}: {}", command, closed.error()));
-    return print_report(made, json);
+    return print_report(report(**opened), json);
 }
 
 int show_config(const std::string& target, bool json) {
@@ -86,23 +83,29 @@ int run_fsck(const FsckOptions& o) {
     if (const auto mounted = find_mount(o.directory))
         return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point, mounted->mount_point),
                         fsck_operational);
-    auto opened = open_to_look(o.directory);
+    auto opened = open_unmounted(o.directory, o.look_only ? DeviceAccess::look : DeviceAccess::check);
     if (!opened)
         return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
-    const Json problems = all_problems((*opened)->device());
+    Device& device = (*opened)->device();
+    const bool recovered = !device.recovery().was_clean;
+    const Json problems = all_problems(device);
     const bool clean = problems.items().empty();
-    if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed)
+    if (!clean) {
+        (*opened)->abandon();
+    } else if (const auto closed = (*opened)->close(device.ready_at(), {}); !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
+    }
     if (o.json) {
         fmt::print("{}\n", Json::object({{"clean", clean}, {"problems", problems}}).dump());
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}: {}: {}\n", p["kind"].text(), p["where"].text(), p["detail"].text());
         if (clean && !o.quiet)
-            fmt::print("{}: clean\n", o.directory);
+            fmt::print("{}: clean{}\n", o.directory, !recovered ? "" : o.look_only ? " once recovered, which the next mount does" : "; it was not unmounted cleanly and has been recovered");
     }
-    if (!clean && o.repair)
-        complain("fsck: recovery has done what it can and this damage is beyond it; copy the files out of a --read-only mount and make the device anew");
+    if (!clean)
+        complain(fmt::format("fsck: {}: {} problems that recovery does not mend; copy the files out of a --read-only mount and make the device anew", o.directory,
+                             problems.items().size()));
     return clean ? fsck_clean : fsck_uncorrected;
 }
 

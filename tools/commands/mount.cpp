@@ -24,13 +24,19 @@
 namespace flashlab {
 namespace {
 
-constexpr std::array ignored_options{"rw", "dev", "suid", "exec", "defaults", "default", "nofail", "auto", "noauto", "user", "users", "nouser", "_netdev", "relatime", "async"};
+constexpr std::array ignored_options{"rw", "dev", "suid", "exec", "defaults", "default", "nofail", "auto", "noauto", "user", "users", "nouser", "_netdev", "relatime", "atime",
+                                     "strictatime", "nodiratime", "diratime", "async", "group", "owner", "silent", "loud"};
 constexpr std::array passed_options{"allow_other", "allow_root", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
 constexpr std::array own_options{"ro", "host_cache", "writeback", "cache", "latency", "log", "log_keep", "threads"};
 
 template <std::size_t N>
 bool is_in(const std::array<const char*, N>& names, const std::string& name) {
     return std::ranges::any_of(names, [&](const char* n) { return name == n; });
+}
+
+bool is_unknown_option(const std::string& option) {
+    const std::string name = option.substr(0, option.find('='));
+    return !is_in(ignored_options, name) && !is_in(passed_options, name) && !is_in(own_options, name) && find_config_key(name) == nullptr;
 }
 
 std::string unknown_option(const std::string& name) {
@@ -75,7 +81,7 @@ std::expected<void, std::string> apply_sized(const std::string& name, const std:
 }
 
 /// One -o word. `log` and `latency` are collected, since -o comes last in the order of precedence.
-std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::string& log, std::string& latency) {
+std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log, std::string& latency) {
     const auto equals = option.find('=');
     const std::string name = option.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
@@ -97,8 +103,6 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         log = value;
     } else if (name == "cache" || name == "log_keep" || name == "threads") {
         return apply_sized(name, value, config);
-    } else if (name == "remount") {
-        return std::unexpected(std::string{"-o remount: not offered; unmount and mount again with the new options"});
     } else if (find_config_key(name) != nullptr) {
         config.open.settings.push_back(option);
     } else {
@@ -117,14 +121,17 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     config.open.environment = flashlab_environment();
     config.open.settings = o.settings;
     config.mount.read_only = o.read_only;
-    std::string log = o.log;
+    std::optional<std::string> log = o.log;
     std::string latency = o.latency;
     for (const auto& option : o.options)
-        if (auto done = apply_option(option, config, log, latency); !done)
+        if (auto done = apply_option(option, config, log, latency); !done && !(o.sloppy && is_unknown_option(option)))
             return std::unexpected(done.error());
-    if (auto done = apply_level_and_latency(log, latency, config); !done)
+    config.open.access = config.mount.read_only ? DeviceAccess::look : DeviceAccess::use;
+    if (auto done = apply_level_and_latency(log.value_or(config.mount.read_only ? "none" : "summary"), latency, config); !done)
         return std::unexpected(done.error());
     DeviceConfig scratch;
+    if (auto done = apply_environment(scratch, config.open.environment, true); !done)
+        return std::unexpected(done.error());
     if (auto done = apply_settings(scratch, config.open.settings, true); !done)
         return std::unexpected(done.error());
     config.open.fs.read_only = config.mount.read_only;
@@ -244,12 +251,18 @@ int wait_for_daemon(int report, pid_t child) {
 } // namespace
 
 int run_mount(const MountOptions& o) {
+    if (std::ranges::find(o.options, "remount") != o.options.end())
+        return run_remount(o.mount_point, o.options);
     auto config = make_config(o);
     if (!config)
         return complain(fmt::format("mount: {}", config.error()), exit_usage);
     std::error_code error;
     if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
         config->mount.mount_point = point.string();
+    if (o.fake) {
+        const std::string why = obstacle(*config);
+        return why.empty() ? exit_done : complain("mount: " + why);
+    }
     if (o.foreground)
         return serve_in_foreground(*config);
     // The parent forks before any image, lock, log or thread exists: all of them belong to the child.

@@ -1,0 +1,255 @@
+// Goal: mkfs makes a whole device or nothing; looking at a device changes nothing; only mounts count as power cycles.
+// Method: real directories of 32 MiB devices below /tmp, contents compared byte by byte.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "tests/support/catch.h"
+
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/device_directory.h"
+
+using namespace flashlab;
+using Catch::Matchers::Contains;
+namespace files = std::filesystem;
+
+namespace {
+
+class TemporaryDirectory {
+public:
+    TemporaryDirectory() {
+        std::string name = "/tmp/flashlab-device-XXXXXX";
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~TemporaryDirectory() { files::remove_all(path_); }
+    [[nodiscard]] files::path operator/(const char* name) const { return path_ / name; }
+    [[nodiscard]] const files::path& path() const { return path_; }
+
+private:
+    files::path path_;
+};
+
+DevicePlan small_plan(std::uint64_t pram_bytes = 4u << 20) {
+    ConfigSources sources;
+    sources.settings = {"pram.bytes=" + std::to_string(pram_bytes), "nand.pages_per_block=64", "nand.planes_per_die=1"};
+    const auto config = gather_config(sources);
+    REQUIRE(config.has_value());
+    auto plan = plan_device(*config, 32u << 20);
+    INFO((plan ? "" : plan.error()));
+    REQUIRE(plan.has_value());
+    return *plan;
+}
+
+void make(const files::path& directory, ExistingDevice existing = ExistingDevice::refuse) {
+    const auto made = make_device_directory(directory, small_plan(), "test", existing);
+    INFO((made ? "" : made.error()));
+    REQUIRE(made.has_value());
+}
+
+std::unique_ptr<DeviceDirectory> open(const files::path& directory, DeviceAccess access) {
+    OpenOptions options;
+    options.access = access;
+    auto opened = DeviceDirectory::open(directory, options);
+    INFO((opened ? "" : opened.error()));
+    REQUIRE(opened.has_value());
+    return std::move(*opened);
+}
+
+void close(DeviceDirectory& opened) { REQUIRE(opened.close(opened.device().ready_at(), {}).has_value()); }
+
+/// Name and content of every file.
+std::map<std::string, std::string> contents(const files::path& directory) {
+    std::map<std::string, std::string> out;
+    for (const auto& entry : files::recursive_directory_iterator{directory}) {
+        std::ifstream in{entry.path(), std::ios::binary};
+        std::ostringstream text;
+        text << in.rdbuf();
+        out[files::relative(entry.path(), directory)] = text.str();
+    }
+    return out;
+}
+
+void write_something(DeviceDirectory& opened, const char* name = "file") {
+    auto& device = opened.device();
+    const FsCall call{.now = device.ready_at(), .wall = FileTime{1, 0}};
+    const auto node = device.fs().make_node(call, root_ino, name, 0100644, 0);
+    REQUIRE(node.has_value());
+    const std::vector<std::byte> data(100'000, std::byte{7});
+    REQUIRE(device.fs().write(call, node->value.ino, 0, data).has_value());
+    auto sync = device.fs().begin_sync_all(call);
+    REQUIRE(sync.has_value());
+    for (SimTime now = call.now;;) {
+        const auto step = (*sync)->step(now);
+        REQUIRE(step.has_value());
+        if (std::holds_alternative<Done>(*step))
+            break;
+        now = std::get<ResumeAt>(*step).at;
+    }
+}
+
+/// A device whose power went in the middle of work.
+void cut(const files::path& directory) {
+    auto opened = open(directory, DeviceAccess::use);
+    write_something(*opened);
+    (void)opened->device().cut(opened->device().last_reserved_end() - Duration{1000}, 1);
+    REQUIRE(opened->close(opened->device().ready_at(), {}).has_value());
+}
+
+/// Files may grow to this size only: a full disk for tests.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit now{bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_{};
+    void (*handler_)(int) = SIG_DFL;
+};
+
+} // namespace
+
+TEST_CASE("a device that was made opens, is empty and sound, and closes", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    auto opened = open(work / "device", DeviceAccess::use);
+    CHECK(opened->device().recovery().was_clean);
+    CHECK(opened->device().ssd().check().empty());
+    CHECK(opened->device().fs().check().empty());
+    CHECK(opened->device().fs().label() == "test");
+    write_something(*opened);
+    close(*opened);
+    auto again = open(work / "device", DeviceAccess::use);
+    CHECK(again->device().recovery().was_clean);
+    CHECK(again->device().fs().check().empty());
+    close(*again);
+}
+
+TEST_CASE("a failed mkfs leaves nothing behind", "[tools]") {
+    const TemporaryDirectory work;
+    const DevicePlan plan = small_plan();
+    {
+        const FileSizeLimit full{1u << 20};
+        const auto made = make_device_directory(work / "device", plan, "", ExistingDevice::refuse);
+        REQUIRE_FALSE(made.has_value());
+    }
+    CHECK(files::is_empty(work.path()));
+    files::create_directory(work / "empty");
+    {
+        const FileSizeLimit full{1u << 20};
+        REQUIRE_FALSE(make_device_directory(work / "empty", plan, "", ExistingDevice::refuse).has_value());
+    }
+    CHECK(files::is_empty(work / "empty"));
+    CHECK_FALSE(make_device_directory(work / "no/such/parent", plan, "", ExistingDevice::refuse).has_value());
+    CHECK_FALSE(make_device_directory(work / "device", plan, std::string(500, 'x'), ExistingDevice::refuse).has_value());
+    CHECK_FALSE(files::exists(work / "device"));
+}
+
+TEST_CASE("mkfs refuses a directory that holds something else, and a device without --force", "[tools]") {
+    const TemporaryDirectory work;
+    files::create_directory(work / "mine");
+    std::ofstream{work / "mine" / "letter"} << "dear";
+    CHECK_THAT(make_device_directory(work / "mine", small_plan(), "", ExistingDevice::replace).error(), Contains("not empty"));
+    CHECK(contents(work / "mine") == std::map<std::string, std::string>{{"letter", "dear"}});
+    make(work / "device");
+    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::refuse).error(), Contains("--force"));
+}
+
+TEST_CASE("a forced mkfs that fails leaves the old device as it was, one that succeeds leaves only the new one and what is not the device's", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    std::ofstream{work / "device" / "notes"} << "mine";
+    const auto before = contents(work / "device");
+    {
+        const FileSizeLimit full{1u << 20};
+        REQUIRE_FALSE(make_device_directory(work / "device", small_plan(), "", ExistingDevice::replace).has_value());
+    }
+    CHECK(contents(work / "device") == before);
+    std::ofstream{work / "device" / "events.db"} << "of the old device";
+    make(work / "device", ExistingDevice::replace);
+    const auto after = contents(work / "device");
+    CHECK(after.at("notes") == "mine");
+    CHECK(after.at("nand.img") != before.at("nand.img")); // another uuid
+    CHECK(after.size() == 5);
+    close(*open(work / "device", DeviceAccess::use));
+}
+
+TEST_CASE("a device in use is opened by nobody else and not replaced", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    auto opened = open(work / "device", DeviceAccess::use);
+    CHECK(is_in_use(work / "device"));
+    for (const auto access : {DeviceAccess::use, DeviceAccess::check, DeviceAccess::look}) {
+        OpenOptions options;
+        options.access = access;
+        CHECK_THAT(DeviceDirectory::open(work / "device", options).error(), Contains("in use"));
+    }
+    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::replace).error(), Contains("in use"));
+    close(*opened);
+    CHECK_FALSE(is_in_use(work / "device"));
+}
+
+TEST_CASE("looking changes no byte, even of a device that has to recover, and several may look at once", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    const bool after_a_cut = GENERATE(false, true);
+    if (after_a_cut)
+        cut(work / "device");
+    const auto before = contents(work / "device");
+    {
+        auto one = open(work / "device", DeviceAccess::look);
+        auto two = open(work / "device", DeviceAccess::look);
+        CHECK(one->device().recovery().was_clean == !after_a_cut);
+        CHECK(one->device().ssd().check().empty());
+        CHECK(one->device().fs().check().empty());
+        write_something(*one, "private");
+        close(*one);
+        CHECK(two->device().fs().check().empty());
+    }
+    CHECK((contents(work / "device") == before));
+}
+
+TEST_CASE("only mounts are power cycles; a check recovers and leaves the unsafe shutdown to be counted by the next mount", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    close(*open(work / "device", DeviceAccess::use));
+    cut(work / "device");
+    CHECK(open(work / "device", DeviceAccess::look)->history_now().power_cycles == 2);
+    {
+        auto checked = open(work / "device", DeviceAccess::check);
+        CHECK_FALSE(checked->device().recovery().was_clean);
+        close(*checked);
+    }
+    auto looked = open(work / "device", DeviceAccess::look);
+    CHECK(looked->device().recovery().was_clean);
+    CHECK(looked->history_now().power_cycles == 2);
+    CHECK(looked->history_now().unsafe_shutdowns == 0);
+    looked.reset();
+    auto used = open(work / "device", DeviceAccess::use);
+    CHECK(used->history_now().power_cycles == 3);
+    CHECK(used->history_now().unsafe_shutdowns == 1);
+    close(*used);
+}
+
+TEST_CASE("a check that is abandoned leaves no clean mark", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    open(work / "device", DeviceAccess::check)->abandon();
+    CHECK_FALSE(open(work / "device", DeviceAccess::look)->device().recovery().was_clean);
+}

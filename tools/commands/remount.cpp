@@ -1,0 +1,81 @@
+// mount -o remount,...: the kernel's flags by mount(2), latency and log by the control socket; the daemon goes on.
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+
+#include "tools/commands/commands.h"
+#include "tools/live_mount.h"
+
+namespace flashlab {
+namespace {
+
+struct KernelWord {
+    const char* name;
+    unsigned long flag;
+    bool sets;
+};
+constexpr std::array kernel_words{
+    KernelWord{"ro", MS_RDONLY, true},           KernelWord{"rw", MS_RDONLY, false},          KernelWord{"nosuid", MS_NOSUID, true},
+    KernelWord{"suid", MS_NOSUID, false},        KernelWord{"nodev", MS_NODEV, true},         KernelWord{"dev", MS_NODEV, false},
+    KernelWord{"noexec", MS_NOEXEC, true},       KernelWord{"exec", MS_NOEXEC, false},        KernelWord{"noatime", MS_NOATIME, true},
+    KernelWord{"atime", MS_NOATIME, false},      KernelWord{"nodiratime", MS_NODIRATIME, true}, KernelWord{"diratime", MS_NODIRATIME, false},
+};
+
+/// The flags the mount has now: a remount that does not name them must not clear them.
+unsigned long flags_of(const std::string& mount_point) {
+    struct statvfs now{};
+    if (::statvfs(mount_point.c_str(), &now) != 0)
+        return 0;
+    constexpr std::array<std::pair<unsigned long, unsigned long>, 7> same{{{ST_RDONLY, MS_RDONLY},
+                                                                           {ST_NOSUID, MS_NOSUID},
+                                                                           {ST_NODEV, MS_NODEV},
+                                                                           {ST_NOEXEC, MS_NOEXEC},
+                                                                           {ST_NOATIME, MS_NOATIME},
+                                                                           {ST_NODIRATIME, MS_NODIRATIME},
+                                                                           {ST_RELATIME, MS_RELATIME}}};
+    unsigned long flags = 0;
+    for (const auto& [seen, wanted] : same)
+        if ((now.f_flag & seen) != 0)
+            flags |= wanted;
+    return flags;
+}
+
+} // namespace
+
+int run_remount(const std::string& mount_point, const std::vector<std::string>& options) {
+    const auto mounted = find_mount(mount_point);
+    if (!mounted)
+        return complain(fmt::format("mount: -o remount: no FlashLab device is mounted on {}", mount_point));
+    unsigned long flags = flags_of(mounted->mount_point);
+    Json request = Json::object({{"cmd", "set"}});
+    bool asks_daemon = false;
+    for (const auto& option : options) {
+        const auto equals = option.find('=');
+        const std::string name = option.substr(0, equals);
+        if (name == "latency" || name == "log") {
+            request.add(name, equals == std::string::npos ? "" : option.substr(equals + 1));
+            asks_daemon = true;
+            continue;
+        }
+        for (const auto& word : kernel_words)
+            if (option == word.name)
+                flags = word.sets ? flags | word.flag : flags & ~word.flag;
+        if (equals != std::string::npos && !name.starts_with("x-") && name != "comment")
+            return complain(fmt::format("mount: -o remount,{}: can change latency=, log= and the kernel's words (ro, nosuid ...); unmount and mount again for the rest", option),
+                            exit_usage);
+    }
+    if (asks_daemon)
+        if (const auto answer = ask_mount(mounted->source, request); !answer)
+            return complain(fmt::format("mount: -o remount: {}", answer.error()), exit_usage);
+    if (::mount("none", mounted->mount_point.c_str(), nullptr, MS_REMOUNT | flags, nullptr) != 0)
+        return complain(fmt::format("mount: -o remount: {}: {}{}", mounted->mount_point, std::strerror(errno),
+                                    errno == EPERM ? "; only root may change a mount, or unmount it and mount it again" : ""));
+    return exit_done;
+}
+
+} // namespace flashlab
