@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <queue>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
@@ -16,7 +14,7 @@
 #include "tools/device.h"
 #include "tools/device_plan.h"
 #include "tools/device_presets.h"
-#include "tools/latency_recorder.h"
+#include "tools/run_report.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
 
@@ -25,19 +23,13 @@ namespace {
 
 constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
 
-struct Tally {
-    std::uint64_t reads = 0, writes = 0;
-    LatencyRecorder all, read, write;
-    SimTime end = sim_start;
-};
-
 /// Done at, or a sentence.
 using Outcome = std::expected<SimTime, std::string>;
 using Request = std::function<Outcome(bool is_write, std::uint64_t offset, SimTime now)>;
 
 /// Keeps `iodepth` requests in flight: the next one is issued when the earliest is answered.
 std::expected<void, std::string> drive(const BenchOptions& o, std::uint64_t span_bytes, SimTime start, const Request& request, const std::function<void(SimTime)>& pass,
-                                       Tally& tally) {
+                                       RunTally& tally) {
     const std::uint64_t slots = span_bytes / o.block_bytes;
     const bool random = o.rw.starts_with("rand");
     const std::uint32_t read_percent = o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
@@ -64,7 +56,7 @@ std::expected<void, std::string> drive(const BenchOptions& o, std::uint64_t span
     return {};
 }
 
-std::expected<void, std::string> drive_device(const BenchOptions& o, Device& device, Tally& tally) {
+std::expected<void, std::string> drive_device(const BenchOptions& o, Device& device, RunTally& tally) {
     const std::uint64_t bytes = device.ssd().identify().sectors * sector_bytes;
     if (o.block_bytes % sector_bytes != 0 || o.block_bytes == 0 || o.block_bytes > bytes)
         return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(bytes)));
@@ -88,7 +80,7 @@ std::expected<void, std::string> drive_device(const BenchOptions& o, Device& dev
         tally);
 }
 
-std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device& device, Tally& tally) {
+std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device& device, RunTally& tally) {
     FileSystem& fs = device.fs();
     const auto usage = fs.usage();
     const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
@@ -135,75 +127,6 @@ std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device
     return {};
 }
 
-std::uint64_t total(const std::uint64_t (&by_cause)[cause_count]) {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t n : by_cause)
-        sum += n;
-    return sum;
-}
-
-Json erase_counts(const Device& device) {
-    double sum = 0, squares = 0, blocks_all = 0;
-    const auto histogram = device.wear().blocks_by_erase_count;
-    for (const auto& [erases, blocks] : histogram) {
-        blocks_all += blocks;
-        sum += static_cast<double>(erases) * blocks;
-        squares += static_cast<double>(erases) * erases * blocks;
-    }
-    const double mean = blocks_all == 0 ? 0 : sum / blocks_all;
-    const double variance = blocks_all == 0 ? 0 : std::max(0.0, squares / blocks_all - mean * mean);
-    return Json::object({{"min", histogram.empty() ? 0u : histogram.front().first},
-                         {"mean", mean},
-                         {"max", histogram.empty() ? 0u : histogram.back().first},
-                         {"stddev", std::sqrt(variance)}});
-}
-
-Json report(const BenchOptions& o, Device& device, const Tally& tally, double wall_seconds) {
-    const SampleEvent s = device.ssd().sample(tally.end);
-    const auto& counters = device.ftl().counters();
-    const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
-    const std::uint64_t requests = tally.reads + tally.writes;
-    const double seconds = static_cast<double>((tally.end - device.ready_at()).count()) / 1e9;
-    const auto per_second = [&](double amount) { return seconds > 0 ? amount / seconds : 0.0; };
-    const auto bytes_of = [&](std::uint64_t n) { return static_cast<double>(n * o.block_bytes) / 1e6; };
-    Json latency = tally.all.to_json();
-    latency.add("read", tally.read.to_json());
-    latency.add("write", tally.write.to_json());
-    Json utilisation{Json::Array{}};
-    for (const std::uint64_t ns : device.sample_details().channel_busy_ns)
-        utilisation.push(seconds > 0 ? static_cast<double>(ns) / 1e9 / seconds : 0.0);
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    return Json::object({{"trace", fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth)},
-                         {"ftl", std::string{device.ftl().name()}},
-                         {"preset", device.config().ssd.preset},
-                         {"requests", requests},
-                         {"reads", tally.reads},
-                         {"writes", tally.writes},
-                         {"trims", s.host_trims},
-                         {"host_read_bytes", s.host_read_bytes},
-                         {"host_write_bytes", s.host_write_bytes},
-                         {"nand_read_pages", total(s.nand_reads)},
-                         {"nand_program_pages", total(s.nand_programs)},
-                         {"nand_erase_blocks", total(s.nand_erases)},
-                         {"waf", s.host_write_bytes == 0 ? 0.0 : static_cast<double>(total(s.nand_programs) * page) / static_cast<double>(s.host_write_bytes)},
-                         {"gc_page_copies", counters.gc_page_copies},
-                         {"merges", Json::object({{"switch", counters.switch_merges}, {"partial", counters.partial_merges}, {"full", counters.full_merges}})},
-                         {"sim_seconds", seconds},
-                         {"wall_seconds", wall_seconds},
-                         {"requests_per_wall_second", wall_seconds > 0 ? static_cast<double>(requests) / wall_seconds : 0.0},
-                         {"peak_rss_bytes", static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
-                         {"iops", per_second(static_cast<double>(requests))},
-                         {"read_mb_s", per_second(bytes_of(tally.reads))},
-                         {"write_mb_s", per_second(bytes_of(tally.writes))},
-                         {"latency_us", std::move(latency)},
-                         {"channel_utilisation", std::move(utilisation)},
-                         {"erase_count", erase_counts(device)},
-                         {"config_hash", config_hash(device.config())},
-                         {"seed", o.seed},
-                         {"version", FLASHLAB_VERSION}});
-}
-
 std::expected<DevicePlan, std::string> plan_of(const BenchOptions& o) {
     ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
     if (o.ftl)
@@ -239,13 +162,15 @@ int run_bench(const BenchOptions& o) {
         done = (*device)->open_file_system(FsOptions{});
     if (!done)
         return complain(fmt::format("bench: {}", done.error()));
-    Tally tally;
+    RunTally tally;
+    tally.begin = tally.end = (*device)->ready_at();
+    const RunSnapshot before = RunSnapshot::of(**device, tally.begin);
     const auto begin = std::chrono::steady_clock::now();
     done = with_fs ? drive_file_system(o, **device, tally) : drive_device(o, **device, tally);
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!done)
         return complain(fmt::format("bench: {}", done.error()));
-    const Json result = report(o, **device, tally, wall);
+    const Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, wall}, **device, before, tally);
     fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
     return exit_done;
 }

@@ -64,6 +64,31 @@ struct BenchOptions {
     bool json = false;
 };
 
+struct TraceInput {
+    std::string path;
+    std::string format = "auto", columns, separator = ",", op_words;
+    std::string action = "D";
+    bool has_header = false, skip_bad = false;
+    std::uint64_t skip = 0;
+    std::optional<std::uint64_t> limit;
+};
+
+struct ReplayOptions {
+    TraceInput input;
+    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::uint64_t> size_bytes;
+    std::vector<std::string> settings;
+    std::string speed = "open", precondition;
+    bool wrap = false, compact = false, json = false;
+    std::uint64_t seed = 1;
+};
+
+struct TraceCommandOptions {
+    TraceInput input;
+    std::optional<std::string> convert, output;
+    bool json = false;
+};
+
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
 [[nodiscard]] int run_mount(const MountOptions& options);
 [[nodiscard]] int run_remount(const std::string& mount_point, const std::vector<std::string>& options);
@@ -76,6 +101,8 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_ctl(const CtlOptions& options);
 [[nodiscard]] int run_query(const QueryOptions& options);
 [[nodiscard]] int run_bench(const BenchOptions& options);
+[[nodiscard]] int run_replay(const ReplayOptions& options);
+[[nodiscard]] int run_trace(const TraceCommandOptions& options);
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;

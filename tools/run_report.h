@@ -1,0 +1,38 @@
+/// What a run in virtual time did to a device: the JSON object of `bench` and `replay`.
+///
+/// Idea       A snapshot of the counters before, another after; the report is their difference, so that preconditioning does not count.
+/// Invariant  Keys and units are those of the documentation; wall-clock keys and peak_rss_bytes aside, the same run gives the same bytes.
+/// Cost       Counters a snapshot; the wear histogram once.
+#pragma once
+
+#include <string>
+
+#include "tools/device.h"
+#include "tools/json.h"
+#include "tools/latency_recorder.h"
+
+namespace flashlab {
+
+struct RunTally {
+    std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
+    LatencyRecorder all, read, write;
+    SimTime begin = sim_start, end = sim_start;
+    [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
+};
+
+struct RunSnapshot {
+    SampleEvent sample;
+    FtlCounters ftl;
+    std::vector<std::uint64_t> channel_busy_ns;
+    [[nodiscard]] static RunSnapshot of(Device& device, SimTime now);
+};
+
+struct RunIdentity {
+    std::string trace;
+    std::uint64_t seed = 1;
+    double wall_seconds = 0;
+};
+
+[[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
+
+} // namespace flashlab

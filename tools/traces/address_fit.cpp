@@ -1,0 +1,83 @@
+#include "tools/traces/address_fit.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "tools/sizes.h"
+
+namespace flashlab {
+
+namespace {
+constexpr std::uint64_t page_bytes = 4096;
+} // namespace
+
+/// Looked up, never walked.
+struct AddressFit::Pages {
+    std::unordered_map<std::uint64_t, std::uint64_t> place;
+};
+
+AddressFit::AddressFit(FitPolicy policy, std::uint64_t device_bytes)
+    : policy_{policy}, device_bytes_{device_bytes / page_bytes * page_bytes}, pages_{std::make_unique<Pages>()} {}
+AddressFit::~AddressFit() = default;
+
+void AddressFit::add(std::uint64_t offset, std::uint64_t bytes) {
+    if (!pieces_.empty() && pieces_.back().offset + pieces_.back().bytes == offset)
+        pieces_.back().bytes += bytes;
+    else
+        pieces_.push_back({offset, bytes});
+}
+
+std::expected<const std::vector<AddressPiece>*, std::string> AddressFit::place(const TraceRequest& request) {
+    pieces_.clear();
+    if (request.op == TraceOp::flush)
+        return &pieces_;
+    if (policy_ == FitPolicy::compact) {
+        if (auto done = compact(request); !done)
+            return std::unexpected(done.error());
+        return &pieces_;
+    }
+    if (policy_ == FitPolicy::wrap) {
+        wrap(request);
+        return &pieces_;
+    }
+    if (!any_)
+        only_device_ = request.device;
+    any_ = true;
+    if (request.device != only_device_)
+        return std::unexpected(fmt::format("the trace has requests to several devices ({} and {}): --compact or --wrap gives each its own place", only_device_, request.device));
+    if (request.offset > device_bytes_ || request.bytes > device_bytes_ - request.offset)
+        return std::unexpected(fmt::format("a request at {} of {} bytes lies beyond the device's {}: give --compact (its footprint alone must fit), --wrap, or a larger --size",
+                                           request.offset, request.bytes, human_size(device_bytes_)));
+    add(request.offset, request.bytes);
+    return &pieces_;
+}
+
+/// Each device begins at a place of its own, so that their hot spots do not meet.
+void AddressFit::wrap(const TraceRequest& request) {
+    const std::uint64_t pages = device_bytes_ / page_bytes;
+    const std::uint64_t base = static_cast<std::uint64_t>((static_cast<unsigned __int128>(request.device * 0x9e3779b97f4a7c15u) * pages) >> 64) * page_bytes;
+    std::uint64_t at = (request.offset % device_bytes_ + base) % device_bytes_;
+    for (std::uint64_t left = std::min(request.bytes, device_bytes_); left > 0;) {
+        const std::uint64_t n = std::min(left, device_bytes_ - at);
+        add(at, n);
+        left -= n;
+        at = 0;
+    }
+}
+
+std::expected<void, std::string> AddressFit::compact(const TraceRequest& request) {
+    const std::uint64_t end = request.offset + request.bytes;
+    for (std::uint64_t at = request.offset; at < end;) {
+        const std::uint64_t page = at / page_bytes, n = std::min(end, (page + 1) * page_bytes) - at;
+        const auto [found, is_new] = pages_->place.try_emplace(std::uint64_t{request.device} << 40 ^ page, pages_->place.size());
+        if (is_new && pages_->place.size() * page_bytes > device_bytes_)
+            return std::unexpected(fmt::format("the trace touches more than the device's {}: choose a larger --size, or --wrap", human_size(device_bytes_)));
+        add(found->second * page_bytes + at % page_bytes, n);
+        at += n;
+    }
+    return {};
+}
+
+} // namespace flashlab

@@ -1,0 +1,39 @@
+/// A trace's content piece by piece: lines, or a fixed number of bytes; with a look ahead for detection.
+///
+/// Idea       One buffer over a ByteStream; pieces are views into it until the next call.
+/// Invariant  Nothing is skipped: the pieces in turn are the content. A line ends in \n or \r\n or at the end.
+/// Cost       A 256 KiB buffer; a line is never copied but when the buffer is refilled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tools/traces/byte_stream.h"
+
+namespace flashlab {
+
+class ByteReader {
+public:
+    explicit ByteReader(std::unique_ptr<ByteStream> stream);
+
+    /// The content from here on, as much of it as the buffer holds; nothing is taken.
+    [[nodiscard]] std::expected<std::string_view, std::string> peek();
+    /// The next line without its end; none at the end. A line beyond the buffer is an error: that is no text.
+    [[nodiscard]] std::expected<std::optional<std::string_view>, std::string> line();
+    /// Exactly `bytes`, at most 64 KiB; fewer only at the end.
+    [[nodiscard]] std::expected<std::string_view, std::string> take(std::size_t bytes);
+
+private:
+    [[nodiscard]] std::expected<void, std::string> fill();
+    [[nodiscard]] std::string_view rest() const { return {buffer_.data() + at_, end_ - at_}; }
+
+    std::unique_ptr<ByteStream> stream_;
+    std::vector<char> buffer_;
+    std::size_t at_ = 0;
+    std::size_t end_ = 0;
+    bool at_end_ = false;
+};
+
+} // namespace flashlab

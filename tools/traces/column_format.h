@@ -1,0 +1,64 @@
+/// Text in columns: nearly every trace format is one of these, and so is a user's own (--columns).
+///
+/// Idea       A specification says what separates columns and what each one is; the known formats are specifications, too (trace_formats.cpp).
+/// Invariant  A line with another number of columns, a number out of range, or a word that is no known operation is bad.
+/// Cost       Splits the line once and parses four or five fields.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <vector>
+
+#include "tools/traces/line_format.h"
+#include "tools/traces/trace_fields.h"
+
+namespace flashlab {
+
+/// Column numbers count from 1, negative ones from the end (-1 = last); 0 = not there.
+struct ColumnSpec {
+    char separator = ',';
+    std::size_t columns_min = 0, columns_max = max_fields;
+    bool has_header = false;              ///< the first line that does not parse is one
+    char comment = '#';
+    int time = 0;
+    std::uint64_t time_scale = 1;         ///< ns in the column's unit
+    int op = 0;                           ///< 0: every line is a read
+    std::vector<std::pair<std::string, TraceOp>> words;
+    bool op_is_flags = false;             ///< hexadecimal, bit 0 set = read (DiskSim)
+    std::vector<std::string> other_words; ///< of the op column: lines that are no requests (an empty type)
+    int offset = 0;
+    std::uint64_t offset_unit = 1;        ///< bytes
+    int offset_base = 10;
+    int length = 0;
+    std::uint64_t length_unit = 1;
+    int device = 0;
+    int action = 0;                       ///< lines with another word here are no requests
+    std::string action_word;
+    char decimal = '.';
+    char thousands = '\0';                ///< removed from the length column
+};
+
+class ColumnFormat final : public LineFormat {
+public:
+    explicit ColumnFormat(ColumnSpec spec) : spec_{std::move(spec)} {}
+    [[nodiscard]] TraceParse parse(std::string_view line, TraceRequest& request) override;
+
+private:
+    struct Line {
+        Fields fields;
+        std::size_t count = 0;
+    };
+    [[nodiscard]] static std::optional<std::uint32_t> index_of(int column, std::size_t count);
+    [[nodiscard]] TraceParse parse_columns(const Line& line, TraceRequest& request) const;
+    [[nodiscard]] TraceParse parse_operation(const Line& line, TraceRequest& request) const;
+    [[nodiscard]] TraceParse parse_place(const Line& line, TraceRequest& request) const;
+
+    ColumnSpec spec_;
+    bool header_seen_ = false;
+};
+
+/// "ts:us=1,op=2,off:sector=3,len:B=4,dev=5" with `separator` ("," ";" "tab" "blanks"), words "R=read,W=write,D=trim,F=flush" when `words` is empty.
+[[nodiscard]] std::expected<ColumnSpec, std::string> parse_column_spec(const std::string& columns, const std::string& separator, const std::string& words,
+                                                                       bool has_header);
+
+} // namespace flashlab

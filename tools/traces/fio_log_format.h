@@ -1,0 +1,15 @@
+/// fio's I/O logs: version 2 (no times), 3 (microseconds first), and the dead version 1 (op, offset, length).
+///
+/// Idea       Each file of the log is a device: it has addresses of its own.
+/// Cost       A search in the list of the log's files a line.
+#pragma once
+
+#include <memory>
+
+#include "tools/traces/line_format.h"
+
+namespace flashlab {
+
+[[nodiscard]] std::unique_ptr<LineFormat> make_fio_log(char action);
+
+} // namespace flashlab

@@ -1,0 +1,40 @@
+/// One request of a trace, whatever its format was.
+///
+/// Idea       Bytes and nanoseconds, so that no reader above a format knows sectors, ticks or FILETIME.
+/// Invariant  time_ns is absolute in the trace's own epoch (TraceReader makes it relative); flushes have no bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace flashlab {
+
+enum class TraceOp : std::uint8_t { read, write, trim, flush };
+
+struct TraceRequest {
+    std::uint64_t time_ns = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t device = 0; ///< an address space of its own
+    TraceOp op = TraceOp::read;
+    friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
+};
+
+[[nodiscard]] constexpr std::string_view to_string(TraceOp op) {
+    constexpr std::string_view names[] = {"read", "write", "trim", "flush"};
+    return names[static_cast<std::size_t>(op)];
+}
+
+/// What a line or record came to.
+struct TraceParse {
+    enum class Kind : std::uint8_t { request, other, bad };
+    Kind kind = Kind::other;      ///< other: a header, a comment, an event that is no request
+    std::uint32_t column = 0;     ///< bad: the field, from 1; 0 = the line as a whole
+    std::string_view why{};       ///< bad: static text
+    [[nodiscard]] static constexpr TraceParse request() { return {Kind::request, 0, {}}; }
+    [[nodiscard]] static constexpr TraceParse other() { return {}; }
+    [[nodiscard]] static constexpr TraceParse bad(std::uint32_t column, std::string_view why) { return {Kind::bad, column, why}; }
+};
+
+} // namespace flashlab

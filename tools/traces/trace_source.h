@@ -1,0 +1,36 @@
+/// A trace as a sequence of lines or records, whatever file or files it lies in.
+///
+/// Idea       Text formats share one source over a LineFormat; binary ones read fixed records; blktrace merges its per-CPU files by time.
+/// Invariant  next() accounts for every line or record: a request, something else, or bad.
+/// Cost       Constant memory, one virtual call a request.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/traces/byte_reader.h"
+#include "tools/traces/line_format.h"
+
+namespace flashlab {
+
+class TraceSource {
+public:
+    virtual ~TraceSource() = default;
+    /// None at the end. An error is one of the file, not of a line: nothing after it can be read.
+    [[nodiscard]] virtual std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) = 0;
+    /// Of what next() returned last: "line 12", "record 3".
+    [[nodiscard]] virtual std::string where() const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<TraceSource> make_text_source(std::unique_ptr<ByteReader> reader, std::unique_ptr<LineFormat> format);
+[[nodiscard]] std::unique_ptr<TraceSource> make_vscsi_source(std::unique_ptr<ByteReader> reader, int version);
+[[nodiscard]] std::unique_ptr<TraceSource> make_srt_source(std::unique_ptr<ByteReader> reader);
+/// `path` is one of the per-CPU files NAME.blktrace.N (its siblings are read as well) or a single file.
+[[nodiscard]] std::expected<std::unique_ptr<TraceSource>, std::string> make_blktrace_source(const std::string& path, std::unique_ptr<ByteReader> reader, char action);
+
+/// Which binary format the first bytes are; empty = none, text perhaps.
+[[nodiscard]] std::string_view detect_binary_trace(std::string_view first);
+
+} // namespace flashlab
