@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ftl/schemes/block_map_scheme.h"
+#include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
 #include "nand/factory_bad_blocks.h"
@@ -30,9 +32,11 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    static const std::array<const Scheme*, 2> all{
+    static const std::array<const Scheme*, 4> all{
         &hftl_scheme(),
+        &block_map_scheme(),
         &log_block_scheme(),
+        &fast_scheme(),
     };
     return all;
 }

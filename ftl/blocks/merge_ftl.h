@@ -30,6 +30,7 @@ struct MergeFtlConfig {
     std::uint32_t groups = 1;         ///< dies used: the first ones
     std::uint32_t logical_blocks = 0;
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
+    std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
     MetaArea meta;
 };
 

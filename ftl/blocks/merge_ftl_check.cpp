@@ -109,7 +109,7 @@ void MergeFtl::check_blocks(std::vector<CheckProblem>& out) {
         good += role[b] == Role::lost || role[b] == Role::journal ? 0 : 1;
     }
     if (good != pool_.good_blocks()) report(out, "G4", "pool", fmt::format("{} good blocks, counted {}", pool_.good_blocks(), good));
-    if (!read_only_ && max_logs() == 0) report(out, "G4", "pool", "no room for a log block, and not read-only");
+    if (!read_only_ && max_logs() < config_.least_logs) report(out, "G4", "pool", "no room for a log block, and not read-only");
 }
 
 } // namespace flashlab

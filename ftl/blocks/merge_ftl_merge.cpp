@@ -22,7 +22,7 @@ FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
     }
     const auto taken = pool_.take(plane, now, no_event);
     if (!taken) return taken;
-    if (max_logs() == 0) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}); // G4: too many were lost on the way
+    if (max_logs() < config_.least_logs) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}); // G4: too many were lost on the way
     return taken;
 }
 

@@ -125,7 +125,7 @@ FtlResult<FtlRecovery> MergeFtl::recover(SimTime now) {
     assign_roles(replay);
     recovered_ = true;
     report.done = durable_at_ = *scanned;
-    if (max_logs() == 0 || !meta_.can_write()) read_only_ = true;
+    if (max_logs() < config_.least_logs || !meta_.can_write()) read_only_ = true;
     if (report.was_clean && !read_only_) {
         // Durable before anything is programmed: whoever finds it, or more, knows that nothing may be taken for erased.
         std::vector<std::byte> mounted;

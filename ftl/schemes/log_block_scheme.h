@@ -1,4 +1,4 @@
-/// log_block's entry in make_ftl's table.
+/// log_block in the list of schemes. See log_block.h.
 #pragma once
 
 #include "ftl/scheme.h"

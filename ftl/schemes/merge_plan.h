@@ -11,10 +11,12 @@
 
 namespace flashlab {
 
-struct MergeScheme {
+struct MergeKind {
     std::string_view name;
-    std::uint32_t least_logs = 1;
-    std::uint32_t most_logs_a_plane = 0; ///< when the user does not say; 0 = what the reserve allows
+    std::uint32_t least_logs = 1;        ///< that ftl.log_blocks may ask for
+    std::uint32_t logs_beside = 0;       ///< kept in addition to ftl.log_blocks (FAST's SW log block)
+    std::uint32_t most_logs_a_plane = 0; ///< when mkfs chooses; 0 = what the reserve allows
+    std::string_view warning;            ///< mkfs prints it
 };
 
 struct MergePlan {
@@ -22,6 +24,21 @@ struct MergePlan {
     MergeFtlConfig ftl;
 };
 
-[[nodiscard]] std::expected<MergePlan, std::string> plan_merge(const MergeScheme& scheme, const SsdConfig& config, const Geometry& geometry);
+[[nodiscard]] std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const SsdConfig& config, const Geometry& geometry);
+
+/// The two functions of a Scheme.
+template <const MergeKind& kind>
+std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config, const Geometry& geometry) {
+    auto planned = plan_merge(kind, config, geometry);
+    if (!planned) return std::unexpected(planned.error());
+    return std::move(planned->plan);
+}
+
+template <class Ftl_, const MergeKind& kind>
+std::expected<std::unique_ptr<Ftl>, std::string> make_of(const FtlParts& parts) {
+    auto planned = plan_merge(kind, parts.config, parts.array.geometry());
+    if (!planned) return std::unexpected(planned.error());
+    return std::make_unique<Ftl_>(std::move(planned->ftl), parts.array, parts.events);
+}
 
 } // namespace flashlab
