@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "ftl/schemes/block_map_scheme.h"
+#include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
+#include "ftl/schemes/log_block_scheme.h"
 #include "nand/factory_bad_blocks.h"
 
 namespace flashlab {
@@ -29,8 +32,11 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    static const std::array<const Scheme*, 1> all{
+    static const std::array<const Scheme*, 4> all{
         &hftl_scheme(),
+        &block_map_scheme(),
+        &log_block_scheme(),
+        &fast_scheme(),
     };
     return all;
 }

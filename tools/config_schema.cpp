@@ -83,6 +83,8 @@ const std::array keys{
     ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.", FIELD(ssd.ftl.groups)},
     ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
               FIELD(ssd.ftl.reserved_permille)},
+    ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
+              FIELD(ssd.ftl.log_blocks)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 

@@ -32,6 +32,12 @@ std::optional<FreeBlock> FreeBlocks::take(PlaneId plane) {
     return std::nullopt;
 }
 
+std::optional<BlockId> FreeBlocks::next_of(PlaneId plane) const {
+    const Ring& ring = erased_[plane.value()].size != 0 ? erased_[plane.value()] : garbage_[plane.value()];
+    if (ring.size == 0) return std::nullopt;
+    return geometry_.block_at(plane, ring.blocks[ring.first]);
+}
+
 std::vector<BlockId> FreeBlocks::list(const Ring& ring, PlaneId plane) const {
     std::vector<BlockId> out;
     for (std::uint32_t i = 0; i < ring.size; ++i) out.push_back(geometry_.block_at(plane, ring.blocks[(ring.first + i) % ring.blocks.size()]));

@@ -26,6 +26,8 @@ public:
     [[nodiscard]] std::uint32_t count(PlaneId plane) const { return erased_[plane.value()].size + garbage_[plane.value()].size; }
     [[nodiscard]] std::uint32_t total() const { return total_; }
     [[nodiscard]] std::optional<FreeBlock> take(PlaneId plane);
+    /// What take() would give.
+    [[nodiscard]] std::optional<BlockId> next_of(PlaneId plane) const;
     /// Every block of one kind of the plane, oldest first.
     [[nodiscard]] std::vector<BlockId> erased_of(PlaneId plane) const { return list(erased_[plane.value()], plane); }
     [[nodiscard]] std::vector<BlockId> garbage_of(PlaneId plane) const { return list(garbage_[plane.value()], plane); }

@@ -1,0 +1,65 @@
+#include "ftl/blocks/block_map.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+BlockMap::BlockMap(const Geometry& geometry, std::uint32_t logical_blocks)
+    : pages_per_block_{geometry.pages_per_block()},
+      words_{(geometry.pages_per_block() + 63) / 64},
+      data_(logical_blocks, none),
+      mapped_(std::size_t{logical_blocks} * words_),
+      logged_(std::size_t{logical_blocks} * words_) {}
+
+void BlockMap::map(Lpn lpn) {
+    std::uint64_t& row = word(mapped_, lpn);
+    if ((row & bit(lpn)) == 0) ++mapped_pages_;
+    row |= bit(lpn);
+}
+
+void BlockMap::unmap(Lpn lpn) {
+    ensure(is_mapped(lpn) && !is_logged(lpn), "a page is unmapped once, and after its log page was dropped");
+    word(mapped_, lpn) &= ~bit(lpn);
+    --mapped_pages_;
+}
+
+std::uint32_t BlockMap::mapped_in(LogicalBlock block, std::uint32_t from, std::uint32_t to) const {
+    std::uint32_t count = 0;
+    for (std::uint32_t w = from / 64; w < words_ && w * 64 < to; ++w) {
+        std::uint64_t row = mapped_[std::size_t{block.value()} * words_ + w];
+        if (w == from / 64) row &= ~std::uint64_t{0} << (from % 64);
+        if (to - w * 64 < 64) row &= (std::uint64_t{1} << (to - w * 64)) - 1;
+        count += static_cast<std::uint32_t>(std::popcount(row));
+    }
+    return count;
+}
+
+std::uint32_t BlockMap::next(const std::vector<std::uint64_t>& bits, LogicalBlock block, std::uint32_t from) const {
+    if (from >= pages_per_block_) return pages_per_block_;
+    const std::size_t base = std::size_t{block.value()} * words_;
+    std::uint32_t w = from / 64;
+    std::uint64_t row = bits[base + w] & (~std::uint64_t{0} << (from % 64));
+    while (row == 0) {
+        if (++w == words_) return pages_per_block_;
+        row = bits[base + w];
+    }
+    return w * 64 + static_cast<std::uint32_t>(std::countr_zero(row));
+}
+
+void BlockMap::store_row(LogicalBlock block, std::span<std::byte> to) const {
+    ensure(to.size() == row_bytes(), "a row is as long as every row");
+    for (std::uint32_t b = 0; b < to.size(); ++b)
+        to[b] = static_cast<std::byte>(mapped_[std::size_t{block.value()} * words_ + b / 8] >> (b % 8 * 8));
+}
+
+void BlockMap::load_row(LogicalBlock block, std::span<const std::byte> from) {
+    ensure(from.size() == row_bytes(), "a row is as long as every row");
+    ensure(next_logged(block, 0) == pages_per_block_, "a row is loaded before log pages are");
+    mapped_pages_ -= mapped_in(block, 0, pages_per_block_);
+    const std::size_t base = std::size_t{block.value()} * words_;
+    std::fill_n(mapped_.begin() + static_cast<std::ptrdiff_t>(base), words_, 0);
+    for (std::uint32_t b = 0; b < from.size(); ++b) mapped_[base + b / 8] |= std::uint64_t{std::to_integer<std::uint8_t>(from[b])} << (b % 8 * 8);
+    mapped_pages_ += mapped_in(block, 0, pages_per_block_);
+}
+
+} // namespace flashlab

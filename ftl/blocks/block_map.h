@@ -1,0 +1,77 @@
+/// Block-mapped logical pages: a data block for each logical block, and which pages of it anybody wrote.
+///
+/// Idea       A logical block is as many consecutive logical pages as a block has pages; page i of it lies at page i of its data block, unless a log
+///            block holds a newer version. One bit says that a page is mapped, another that its newest version is in a log block.
+/// Invariant  A logged page is mapped. mapped_pages() is the number of mapped bits.
+/// Cost       4 bytes a logical block and 2 bits a logical page; O(1) each.
+/// Power cut  RAM only; comes back from the checkpoint, the journal and the log blocks' OOB (recovery/merge_journal.h).
+/// Source     Kim et al., "A space-efficient flash translation layer for CompactFlash systems", 2002 (BAST); CO13.
+#pragma once
+
+#include <bit>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/contract.h"
+#include "nand/geometry.h"
+
+namespace flashlab {
+
+using LogicalBlock = Id<struct LogicalBlockTag, std::uint32_t>;
+
+class BlockMap {
+public:
+    BlockMap(const Geometry& geometry, std::uint32_t logical_blocks);
+
+    [[nodiscard]] std::uint32_t logical_blocks() const { return static_cast<std::uint32_t>(data_.size()); }
+    [[nodiscard]] std::uint32_t pages_per_block() const { return pages_per_block_; }
+    [[nodiscard]] std::uint32_t logical_pages() const { return logical_blocks() * pages_per_block_; }
+    [[nodiscard]] LogicalBlock block_of(Lpn lpn) const { return LogicalBlock{lpn.value() / pages_per_block_}; }
+    [[nodiscard]] std::uint32_t offset_of(Lpn lpn) const { return lpn.value() % pages_per_block_; }
+    [[nodiscard]] Lpn page_of(LogicalBlock block, std::uint32_t offset) const { return Lpn{block.value() * pages_per_block_ + offset}; }
+
+    [[nodiscard]] std::optional<BlockId> data_block(LogicalBlock block) const {
+        const std::uint32_t entry = data_[block.value()];
+        return entry == none ? std::nullopt : std::optional{BlockId{entry}};
+    }
+    void set_data_block(LogicalBlock block, std::optional<BlockId> to) { data_[block.value()] = to ? to->value() : none; }
+
+    [[nodiscard]] bool is_mapped(Lpn lpn) const { return test(mapped_, lpn); }
+    [[nodiscard]] bool is_logged(Lpn lpn) const { return test(logged_, lpn); }
+    void map(Lpn lpn);
+    /// The page must not be logged any more.
+    void unmap(Lpn lpn);
+    void set_logged(Lpn lpn) { word(logged_, lpn) |= bit(lpn); }
+    void clear_logged(Lpn lpn) { word(logged_, lpn) &= ~bit(lpn); }
+
+    [[nodiscard]] std::uint64_t mapped_pages() const { return mapped_pages_; }
+    /// Mapped pages of the block at offsets in [from, to).
+    [[nodiscard]] std::uint32_t mapped_in(LogicalBlock block, std::uint32_t from, std::uint32_t to) const;
+    /// First mapped (logged) offset at or after `from`; pages_per_block() when there is none.
+    [[nodiscard]] std::uint32_t next_mapped(LogicalBlock block, std::uint32_t from) const { return next(mapped_, block, from); }
+    [[nodiscard]] std::uint32_t next_logged(LogicalBlock block, std::uint32_t from) const { return next(logged_, block, from); }
+
+    /// A row of mapped bits as bytes, bit i % 8 of byte i / 8 for page i: what journal and checkpoint keep.
+    [[nodiscard]] std::uint32_t row_bytes() const { return (pages_per_block_ + 7) / 8; }
+    void store_row(LogicalBlock block, std::span<std::byte> to) const;
+    /// Nothing of the block may be logged.
+    void load_row(LogicalBlock block, std::span<const std::byte> from);
+
+private:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    [[nodiscard]] std::size_t index(Lpn lpn) const { return std::size_t{lpn.value() / pages_per_block_} * words_ + (lpn.value() % pages_per_block_) / 64; }
+    [[nodiscard]] std::uint64_t bit(Lpn lpn) const { return std::uint64_t{1} << (lpn.value() % pages_per_block_ % 64); }
+    [[nodiscard]] bool test(const std::vector<std::uint64_t>& bits, Lpn lpn) const { return (bits[index(lpn)] & bit(lpn)) != 0; }
+    [[nodiscard]] std::uint64_t& word(std::vector<std::uint64_t>& bits, Lpn lpn) { return bits[index(lpn)]; }
+    [[nodiscard]] std::uint32_t next(const std::vector<std::uint64_t>& bits, LogicalBlock block, std::uint32_t from) const;
+
+    std::uint32_t pages_per_block_;
+    std::uint32_t words_; ///< of a row
+    std::vector<std::uint32_t> data_;
+    std::vector<std::uint64_t> mapped_;
+    std::vector<std::uint64_t> logged_;
+    std::uint64_t mapped_pages_ = 0;
+};
+
+} // namespace flashlab

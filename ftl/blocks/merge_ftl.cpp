@@ -1,0 +1,244 @@
+#include "ftl/blocks/merge_ftl.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace flashlab {
+
+MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
+    : array_{array},
+      map_{array.geometry(), config.logical_blocks},
+      logs_{map_},
+      config_{std::move(config)},
+      events_{events},
+      pool_{array, config_.groups * array.geometry().planes_per_die()},
+      meta_{config_.meta, array},
+      role_(array.geometry().blocks(), Role::unused),
+      owner_(array.geometry().blocks()) {
+    const Geometry& g = array.geometry();
+    const std::uint32_t per_channel = g.dies() / g.channels();
+    for (std::uint32_t plane = 0; plane < g.planes_per_die(); ++plane)
+        for (std::uint32_t die = 0; die < per_channel; ++die)
+            for (std::uint32_t channel = 0; channel < g.channels(); ++channel)
+                if (const DieId d{channel * per_channel + die}; d.value() < config_.groups) spread_.push_back(g.plane_at(d, plane));
+}
+
+FtlError MergeFtl::fail(FtlError error) {
+    if (error.kind == FtlErrorKind::lost_page) return error;
+    read_only_ = true;
+    // Nothing more can be reclaimed: the device is at its end.
+    if (error.kind == FtlErrorKind::no_free_block) error.kind = FtlErrorKind::read_only;
+    return error;
+}
+
+FtlError MergeFtl::fail(const NandError& error, Lpn lpn) {
+    if (error.kind == NandErrorKind::host_io) return fail(FtlError{FtlErrorKind::host_io, lpn, error.done, error.host_errno});
+    return {FtlErrorKind::lost_page, lpn, error.done};
+}
+
+std::optional<Ppn> MergeFtl::locate(Lpn lpn) const {
+    if (!map_.is_mapped(lpn)) return std::nullopt;
+    const Geometry& g = array_.geometry();
+    if (map_.is_logged(lpn)) {
+        const auto page = logs_.find(lpn);
+        ensure(page.has_value(), "G1: a logged page lies in a log block");
+        return g.page_of(logs_.at(page->slot).block, page->page);
+    }
+    const auto block = map_.data_block(map_.block_of(lpn));
+    ensure(block.has_value(), "G1: a mapped page that is not logged lies in a data block");
+    return g.page_of(*block, map_.offset_of(lpn));
+}
+
+FtlResult<SimTime> MergeFtl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a read lies in the logical space");
+    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    reads_.clear();
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
+        if (const auto page = locate(Lpn{first.value() + i})) reads_.push_back({*page, 0, logical_page_bytes(), part});
+        else if (!part.empty()) std::memset(part.data(), 0, part.size());
+    }
+    counters_.host_pages_read += pages;
+    if (reads_.empty()) return now;
+    const auto done = array_.read(reads_, now, origin);
+    if (done) return *done;
+    Lpn lost = first;
+    for (std::uint32_t i = 0; i < pages; ++i)
+        if (locate(Lpn{first.value() + i}) == done.error().page) lost = Lpn{first.value() + i};
+    return std::unexpected(fail(done.error(), lost));
+}
+
+FtlResult<SimTime> MergeFtl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(lpn.value() < logical_pages() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+    ++counters_.host_pages_read;
+    const auto page = locate(lpn);
+    if (!page) {
+        if (!to.empty()) std::memset(to.data(), 0, to.size());
+        return now;
+    }
+    const auto done = array_.read(PageRead{*page, offset, bytes, to}, now, origin);
+    if (!done) return std::unexpected(fail(done.error(), lpn));
+    return *done;
+}
+
+FtlResult<SimTime> MergeFtl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a write lies in the logical space");
+    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    SimTime done = now;
+    for (std::uint32_t i = 0; i < pages;) {
+        const Lpn lpn{first.value() + i};
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn, now});
+        const auto where = place(lpn, std::min(pages - i, map_.pages_per_block() - map_.offset_of(lpn)), now);
+        if (!where) return std::unexpected(fail(where.error()));
+        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), std::size_t{where->pages} * logical_page_bytes());
+        const auto written = append(*where, lpn, part, now, origin, done);
+        if (!written) return std::unexpected(fail(written.error()));
+        i += *written;
+    }
+    counters_.host_pages_written += pages;
+    return done;
+}
+
+/// Pages programmed; fewer than asked when one failed, whose block is emptied at once.
+FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin, SimTime& done) {
+    LogBlock& log = logs_.at(place.slot);
+    ensure(place.pages != 0 && logs_.has_room(place.slot), "L3: a place has room");
+    const SimTime start = std::max(now, log.ready);
+    done = std::max(done, log.named);
+    for (std::uint32_t i = 0; i < place.pages; ++i) {
+        const Lpn lpn{first.value() + i};
+        const auto data = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
+        const PageProgram program{array_.geometry().page_of(log.block, log.next), data, {lpn, WriteSequence{next_sequence_++}, PageKind::data, 0}};
+        const auto programmed = array_.program({&program, 1}, start, origin);
+        if (!programmed && programmed.error().kind == NandErrorKind::program_failed) {
+            log.sealed = true;
+            ++log.next;
+            pool_.set_failing(log.block);
+            durable_at_ = std::max(durable_at_, done);
+            if (auto emptied = reclaim(place.slot, now); !emptied) return std::unexpected(emptied.error());
+            return i;
+        }
+        if (!programmed) return std::unexpected(fail(programmed.error(), lpn));
+        log.last_end = std::max(log.last_end, *programmed);
+        adopt(lpn, place.slot, log.next++);
+        done = std::max(done, *programmed);
+    }
+    durable_at_ = std::max(durable_at_, done);
+    // Complete and in place: switched at once, so that a stream holds no log block that others could use.
+    if (log.next == map_.pages_per_block() && log.home && can_complete(place.slot)) {
+        if (auto merged = merge(*log.home, now); !merged) return std::unexpected(merged.error());
+    }
+    return place.pages;
+}
+
+void MergeFtl::adopt(Lpn lpn, LogSlot slot, std::uint32_t page) {
+    if (map_.is_logged(lpn)) logs_.drop(lpn);
+    logs_.put(lpn, slot, page);
+    map_.map(lpn);
+    map_.set_logged(lpn);
+}
+
+void MergeFtl::forget(Lpn lpn) {
+    if (map_.is_logged(lpn)) {
+        logs_.drop(lpn);
+        map_.clear_logged(lpn);
+    }
+    map_.unmap(lpn);
+}
+
+FtlResult<SimTime> MergeFtl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a trim lies in the logical space");
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    const std::uint32_t end = first.value() + pages;
+    for (std::uint32_t at = first.value(); at < end;) {
+        const LogicalBlock home = map_.block_of(Lpn{at});
+        const std::uint32_t base = map_.page_of(home, 0).value();
+        const std::uint32_t stop = std::min(end, base + map_.pages_per_block());
+        std::uint32_t trimmed = 0;
+        for (std::uint32_t o = map_.next_mapped(home, at - base); base + o < stop; o = map_.next_mapped(home, o + 1), ++trimmed) forget(Lpn{base + o});
+        if (trimmed != 0) {
+            counters_.host_pages_trimmed += trimmed;
+            const WriteSequence sequence{next_sequence_};
+            if (!trims_.empty() && trims_.back().sequence == sequence && trims_.back().first.value() + trims_.back().pages == at) trims_.back().pages += stop - at;
+            else trims_.push_back({Lpn{at}, stop - at, sequence});
+            if (map_.next_mapped(home, 0) == map_.pages_per_block()) {
+                if (auto emptied = merge(home, now); !emptied) return std::unexpected(fail(emptied.error()));
+            }
+        }
+        at = stop;
+    }
+    // They wait in DRAM for a flush, but not without bound.
+    if (trims_.size() * trimmed_bytes * 2 > logical_page_bytes()) {
+        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(fail(committed.error()));
+    }
+    return now;
+}
+
+FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
+    ensure(recovered_, "recover() comes first");
+    if (!trims_.empty() && !read_only_) {
+        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(fail(committed.error()));
+    }
+    return std::max(now, durable_at_);
+}
+
+SimTime MergeFtl::idle(SimTime now) {
+    if (read_only_ || !recovered_) return sim_never;
+    if (!leaving_.empty() && leaving_.front().ready <= now) {
+        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) (void)fail(committed.error());
+    }
+    return leaving_.empty() ? sim_never : std::max(now, leaving_.front().ready);
+}
+
+FtlResult<SimTime> MergeFtl::relocate(BlockId block, SimTime now) {
+    ensure(recovered_, "recover() comes first");
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+    FtlResult<void> moved;
+    if (role_[block.value()] == Role::data) moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
+    else if (role_[block.value()] == Role::log) moved = reclaim(owner_[block.value()], now);
+    else return now;
+    if (!moved) return std::unexpected(fail(moved.error()));
+    const auto committed = commit(Commit::everything, {}, now);
+    if (!committed) return std::unexpected(fail(committed.error()));
+    return *committed;
+}
+
+FtlCounters MergeFtl::counters() const {
+    FtlCounters all = counters_;
+    all.retired_blocks = pool_.retired_blocks();
+    return all;
+}
+
+FtlSpace MergeFtl::space() const {
+    FtlSpace s;
+    s.free_blocks = pool_.free_blocks() + static_cast<std::uint32_t>(leaving_blocks_.size());
+    s.spare_blocks = pool_.good_blocks() > map_.logical_blocks() ? pool_.good_blocks() - map_.logical_blocks() : 0;
+    s.bad_blocks = pool_.lost_blocks();
+    s.mapped_pages = map_.mapped_pages();
+    return s;
+}
+
+BlockStatus MergeFtl::status_of(BlockId block) const {
+    const std::uint32_t owner = owner_[block.value()];
+    switch (role_[block.value()]) {
+    case Role::data: {
+        const LogicalBlock home{owner};
+        std::uint32_t logged = 0;
+        for (std::uint32_t o = map_.next_logged(home, 0); o < map_.pages_per_block(); o = map_.next_logged(home, o + 1)) ++logged;
+        return {BlockUse::data, map_.mapped_in(home, 0, map_.pages_per_block()) - logged};
+    }
+    case Role::log: return {BlockUse::log, logs_.at(owner).live};
+    case Role::journal: return {BlockUse::other, 0};
+    case Role::lost: return {BlockUse::bad, 0};
+    case Role::unused:
+    case Role::free:
+    case Role::leaving: break;
+    }
+    return {BlockUse::free, 0};
+}
+
+} // namespace flashlab

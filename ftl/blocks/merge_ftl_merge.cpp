@@ -1,0 +1,206 @@
+/// Merges, and the blocks they take and leave.
+#include <algorithm>
+
+#include "ftl/blocks/merge_ftl.h"
+
+namespace flashlab {
+
+std::uint32_t MergeFtl::max_logs() const {
+    const std::uint32_t kept = map_.logical_blocks() + merge_reserve;
+    const std::uint32_t good = pool_.good_blocks();
+    return good > kept ? std::min(config_.log_blocks, good - kept) : 0;
+}
+
+FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
+    constexpr std::uint32_t low = 2;
+    constexpr std::size_t most_leaving = 64; // the checkpoint has room for as many log blocks more (plan_merge)
+    if (pool_.free_blocks() <= low && !leaving_.empty() && leaving_.front().ready <= now) {
+        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(committed.error());
+    }
+    if ((pool_.free_blocks() < low && !leaving_.empty()) || leaving_.size() >= most_leaving) {
+        if (auto committed = commit(Commit::everything, {}, now); !committed) return std::unexpected(committed.error());
+    }
+    const auto taken = pool_.take(plane, now, no_event);
+    if (!taken) return taken;
+    if (max_logs() < config_.least_logs) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}); // G4: too many were lost on the way
+    return taken;
+}
+
+FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime now) {
+    const auto taken = take_block(plane_for(home ? home->value() : turn_++), now);
+    if (!taken) return std::unexpected(taken.error());
+    const LogSlot slot = logs_.open(taken->block, home);
+    role_[taken->block.value()] = Role::log;
+    owner_[taken->block.value()] = slot;
+    logs_.at(slot).ready = taken->ready;
+    std::vector<std::byte> own;
+    encode_log_opened(own, taken->block, home);
+    const auto named = commit(Commit::what_is_due, own, taken->ready);
+    if (!named) return std::unexpected(named.error());
+    logs_.at(slot).named = *named;
+    return slot;
+}
+
+bool MergeFtl::can_complete(LogSlot slot) const {
+    const LogBlock& log = logs_.at(slot);
+    if (!log.in_place || pool_.is_failing(log.block) || array_.is_bad(log.block)) return false;
+    if (log.sealed && map_.next_mapped(*log.home, log.next) != map_.pages_per_block()) return false;
+    return log.live == map_.mapped_in(*log.home, 0, log.next);
+}
+
+FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, MergeTarget target) {
+    Leaving leaving{.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id()};
+    const std::uint32_t all = map_.pages_per_block();
+    const auto slot = logs_.of_home(home);
+    if (map_.next_mapped(home, 0) == all) {
+        install(home, std::nullopt, leaving);
+    } else if (target == MergeTarget::log_block_if_possible && map_.next_logged(home, 0) == all) {
+        install(home, map_.data_block(home), leaving); // its log blocks hold nothing any more
+    } else {
+        bool completed = false;
+        if (target == MergeTarget::log_block_if_possible && slot && can_complete(*slot)) {
+            const auto done = complete(*slot, now, leaving);
+            if (!done) return std::unexpected(done.error());
+            completed = *done;
+        }
+        if (!completed) {
+            if (auto gathered = gather(home, now, leaving); !gathered) return gathered;
+        }
+    }
+    push(leaving);
+    return {};
+}
+
+/// Switch or partial merge. False: a program failed, the log block is sealed and will be lost.
+FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) {
+    LogBlock& log = logs_.at(slot);
+    const LogicalBlock home = *log.home;
+    const auto copied = copy_mapped(home, log.block, log.next, map_.pages_per_block(), std::max(now, log.last_end));
+    if (!copied) return std::unexpected(copied.error());
+    if (copied->target_failed) {
+        log.sealed = true;
+        pool_.set_failing(log.block);
+        return false;
+    }
+    leaving.ready = std::max({leaving.ready, log.last_end, copied->end});
+    leaving.copies = copied->copies;
+    ++(copied->copies == 0 ? counters_.switch_merges : counters_.partial_merges);
+    install(home, log.block, leaving);
+    return true;
+}
+
+/// Full merge.
+FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leaving) {
+    for (;;) {
+        const auto taken = take_block(plane_for(home.value()), now);
+        if (!taken) return std::unexpected(taken.error());
+        const auto copied = copy_mapped(home, taken->block, 0, map_.pages_per_block(), taken->ready);
+        if (!copied) return std::unexpected(copied.error());
+        if (copied->target_failed) { // nothing names it: lost at once, the sources are as they were
+            pool_.set_failing(taken->block);
+            role_[taken->block.value()] = Role::lost;
+            if (auto lost = pool_.give_back(taken->block, copied->end, {Cause::merge, leaving.id}); !lost) return std::unexpected(lost.error());
+            continue;
+        }
+        leaving.ready = std::max(leaving.ready, copied->end);
+        leaving.copies = copied->copies;
+        ++counters_.full_merges;
+        install(home, taken->block, leaving);
+        return {};
+    }
+}
+
+/// In page order, one after the other: the controller has one page of room. A page that cannot be read is skipped: it stays mapped, reads of it go on
+/// failing, and nothing else does.
+FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now) {
+    Copied done{now, 0, false};
+    for (std::uint32_t o = map_.next_mapped(home, from); o < until; o = map_.next_mapped(home, o + 1)) {
+        const auto copied = array_.copy(*locate(map_.page_of(home, o)), array_.geometry().page_of(to, o), done.end, {Cause::merge, no_event});
+        if (copied) {
+            done.end = *copied;
+            ++done.copies;
+            continue;
+        }
+        if (copied.error().kind == NandErrorKind::host_io) return std::unexpected(fail(copied.error(), map_.page_of(home, o)));
+        done.end = copied.error().done;
+        if (copied.error().kind == NandErrorKind::program_failed) {
+            done.target_failed = true;
+            break;
+        }
+    }
+    counters_.gc_page_copies += done.copies;
+    return done;
+}
+
+FtlResult<bool> MergeFtl::fill_in_place(LogSlot slot, std::uint32_t from, std::uint32_t to, SimTime now) {
+    LogBlock& log = logs_.at(slot);
+    const auto copied = copy_mapped(*log.home, log.block, from, to, std::max({now, log.ready, log.last_end}));
+    if (!copied) return std::unexpected(copied.error());
+    if (copied->target_failed) {
+        log.sealed = true;
+        pool_.set_failing(log.block);
+        return false;
+    }
+    for (std::uint32_t o = map_.next_mapped(*log.home, from); o < to; o = map_.next_mapped(*log.home, o + 1)) adopt(map_.page_of(*log.home, o), slot, o);
+    log.next = to;
+    log.last_end = std::max(log.last_end, copied->end);
+    durable_at_ = std::max(durable_at_, copied->end);
+    return true;
+}
+
+/// From here on `target` is the data block; what it replaces leaves.
+void MergeFtl::install(LogicalBlock home, std::optional<BlockId> target, Leaving& leaving) {
+    const auto old = map_.data_block(home);
+    for (std::uint32_t o = map_.next_logged(home, 0); o < map_.pages_per_block(); o = map_.next_logged(home, o + 1)) {
+        logs_.drop(map_.page_of(home, o));
+        map_.clear_logged(map_.page_of(home, o));
+    }
+    map_.set_data_block(home, target);
+    if (target) {
+        role_[target->value()] = Role::data;
+        owner_[target->value()] = home.value();
+    }
+    encode_moved(changes_, home, target, WriteSequence{next_sequence_}, map_);
+    while (const auto slot = logs_.of_home(home)) {
+        if (logs_.at(*slot).block == target) logs_.close(*slot);
+        else close_log(*slot, leaving);
+    }
+    if (old && old != target) leave(*old, leaving);
+}
+
+void MergeFtl::close_log(LogSlot slot, Leaving& leaving) {
+    const BlockId block = logs_.at(slot).block;
+    encode_log_closed(changes_, block);
+    logs_.close(slot);
+    leave(block, leaving);
+}
+
+void MergeFtl::leave(BlockId block, Leaving& leaving) {
+    role_[block.value()] = Role::leaving;
+    leaving_blocks_.push_back(block);
+    ++leaving.blocks;
+}
+
+void MergeFtl::push(Leaving leaving) {
+    leaving.bytes = changes_.size() - leaving_bytes_;
+    leaving_bytes_ = changes_.size();
+    if (events_.wants(EventLevel::all) && leaving.blocks != 0)
+        events_.on(GcJobEvent{leaving.id, leaving.start, leaving.ready, GroupId{0}, leaving_blocks_.back(), leaving.copies, Cause::merge});
+    leaving_.push_back(leaving);
+}
+
+FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
+    ++counters_.gc_jobs;
+    if (const auto home = logs_.at(slot).home) return merge(*home, now);
+    for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
+        const auto lpn = logs_.live_page(slot, page);
+        if (!lpn) continue;
+        if (auto merged = merge(map_.block_of(*lpn), now); !merged) return merged;
+    }
+    Leaving leaving{.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id()};
+    close_log(slot, leaving);
+    push(leaving);
+    return {};
+}
+
+} // namespace flashlab

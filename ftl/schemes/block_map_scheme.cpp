@@ -1,0 +1,22 @@
+#include "ftl/schemes/block_map_scheme.h"
+
+#include "ftl/schemes/block_map.h"
+#include "ftl/schemes/merge_plan.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr MergeKind kind{.name = "block_map",
+                         .most_logs_a_plane = 1,
+                         .warning = "block_map rewrites a whole block for each small overwrite: right for large sequential writes and as a baseline, very slow and "
+                                    "wearing for anything else (log_block, fast and page_map are not)"};
+
+} // namespace
+
+const Scheme& block_map_scheme() {
+    static constexpr Scheme scheme{kind.name, "block map alone: an overwrite rewrites its block (the baseline BL)", plan_of<kind>, make_of<BlockMapFtl, kind>};
+    return scheme;
+}
+
+} // namespace flashlab

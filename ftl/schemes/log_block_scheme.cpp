@@ -1,0 +1,19 @@
+#include "ftl/schemes/log_block_scheme.h"
+
+#include "ftl/schemes/log_block.h"
+#include "ftl/schemes/merge_plan.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr MergeKind kind{.name = "log_block", .least_logs = 2, .warning = {}};
+
+} // namespace
+
+const Scheme& log_block_scheme() {
+    static constexpr Scheme scheme{kind.name, "block map with a log block for each logical block under write (BAST, LBFTL)", plan_of<kind>, make_of<LogBlockFtl, kind>};
+    return scheme;
+}
+
+} // namespace flashlab

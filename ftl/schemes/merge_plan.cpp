@@ -1,0 +1,70 @@
+#include "ftl/schemes/merge_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace flashlab {
+
+namespace {
+
+std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& f, const Geometry& g) {
+    if (f.mapping_unit_pages != 1)
+        return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: {} maps blocks, and pages inside log blocks; set it to 1", f.mapping_unit_pages, kind.name));
+    if (f.striping != 1)
+        return std::unexpected(fmt::format("ftl.striping is {}: {} gives neighbouring logical blocks to different channels instead; set ftl.striping to 1", f.striping,
+                                           kind.name));
+    if (f.groups > g.dies())
+        return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+    if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
+    if (f.log_blocks != 0 && f.log_blocks < kind.least_logs)
+        return std::unexpected(fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", f.log_blocks, kind.name, kind.least_logs));
+    return {};
+}
+
+} // namespace
+
+std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const SsdConfig& config, const Geometry& g) {
+    const FtlConfig& f = config.ftl;
+    if (auto fits = refuse(kind, f, g); !fits) return std::unexpected(fits.error());
+    MergePlan out;
+    FtlPlan& plan = out.plan;
+    plan.groups = f.groups == 0 ? g.dies() : f.groups;
+    plan.logical_page_bytes = g.page_bytes();
+    const std::uint32_t planes = plan.groups * g.planes_per_die();
+    const std::uint32_t blocks = planes * g.blocks_per_plane();
+    const std::uint32_t bad = factory_bad_blocks(config.nand, blocks);
+    const std::uint32_t good = blocks - bad;
+    const std::uint32_t reserve = MergeFtl::merge_reserve + 1; // one more, so that the first block to fail does not end the device
+    const std::uint32_t logs_asked = std::max(f.log_blocks, kind.least_logs) + kind.logs_beside;
+    const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
+    constexpr std::uint32_t logs_after_a_cut = 64; // merges that were issued and not yet recorded bring their log blocks back
+    const MergeLimits most{g.blocks(), good, g.pages_per_block()};
+    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, std::max(asked, logs_asked) + logs_after_a_cut));
+    plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.blocks.size());
+    const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
+    if (plan.meta_blocks == 0 || good < 2 * least)
+        return std::unexpected(fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good, logs_asked,
+                                           reserve, plan.meta_blocks, f.log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
+    plan.spare_blocks = std::max(asked, least);
+    if (plan.spare_blocks > asked)
+        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked, plan.spare_blocks, logs_asked,
+                                            reserve, plan.meta_blocks));
+    const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
+    if (f.log_blocks != 0) {
+        out.ftl.log_blocks = logs_asked;
+    } else {
+        // What is left free lets merges run ahead on several planes.
+        const std::uint32_t ahead = std::min(planes, room / 4);
+        out.ftl.log_blocks = std::max(logs_asked, room - ahead);
+        if (kind.most_logs_a_plane != 0) out.ftl.log_blocks = std::clamp(kind.most_logs_a_plane * planes, logs_asked, out.ftl.log_blocks);
+    }
+    if (!kind.warning.empty()) plan.warnings.emplace_back(kind.warning);
+    out.ftl.least_logs = 1 + kind.logs_beside;
+    out.ftl.groups = plan.groups;
+    out.ftl.logical_blocks = good - plan.spare_blocks;
+    plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();
+    return out;
+}
+
+} // namespace flashlab

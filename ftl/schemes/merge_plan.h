@@ -1,0 +1,44 @@
+/// What a configuration of a block-mapping scheme comes to: data, log, reserve and journal blocks.
+///
+/// Idea       One calculation for the three schemes; they differ in how many log blocks they need and like.
+/// Invariant  Pure. logical + log + MergeFtl::merge_reserve blocks never exceed the good blocks outside the journal.
+/// Cost       One pass over the blocks for the factory's marks.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include "ftl/blocks/merge_ftl.h"
+#include "ftl/scheme.h"
+
+namespace flashlab {
+
+struct MergeKind {
+    std::string_view name;
+    std::uint32_t least_logs = 1;        ///< that ftl.log_blocks may ask for
+    std::uint32_t logs_beside = 0;       ///< kept in addition to ftl.log_blocks (FAST's SW log block)
+    std::uint32_t most_logs_a_plane = 0; ///< when mkfs chooses; 0 = what the reserve allows
+    std::string_view warning;            ///< mkfs prints it
+};
+
+struct MergePlan {
+    FtlPlan plan;
+    MergeFtlConfig ftl;
+};
+
+[[nodiscard]] std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const SsdConfig& config, const Geometry& geometry);
+
+/// The two functions of a Scheme.
+template <const MergeKind& kind>
+std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config, const Geometry& geometry) {
+    auto planned = plan_merge(kind, config, geometry);
+    if (!planned) return std::unexpected(planned.error());
+    return std::move(planned->plan);
+}
+
+template <class Ftl_, const MergeKind& kind>
+std::expected<std::unique_ptr<Ftl>, std::string> make_of(const FtlParts& parts) {
+    auto planned = plan_merge(kind, parts.config, parts.array.geometry());
+    if (!planned) return std::unexpected(planned.error());
+    return std::make_unique<Ftl_>(std::move(planned->ftl), parts.array, parts.events);
+}
+
+} // namespace flashlab
