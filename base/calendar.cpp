@@ -16,8 +16,7 @@ std::size_t Calendar::first_ending_after(SimTime time) const {
     return static_cast<std::size_t>(at - slots_.begin());
 }
 
-SimTime Calendar::earliest(SimTime from, Duration length) const {
-    if (from >= last_end_ || length == Duration{0}) return from;
+SimTime Calendar::earliest_gap(SimTime from, Duration length) const {
     SimTime start = from;
     for (std::size_t at = first_ending_after(from); at < slots_.size(); ++at) {
         if (slots_[at].start - start >= length) return start;
@@ -70,12 +69,7 @@ void Calendar::insert(std::size_t at, Slot slot) {
     last_end_ = std::max(last_end_, slot.end);
 }
 
-SimTime Calendar::free_at() const { return last_end_; }
-
-Duration Calendar::busy() const { return busy_; }
-
-void Calendar::settle(SimTime now) {
-    if (head_ < slots_.size() && slots_[head_].end > now && slots_.size() - head_ <= max_live) return;
+void Calendar::drop_past(SimTime now) {
     while (head_ < slots_.size() && slots_[head_].end <= now) ++head_;
     while (slots_.size() - head_ > max_live) {
         slots_[head_ + 1].start = slots_[head_].start;

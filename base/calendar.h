@@ -27,16 +27,25 @@ public:
     /// `shortest`: gaps below it are useless to every caller and are merged away. No phase of positive length may be shorter.
     explicit Calendar(Duration shortest = Duration{1});
     /// Earliest start >= from at which `length` fits; reserves nothing. A phase of no length fits anywhere.
-    [[nodiscard]] SimTime earliest(SimTime from, Duration length) const;
+    [[nodiscard]] SimTime earliest(SimTime from, Duration length) const {
+        if (from >= last_end_ || length == Duration{0}) return from;
+        return earliest_gap(from, length);
+    }
     /// Earliest gap, taken.
     Slot reserve(SimTime from, Duration length);
     /// Takes exactly [start, start + length); ContractViolation when it is not free.
     void take(SimTime start, Duration length);
-    [[nodiscard]] SimTime free_at() const; ///< end of the last reservation, sim_start when none
-    [[nodiscard]] Duration busy() const;   ///< total reserved, ever
-    void settle(SimTime now);
+    [[nodiscard]] SimTime free_at() const { return last_end_; } ///< end of the last reservation, sim_start when none
+    [[nodiscard]] Duration busy() const { return busy_; }       ///< total reserved, ever
+    void settle(SimTime now) {
+        if (head_ == slots_.size()) return;
+        if (slots_[head_].end > now && slots_.size() - head_ <= max_live) return;
+        drop_past(now);
+    }
 
 private:
+    [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length) const;
+    void drop_past(SimTime now);
     [[nodiscard]] std::size_t first_ending_after(SimTime time) const;
     void insert(std::size_t at, Slot slot);
 

@@ -40,67 +40,46 @@ BlockRecord BlockTable::record_of(BlockId block) const {
     return {known.erase_count, known.grown_bad};
 }
 
-std::expected<std::uint32_t, HostIoError> BlockTable::write_pointer(BlockId block) {
-    Block& known = blocks_[block.value()];
-    if (known.write_pointer == unknown) [[unlikely]] {
-        if (auto found = find_write_pointer(block); !found) return std::unexpected(found.error());
-    }
-    return known.write_pointer;
-}
-
-std::expected<void, HostIoError> BlockTable::find_write_pointer(BlockId block) {
-    if (auto read = store_.read_block_records(block, scratch_); !read) return read;
+std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId block) {
+    if (auto read = store_.read_block_records(block, scratch_); !read) return std::unexpected(read.error());
     Block& known = blocks_[block.value()];
     const auto is_erased = [](const PageRecord& record) { return record.state == CellState::erased; };
     const auto last = std::find_if_not(scratch_.rbegin(), scratch_.rend(), is_erased);
     known.write_pointer = static_cast<std::uint32_t>(scratch_.rend() - last);
     known.all_programmed = std::all_of(scratch_.begin(), last.base(), [](const PageRecord& record) { return record.state == CellState::programmed; });
-    return {};
+    return known.write_pointer;
 }
 
-void BlockTable::check_program(Ppn page) {
-    const BlockId block = geometry_.block_of(page);
+void BlockTable::refuse_program(BlockId block, std::uint32_t page) const {
     const Block& known = blocks_[block.value()];
-    const std::uint32_t at = geometry_.page_in_block(page);
-    if (known.bad) [[unlikely]] violated(fmt::format("N1: block {} is bad, page {} cannot be programmed", block.value(), at));
-    if (at < known.write_pointer) [[unlikely]] {
-        violated(fmt::format("N1: page {} of block {} lies before its write pointer {}", at, block.value(), known.write_pointer));
-    }
+    if (known.bad) violated(fmt::format("N1: block {} is bad, page {} cannot be programmed", block.value(), page));
+    violated(fmt::format("N1: page {} of block {} lies before its write pointer {}", page, block.value(), known.write_pointer));
 }
 
 void BlockTable::check_erase(BlockId block) const {
     if (blocks_[block.value()].bad) [[unlikely]] violated(fmt::format("N1: block {} is bad and cannot be erased", block.value()));
 }
 
-SimTime BlockTable::read_ready(Ppn page, SimTime from) const {
-    const BlockId block = geometry_.block_of(page);
-    const Block& known = blocks_[block.value()];
-    if (known.programmed_at <= from) [[likely]] return from;
+SimTime BlockTable::end_of_program(BlockId block, std::uint32_t page, SimTime from) const {
     const Recent& recent = recent_[geometry_.plane_of(block).value()];
     for (std::uint32_t back = 1; back <= Recent::size; ++back) {
         const std::uint32_t at = (recent.next - back) % Recent::size;
-        if (recent.end[at] != sim_start && recent.page[at] == page.value()) return std::max(from, recent.end[at]);
+        if (recent.end[at] != sim_start && recent.block[at] == block.value() && recent.page[at] == page) return std::max(from, recent.end[at]);
     }
     // Longer ago, or not programmed since the erase: waiting for the block's last program is right and rarely too long.
-    return known.programmed_at;
+    return blocks_[block.value()].programmed_at;
 }
 
-void BlockTable::note_read(BlockId block, SimTime end) {
+void BlockTable::note_program(BlockId block, std::uint32_t page, SimTime end, bool failed) {
     Block& known = blocks_[block.value()];
-    known.idle_at = std::max(known.idle_at, end);
-}
-
-void BlockTable::note_program(Ppn page, SimTime end, bool failed) {
-    const BlockId block = geometry_.block_of(page);
-    Block& known = blocks_[block.value()];
-    const std::uint32_t at = geometry_.page_in_block(page);
-    if (at != known.write_pointer || failed) known.all_programmed = false;
-    known.write_pointer = at + 1;
+    if (page != known.write_pointer || failed) known.all_programmed = false;
+    known.write_pointer = page + 1;
     known.programmed_at = end;
     known.idle_at = std::max(known.idle_at, end);
     Recent& recent = recent_[geometry_.plane_of(block).value()];
     const std::uint32_t slot = recent.next++ % Recent::size;
-    recent.page[slot] = page.value();
+    recent.block[slot] = block.value();
+    recent.page[slot] = page;
     recent.end[slot] = end;
 }
 
@@ -114,7 +93,7 @@ void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
     // The pages read as erased only after this erase: an older program's end says nothing of them any more.
     Recent& recent = recent_[geometry_.plane_of(block).value()];
     for (std::size_t i = 0; i < Recent::size; ++i) {
-        if (recent.end[i] != sim_start && geometry_.block_of(Ppn{recent.page[i]}) == block) recent.end[i] = sim_start;
+        if (recent.block[i] == block.value()) recent.end[i] = sim_start;
     }
 }
 

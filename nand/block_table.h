@@ -6,6 +6,7 @@
 /// Power cut  Rebuilt from the store.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <expected>
 #include <vector>
@@ -27,25 +28,41 @@ public:
     [[nodiscard]] BlockRecord record_of(BlockId block) const;
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const { return blocks_[block.value()].erase_count; }
     /// The next page that may be programmed.
-    [[nodiscard]] std::expected<std::uint32_t, HostIoError> write_pointer(BlockId block);
+    [[nodiscard]] std::expected<std::uint32_t, HostIoError> write_pointer(BlockId block) {
+        const Block& known = blocks_[block.value()];
+        if (known.write_pointer != unknown) [[likely]] return known.write_pointer;
+        return find_write_pointer(block);
+    }
     /// False: some page before the write pointer is skipped, torn or garbage: ask its record. Valid after write_pointer().
     [[nodiscard]] bool all_programmed(BlockId block) const { return blocks_[block.value()].all_programmed; }
 
     /// N1, or a ContractViolation.
-    void check_program(Ppn page);
+    void check_program(BlockId block, std::uint32_t page) const {
+        const Block& known = blocks_[block.value()];
+        if (known.bad || page < known.write_pointer) [[unlikely]] refuse_program(block, page);
+    }
     void check_erase(BlockId block) const;
 
     /// N2: the earliest a read of this page, a program or an erase of this block may start.
-    [[nodiscard]] SimTime read_ready(Ppn page, SimTime from) const;
+    [[nodiscard]] SimTime read_ready(BlockId block, std::uint32_t page, SimTime from) const {
+        if (blocks_[block.value()].programmed_at <= from) [[likely]] return from;
+        return end_of_program(block, page, from);
+    }
     [[nodiscard]] SimTime program_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].programmed_at); }
     [[nodiscard]] SimTime erase_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].idle_at); }
 
-    void note_read(BlockId block, SimTime end);
-    void note_program(Ppn page, SimTime end, bool failed);
+    void note_read(BlockId block, SimTime end) {
+        Block& known = blocks_[block.value()];
+        known.idle_at = std::max(known.idle_at, end);
+    }
+    void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
     void note_erase(BlockId block, SimTime end, bool failed);
     void mark_grown_bad(BlockId block);
 
 private:
+    [[noreturn]] void refuse_program(BlockId block, std::uint32_t page) const;
+    [[nodiscard]] SimTime end_of_program(BlockId block, std::uint32_t page, SimTime from) const;
+
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
     struct Block {
         SimTime programmed_at = sim_start; ///< end of the last program or erase
@@ -58,13 +75,14 @@ private:
     };
     /// The last few programs of a plane: a read of one of these pages waits for that program, not for the block's last.
     struct Recent {
-        static constexpr std::size_t size = 8;
+        static constexpr std::uint32_t size = 8; ///< a power of two
+        std::array<std::uint32_t, size> block{};
         std::array<std::uint32_t, size> page{};
         std::array<SimTime, size> end{};
         std::uint32_t next = 0;
     };
 
-    [[nodiscard]] std::expected<void, HostIoError> find_write_pointer(BlockId block);
+    [[nodiscard]] std::expected<std::uint32_t, HostIoError> find_write_pointer(BlockId block);
 
     Geometry geometry_;
     PageStore& store_;

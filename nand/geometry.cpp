@@ -63,7 +63,12 @@ Geometry::Geometry(const GeometryConfig& config)
       dies_{chips_ * config.dies_per_chip},
       planes_{dies_ * config.planes_per_die},
       blocks_{planes_ * config.blocks_per_plane},
-      pages_{blocks_ * config.pages_per_block} {}
+      pages_{blocks_ * config.pages_per_block},
+      pages_per_block_{config.pages_per_block},
+      blocks_per_plane_{config.blocks_per_plane},
+      planes_per_die_{config.planes_per_die},
+      dies_per_chip_{config.dies_per_chip},
+      chips_per_channel_{config.chips_per_channel} {}
 
 std::expected<void, std::string> NandTiming::validate() const {
     constexpr Duration longest{std::chrono::seconds{10}};

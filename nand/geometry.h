@@ -2,7 +2,7 @@
 ///
 /// Idea       channel > chip > die > plane > block > page, numbered device-wide in that order, so that an id alone names a place.
 /// Invariant  block_of(page_of(b, i)) == b for every i < pages_per_block; all counts fit their ids (validate()).
-/// Cost       A division each; pages_per_block need not be a power of two (TLC parts have 768).
+/// Cost       A multiplication each (Divider); pages_per_block need not be a power of two (TLC parts have 768).
 /// Source     Terms: ONFI 4.0; STYLE's table.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <expected>
 #include <string>
 
+#include "base/divider.h"
 #include "base/id.h"
 
 namespace flashlab {
@@ -49,13 +50,13 @@ public:
     [[nodiscard]] std::uint32_t sectors_per_page() const { return config_.page_bytes / sector_bytes; }
     [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{pages_} * config_.page_bytes; }
 
-    [[nodiscard]] BlockId block_of(Ppn p) const { return BlockId{p.value() / config_.pages_per_block}; }
-    [[nodiscard]] std::uint32_t page_in_block(Ppn p) const { return p.value() % config_.pages_per_block; }
+    [[nodiscard]] BlockId block_of(Ppn p) const { return BlockId{pages_per_block_.divide(p.value())}; }
+    [[nodiscard]] std::uint32_t page_in_block(Ppn p) const { return pages_per_block_.remainder(p.value()); }
     [[nodiscard]] Ppn page_of(BlockId b, std::uint32_t page) const { return Ppn{b.value() * config_.pages_per_block + page}; }
-    [[nodiscard]] PlaneId plane_of(BlockId b) const { return PlaneId{b.value() / config_.blocks_per_plane}; }
-    [[nodiscard]] DieId die_of(PlaneId p) const { return DieId{p.value() / config_.planes_per_die}; }
-    [[nodiscard]] ChipId chip_of(DieId d) const { return ChipId{d.value() / config_.dies_per_chip}; }
-    [[nodiscard]] ChannelId channel_of(ChipId c) const { return ChannelId{c.value() / config_.chips_per_channel}; }
+    [[nodiscard]] PlaneId plane_of(BlockId b) const { return PlaneId{blocks_per_plane_.divide(b.value())}; }
+    [[nodiscard]] DieId die_of(PlaneId p) const { return DieId{planes_per_die_.divide(p.value())}; }
+    [[nodiscard]] ChipId chip_of(DieId d) const { return ChipId{dies_per_chip_.divide(d.value())}; }
+    [[nodiscard]] ChannelId channel_of(ChipId c) const { return ChannelId{chips_per_channel_.divide(c.value())}; }
     [[nodiscard]] BlockId block_at(PlaneId plane, std::uint32_t index) const { return BlockId{plane.value() * config_.blocks_per_plane + index}; }
     [[nodiscard]] PlaneId plane_at(DieId die, std::uint32_t index) const { return PlaneId{die.value() * config_.planes_per_die + index}; }
 
@@ -67,6 +68,11 @@ private:
     std::uint32_t planes_;
     std::uint32_t blocks_;
     std::uint32_t pages_;
+    Divider pages_per_block_;
+    Divider blocks_per_plane_;
+    Divider planes_per_die_;
+    Divider dies_per_chip_;
+    Divider chips_per_channel_;
 };
 
 } // namespace flashlab

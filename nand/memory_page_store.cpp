@@ -8,45 +8,42 @@
 
 namespace flashlab {
 
-/// One block's records without payload: arrays of fields, 10 bytes a page. `tag` holds the cell state and the kind (0: the OOB does not parse).
-struct MemoryPageStore::CompactRecords {
-    explicit CompactRecords(std::uint32_t pages) : lpn(pages), sequence_low(pages), sequence_high(pages), tag(pages) {}
+void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob) {
+    if (pages == nullptr) pages = std::make_unique_for_overwrite<std::byte[]>(std::size_t{pages_per_block} * bytes_a_page);
+    // What lies between the pages known so far and this one has not been programmed since the erase.
+    for (; filled <= page; ++filled) pages[std::size_t{filled} * bytes_a_page + tag_at] = std::byte{0};
+    std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
+    const auto kind = static_cast<std::uint8_t>(oob == nullptr ? 0 : std::to_underlying(oob->kind));
+    at[tag_at] = static_cast<std::byte>(std::to_underlying(state) | (kind << 2));
+    if (oob == nullptr) return;
+    const std::uint64_t sequence = oob->sequence.value();
+    ensure(sequence >> 40 == 0, "MemoryPageStore: write sequences stay below 2^40 in runs without payload");
+    const std::uint32_t lpn = oob->lpn.value();
+    std::memcpy(at, &lpn, sizeof lpn);
+    std::memcpy(at + 4, &sequence, 5); // little-endian host (little_endian.h)
+    if (oob->scheme_word != 0 && scheme_words == nullptr) scheme_words = std::make_unique<std::uint32_t[]>(pages_per_block);
+    if (scheme_words != nullptr) scheme_words[page] = oob->scheme_word;
+}
 
-    void set(std::uint32_t page, const PageRecord& record) {
-        const auto oob = PageOob::decode(record.oob);
-        const std::uint8_t kind = oob ? static_cast<std::uint8_t>(std::to_underlying(oob->kind)) : std::uint8_t{0};
-        tag[page] = static_cast<std::uint8_t>(std::to_underlying(record.state) | (kind << 2));
-        const PageOob known = oob.value_or(PageOob{});
-        ensure(known.sequence.value() >> 40 == 0, "MemoryPageStore: write sequences stay below 2^40 in runs without payload");
-        lpn[page] = known.lpn.value();
-        sequence_low[page] = static_cast<std::uint32_t>(known.sequence.value());
-        sequence_high[page] = static_cast<std::uint8_t>(known.sequence.value() >> 32);
-        if (known.scheme_word != 0 && scheme_word.empty()) scheme_word.resize(lpn.size());
-        if (!scheme_word.empty()) scheme_word[page] = known.scheme_word;
-    }
-
-    [[nodiscard]] PageRecord get(std::uint32_t page) const {
-        PageRecord record;
-        record.state = static_cast<CellState>(tag[page] & 3);
-        const std::uint16_t kind = tag[page] >> 2;
-        if (kind != 0) {
-            const std::uint64_t sequence = (std::uint64_t{sequence_high[page]} << 32) | sequence_low[page];
-            PageOob{Lpn{lpn[page]}, WriteSequence{sequence}, static_cast<PageKind>(kind), scheme_word.empty() ? 0 : scheme_word[page]}.encode(record.oob);
-        } else if (record.state != CellState::erased) {
-            record.oob.fill(std::byte{0xff}); // some bytes that do not parse; which ones is not remembered
-        }
-        return record;
-    }
-
-    std::vector<std::uint32_t> lpn;
-    std::vector<std::uint32_t> sequence_low;
-    std::vector<std::uint8_t> sequence_high;
-    std::vector<std::uint8_t> tag;
-    std::vector<std::uint32_t> scheme_word;
-};
+StoredOob MemoryPageStore::CompactRecords::get(std::uint32_t page) const {
+    if (page >= filled) return {CellState::erased, std::unexpected(OobError::bad_checksum)};
+    const std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
+    const auto tag = std::to_integer<std::uint8_t>(at[tag_at]);
+    const auto state = static_cast<CellState>(tag & 3);
+    if (tag >> 2 == 0) return {state, std::unexpected(OobError::bad_checksum)};
+    std::uint32_t lpn = 0;
+    std::uint64_t sequence = 0;
+    std::memcpy(&lpn, at, sizeof lpn);
+    std::memcpy(&sequence, at + 4, 5);
+    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> 2), scheme_words == nullptr ? 0 : scheme_words[page]}};
+}
 
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
-    : geometry_{geometry}, payload_{payload}, cells_(geometry.blocks()), blocks_(geometry.blocks()) {}
+    : geometry_{geometry},
+      payload_{payload},
+      cells_(payload == Payload::keep ? geometry.blocks() : 0),
+      compact_(payload == Payload::none ? geometry.blocks() : 0),
+      blocks_(geometry.blocks()) {}
 
 MemoryPageStore::~MemoryPageStore() = default;
 
@@ -70,41 +67,64 @@ std::expected<void, HostIoError> MemoryPageStore::write_data(Ppn page, std::span
 }
 
 void MemoryPageStore::discard_data(Ppn first, std::uint32_t pages) {
-    if (pages == geometry_.pages_per_block()) cells_[geometry_.block_of(first).value()].data.reset();
+    if (payload_ == Payload::keep && pages == geometry_.pages_per_block()) cells_[geometry_.block_of(first).value()].data.reset();
 }
 
-PageRecord MemoryPageStore::record_at(const Cells& cells, std::uint32_t page) const {
-    if (payload_ == Payload::none) return cells.compact == nullptr ? PageRecord{} : cells.compact->get(page);
-    return cells.records.empty() ? PageRecord{} : cells.records[page];
+PageRecord MemoryPageStore::record_at(BlockId block, std::uint32_t page) const {
+    if (payload_ == Payload::keep) {
+        const Cells& cells = cells_[block.value()];
+        return cells.records.empty() ? PageRecord{} : cells.records[page];
+    }
+    const StoredOob known = compact_[block.value()].get(page);
+    PageRecord record{.state = known.state};
+    if (known.oob) {
+        known.oob->encode(record.oob);
+    } else if (known.state != CellState::erased) {
+        record.oob.fill(std::byte{0xff}); // some bytes that do not parse; which ones is not remembered
+    }
+    return record;
 }
 
 std::expected<PageRecord, HostIoError> MemoryPageStore::read_record(Ppn page) {
-    return record_at(cells_[geometry_.block_of(page).value()], geometry_.page_in_block(page));
+    return record_at(geometry_.block_of(page), geometry_.page_in_block(page));
 }
 
 std::expected<void, HostIoError> MemoryPageStore::write_record(Ppn page, const PageRecord& record) {
-    Cells& cells = cells_[geometry_.block_of(page).value()];
+    const BlockId block = geometry_.block_of(page);
     const std::uint32_t at = geometry_.page_in_block(page);
     if (payload_ == Payload::none) {
-        if (cells.compact == nullptr) cells.compact = std::make_unique<CompactRecords>(geometry_.pages_per_block());
-        cells.compact->set(at, record);
-    } else {
-        if (cells.records.empty()) cells.records.resize(geometry_.pages_per_block());
-        cells.records[at] = record;
+        const auto oob = PageOob::decode(record.oob);
+        compact_[block.value()].set(at, geometry_.pages_per_block(), record.state, oob ? &*oob : nullptr);
+        return {};
     }
+    Cells& cells = cells_[block.value()];
+    if (cells.records.empty()) cells.records.resize(geometry_.pages_per_block());
+    cells.records[at] = record;
+    return {};
+}
+
+std::expected<StoredOob, HostIoError> MemoryPageStore::read_oob(Ppn page) {
+    if (payload_ == Payload::keep) return PageStore::read_oob(page);
+    return compact_[geometry_.block_of(page).value()].get(geometry_.page_in_block(page));
+}
+
+std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) {
+    if (payload_ == Payload::keep) return PageStore::write_programmed(page, oob, data_crc);
+    compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), CellState::programmed, &oob);
     return {};
 }
 
 std::expected<void, HostIoError> MemoryPageStore::read_block_records(BlockId block, std::span<PageRecord> to) {
-    const Cells& cells = cells_[block.value()];
-    for (std::uint32_t page = 0; page < to.size(); ++page) to[page] = record_at(cells, page);
+    for (std::uint32_t page = 0; page < to.size(); ++page) to[page] = record_at(block, page);
     return {};
 }
 
 std::expected<void, HostIoError> MemoryPageStore::erase_records(BlockId block) {
-    Cells& cells = cells_[block.value()];
-    if (cells.compact != nullptr) std::ranges::fill(cells.compact->tag, std::uint8_t{0});
-    std::ranges::fill(cells.records, PageRecord{});
+    if (payload_ == Payload::none) {
+        compact_[block.value()].filled = 0;
+    } else {
+        std::ranges::fill(cells_[block.value()].records, PageRecord{});
+    }
     return {};
 }
 

@@ -2,7 +2,7 @@
 ///
 /// Idea       A block's arrays appear at its first program. Without payload the record of a page is kept unpacked and compact.
 /// Invariant  What was written is read back, but without payload only an OOB that parses: others read as unreadable bytes.
-/// Cost       Without payload 10 bytes a page (14 in blocks whose pages carry a scheme word); with payload the page and 32 bytes.
+/// Cost       Without payload 10 bytes a page (14 in blocks whose pages carry a scheme word), an erase is O(1); with payload the page and 32 bytes.
 /// Power cut  Lives and dies with the process; cut() of the array works on it as on an image.
 #pragma once
 
@@ -27,24 +27,37 @@ public:
     void discard_data(Ppn first, std::uint32_t pages) override;
     [[nodiscard]] std::expected<PageRecord, HostIoError> read_record(Ppn page) override;
     [[nodiscard]] std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override;
+    [[nodiscard]] std::expected<StoredOob, HostIoError> read_oob(Ppn page) override;
+    [[nodiscard]] std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) override;
     [[nodiscard]] std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override;
     [[nodiscard]] std::expected<void, HostIoError> erase_records(BlockId block) override;
     [[nodiscard]] std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override;
     [[nodiscard]] std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override;
 
 private:
-    struct CompactRecords;
+    /// Payload kept.
     struct Cells {
-        std::unique_ptr<std::byte[]> data;          ///< payload kept
-        std::vector<PageRecord> records;            ///< payload kept
-        std::unique_ptr<CompactRecords> compact;    ///< no payload
+        std::unique_ptr<std::byte[]> data;
+        std::vector<PageRecord> records;
+    };
+    /// One block without payload: for each page LPN (4 bytes), write sequence (5), and a tag of cell state and kind (kind 0: the OOB does not parse).
+    struct CompactRecords {
+        static constexpr std::size_t bytes_a_page = 10;
+        static constexpr std::size_t tag_at = 9;
+        void set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob);
+        [[nodiscard]] StoredOob get(std::uint32_t page) const;
+
+        std::unique_ptr<std::byte[]> pages;
+        std::unique_ptr<std::uint32_t[]> scheme_words;
+        std::uint32_t filled = 0; ///< pages from here on are erased
     };
 
-    [[nodiscard]] PageRecord record_at(const Cells& cells, std::uint32_t page) const;
+    [[nodiscard]] PageRecord record_at(BlockId block, std::uint32_t page) const;
 
     Geometry geometry_;
     Payload payload_;
-    std::vector<Cells> cells_;
+    std::vector<Cells> cells_;            ///< by block; empty without payload
+    std::vector<CompactRecords> compact_; ///< by block; empty with payload
     std::vector<BlockRecord> blocks_;
 };
 

@@ -21,20 +21,18 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
 }
 
-Scheduler::Reservation NandArray::Impl::reserve_read(Ppn page, std::uint32_t bytes, SimTime now) {
+Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now) {
     ensure(!cut_, "no operation after a power cut");
-    const BlockId block = geometry.block_of(page);
-    const auto when = scheduler.read(geometry.plane_of(block), bytes, blocks.read_ready(page, now));
-    blocks.note_read(block, when.end);
+    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now));
+    blocks.note_read(page.block, when.end);
     return when;
 }
 
-std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page) {
-    const BlockId block = geometry.block_of(page);
-    const auto pointer = blocks.write_pointer(block);
+std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page, PageAddress at) {
+    const auto pointer = blocks.write_pointer(at.block);
     if (!pointer) return std::unexpected(pointer.error());
-    if (geometry.page_in_block(page) >= *pointer) return CellState::erased;
-    if (blocks.all_programmed(block)) [[likely]] return CellState::programmed;
+    if (at.page >= *pointer) return CellState::erased;
+    if (blocks.all_programmed(at.block)) [[likely]] return CellState::programmed;
     const auto record = store.read_record(page);
     if (!record) return std::unexpected(record.error());
     return record->state;
@@ -54,10 +52,11 @@ std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimT
 NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, Origin origin) {
     ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
     ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
-    const auto when = reserve_read(page.page, page.bytes, now);
+    const PageAddress at = address_of(page.page);
+    const auto when = reserve_read(at, page.bytes, now);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
-    const auto state = state_of(page.page);
+    const auto state = state_of(page.page, at);
     if (!state) return std::unexpected(host_error(state.error(), page.page, when.end));
     if (*state == CellState::erased) return std::unexpected(NandError{NandErrorKind::erased_page, page.page, when.end});
     if (*state != CellState::programmed) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
@@ -78,47 +77,50 @@ NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, Sim
 }
 
 std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {
-    const auto when = reserve_read(page, geometry.config().spare_bytes, now);
+    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page);
-    const auto record = store.read_record(page);
+    const auto record = store.read_oob(page);
     if (!record) return std::unexpected(host_error(record.error(), page, when.end));
-    return OobRead{PageOob::decode(record->oob), record->state, when.end};
+    return OobRead{record->oob, record->state, when.end};
 }
 
-void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) {
+/// The promises of a call; the addresses are those of its pages.
+void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) const {
     ensure(!cut_, "no operation after a power cut");
     ensure(!pages.empty() && pages.size() <= geometry.planes_per_die(), "a program has one page a plane");
-    const DieId die = geometry.die_of(geometry.plane_of(geometry.block_of(pages.front().page)));
     for (std::size_t i = 0; i < pages.size(); ++i) {
-        const PlaneId plane = geometry.plane_of(geometry.block_of(pages[i].page));
-        ensure(geometry.die_of(plane) == die, "a multi-plane program stays on one die");
-        ensure(geometry.page_in_block(pages[i].page) == geometry.page_in_block(pages.front().page), "a multi-plane program has one page offset");
-        for (std::size_t j = 0; j < i; ++j) ensure(geometry.plane_of(geometry.block_of(pages[j].page)) != plane, "a multi-plane program has one page a plane");
         ensure(!store.keeps_payload() || pages[i].data.size() == geometry.page_bytes(), "a program has a whole page of data");
+        if (i == 0) continue;
+        ensure(geometry.die_of(planes_[i]) == geometry.die_of(planes_[0]), "a multi-plane program stays on one die");
+        ensure(addresses_[i].page == addresses_[0].page, "a multi-plane program has one page offset");
+        for (std::size_t j = 0; j < i; ++j) ensure(planes_[i] != planes_[j], "a multi-plane program has one page a plane");
     }
 }
 
 NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
-    check_program_call(pages);
     planes_.clear();
-    SimTime from = now;
+    addresses_.clear();
     for (const PageProgram& page : pages) {
-        const BlockId block = geometry.block_of(page.page);
-        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), page.page, now));
-        blocks.check_program(page.page);
-        planes_.push_back(geometry.plane_of(block));
+        addresses_.push_back(address_of(page.page));
+        planes_.push_back(geometry.plane_of(addresses_.back().block));
+    }
+    check_program_call(pages);
+    SimTime from = now;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const auto [block, at] = addresses_[i];
+        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
+        blocks.check_program(block, at);
         from = blocks.program_ready(block, from);
     }
     const auto when = scheduler.program(planes_, from);
     Done result = when.end;
-    for (const PageProgram& page : pages) {
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const PageProgram& page = pages[i];
         const bool fails = faults != nullptr && faults->program_fails(page.page);
-        if (auto stored = put(page, when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        if (auto stored = put(page, addresses_[i], when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
         ++counters.programs[static_cast<std::size_t>(origin.cause)];
-        if (events.wants(EventLevel::all)) {
-            emit(NandOp::program, when, origin, geometry.block_of(page.page), geometry.page_in_block(page.page), page.oob.lpn);
-        }
+        if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, page.oob.lpn);
         if (fails && result) result = std::unexpected(NandError{NandErrorKind::program_failed, page.page, when.end});
     }
     if (pages.size() > 1) ++counters.multi_plane_programs;
@@ -126,23 +128,23 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
 }
 
 /// Undo record's payload first, then the data, then the record that makes them count.
-std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, const Scheduler::Reservation& when, bool fails) {
+std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails) {
     if (undo_policy == UndoPolicy::keep) {
         if (auto logged = log_program(page.page, when); !logged) return logged;
     }
-    PageRecord record;
-    record.state = fails ? CellState::garbage : CellState::programmed;
+    std::uint32_t data_crc = 0;
     if (store.keeps_payload()) {
-        record.data_crc = crc32c(page.data);
+        data_crc = crc32c(page.data);
         if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
     }
-    if (fails) {
-        record.oob.fill(std::byte{0xff});
-    } else {
-        page.oob.encode(record.oob);
+    if (fails) [[unlikely]] {
+        PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
+        garbage.oob.fill(std::byte{0xff});
+        if (auto wrote = store.write_record(page.page, garbage); !wrote) return wrote;
+    } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
+        return wrote;
     }
-    if (auto wrote = store.write_record(page.page, record); !wrote) return wrote;
-    blocks.note_program(page.page, when.end, fails);
+    blocks.note_program(at.block, at.page, when.end, fails);
     return {};
 }
 
@@ -170,11 +172,10 @@ NandArray::Impl::Done NandArray::Impl::copy(Ppn from, Ppn to, SimTime now, Origi
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const Done got = read(page, now, origin);
     if (!got) return got;
-    const auto record = store.read_record(from);
+    const auto record = store.read_oob(from);
     if (!record) return std::unexpected(host_error(record.error(), from, *got));
-    const auto oob = PageOob::decode(record->oob);
-    if (!oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
-    const PageProgram again{to, page_, *oob};
+    if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
+    const PageProgram again{to, page_, *record->oob};
     return program({&again, 1}, *got, origin);
 }
 
@@ -246,9 +247,7 @@ void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin
 
 void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page) {
     std::optional<Lpn> lpn;
-    if (const auto record = store.read_record(page); record && record->state != CellState::erased) {
-        if (const auto oob = PageOob::decode(record->oob)) lpn = oob->lpn;
-    }
+    if (const auto record = store.read_oob(page); record && record->oob) lpn = record->oob->lpn;
     emit(NandOp::read, when, origin, geometry.block_of(page), geometry.page_in_block(page), lpn);
 }
 
@@ -290,6 +289,12 @@ std::uint32_t NandArray::write_pointer(BlockId block) const {
 
 std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const {
     const auto record = impl_->store.read_record(page);
+    if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
+    return *record;
+}
+
+std::expected<StoredOob, NandError> NandArray::inspect_oob(Ppn page) const {
+    auto record = impl_->store.read_oob(page);
     if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
     return *record;
 }

@@ -128,6 +128,8 @@ public:
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
     /// State and OOB of a page as the cells hold them, at no simulated cost: for check(), fsck and tests only.
     [[nodiscard]] std::expected<PageRecord, NandError> inspect(Ppn page) const;
+    /// The same with the OOB parsed: what a scheme may ask about a page it has just read or programmed.
+    [[nodiscard]] std::expected<StoredOob, NandError> inspect_oob(Ppn page) const;
     /// The same of a whole block in one go; `to` has pages_per_block elements.
     [[nodiscard]] std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) const;
 

@@ -40,16 +40,22 @@ public:
     NandFaults* faults = nullptr;
 
 private:
+    struct PageAddress {
+        BlockId block;
+        std::uint32_t page; ///< in the block
+    };
+    [[nodiscard]] PageAddress address_of(Ppn page) const { return {geometry.block_of(page), geometry.page_in_block(page)}; }
+
     /// Time of a page read, charged to its block; the data have not been looked at.
-    [[nodiscard]] Scheduler::Reservation reserve_read(Ppn page, std::uint32_t bytes, SimTime now);
-    [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page);
+    [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now);
+    [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
     /// The payload, verified as a whole page even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
-    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, const Scheduler::Reservation& when, bool fails);
+    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
-    void check_program_call(std::span<const PageProgram> pages);
+    void check_program_call(std::span<const PageProgram> pages) const;
     void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn);
     void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);
     [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
@@ -64,6 +70,7 @@ private:
     std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept
     std::vector<std::byte> page_;           ///< one page, for verification and copies
     std::vector<PlaneId> planes_;           ///< of the program at hand
+    std::vector<PageAddress> addresses_;    ///< of the program at hand
     bool cut_ = false;
 };
 

@@ -39,6 +39,12 @@ struct BlockRecord {
     friend bool operator==(const BlockRecord&, const BlockRecord&) = default;
 };
 
+/// A page record with its OOB parsed.
+struct StoredOob {
+    CellState state = CellState::erased;
+    std::expected<PageOob, OobError> oob = std::unexpected(OobError::bad_checksum);
+};
+
 class PageStore {
 public:
     virtual ~PageStore() = default;
@@ -51,6 +57,10 @@ public:
     virtual void discard_data(Ppn first, std::uint32_t pages) = 0;
     [[nodiscard]] virtual std::expected<PageRecord, HostIoError> read_record(Ppn page) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) = 0;
+    /// The same, parsed. Stores that keep records unpacked answer without encoding and decoding them.
+    [[nodiscard]] virtual std::expected<StoredOob, HostIoError> read_oob(Ppn page);
+    /// Record of a page that was programmed well.
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc);
     /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
     /// All page records of the block become zero, in one go.

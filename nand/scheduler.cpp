@@ -45,12 +45,15 @@ struct Scheduler::Tail {
 Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
     : geometry_{geometry},
       timing_{config.timing},
+      planes_per_channel_{geometry.planes() / geometry.channels()},
       page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
       buses_(geometry.channels(), Calendar{shortest_transfer_}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
       planes_(geometry.planes(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
-      controller_{shortest_of({timing_.controller_page_read, timing_.controller_page_program})} {}
+      controller_{shortest_of({timing_.controller_page_read, timing_.controller_page_program})} {
+    whole_page_ = transfer(geometry.page_bytes());
+}
 
 Duration Scheduler::transfer(std::uint32_t bytes) const {
     const Duration time = bus_time(bytes, timing_.bus_ps_per_byte);
@@ -96,7 +99,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = planes_[plane.value()];
     const auto buffers = buffers_of(channel);
-    const Duration out = transfer(bytes);
+    const Duration out = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
     const Duration work = timing_.controller_page_read;
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
 
@@ -142,7 +145,7 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, SimTi
     const Duration work = pages * timing_.controller_page_program;
     const bool cpu_moves = page_buffers_ == 0;
     const Duration before_bus = cpu_moves ? none : work; ///< the controller fills the buffer before the bus is needed
-    const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + transfer(geometry_.page_bytes()));
+    const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + whole_page_);
     const Duration on_plane = in + timing_.page_program;
 
     for (SimTime start = all_planes_free(planes, from + before_bus, on_plane) - before_bus;;) {

@@ -48,7 +48,7 @@ public:
 private:
     struct Tail; ///< data out and controller of a read
 
-    [[nodiscard]] ChannelId channel_of(PlaneId plane) const { return geometry_.channel_of(geometry_.chip_of(geometry_.die_of(plane))); }
+    [[nodiscard]] ChannelId channel_of(PlaneId plane) const { return ChannelId{planes_per_channel_.divide(plane.value())}; }
     [[nodiscard]] std::span<Calendar> buffers_of(ChannelId channel);
     [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out) const;
     [[nodiscard]] SimTime all_planes_free(std::span<const PlaneId> planes, SimTime from, Duration length) const;
@@ -56,7 +56,9 @@ private:
 
     Geometry geometry_;
     NandTiming timing_;
+    Divider planes_per_channel_;
     std::uint32_t page_buffers_;
+    Duration whole_page_; ///< over the bus
     Duration shortest_transfer_;
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;

@@ -97,11 +97,10 @@ FtlResult<bool> Hftl::copy_unit(Group& group, UnitId from, SimTime now, std::uin
         }
         if (error) return std::unexpected(fail(*error, Lpn{0}));
         // The logical page comes with the page that was just read; asking the cells again costs no simulated time.
-        const auto record = array_.inspect(units_.page_of(to, 0));
-        if (!record) return std::unexpected(fail(record.error(), Lpn{0}));
-        const auto oob = PageOob::decode(record->oob);
-        ensure(oob.has_value(), "a page copied intact has an OOB");
-        adopt(group, oob->lpn, to, column.slot, end);
+        const auto copy = array_.inspect_oob(units_.page_of(to, 0));
+        if (!copy) return std::unexpected(fail(copy.error(), Lpn{0}));
+        ensure(copy->oob.has_value(), "a page copied intact has an OOB");
+        adopt(group, copy->oob->lpn, to, column.slot, end);
         ++set.next;
         set.last_end = std::max(set.last_end, end);
         job.last_end = std::max(job.last_end, end);

@@ -52,7 +52,7 @@ void bench_array(std::uint64_t scale) {
     const std::uint32_t planes = geometry.planes();
     double program = 0, read = 0, erase = 0;
     std::uint64_t programs = 0, reads = 0, erases = 0;
-    for (std::uint64_t round = 0; round < 4 * scale; ++round) {
+    for (std::uint64_t round = 0; round < 128 * scale; ++round) {
         const auto index = static_cast<std::uint32_t>(round % geometry.blocks_per_plane());
         double at = cpu_ns();
         for (std::uint32_t p = 0; p < planes; ++p) now = std::max(now, array.erase(geometry.block_at(PlaneId{p}, index), now, {}).value());
