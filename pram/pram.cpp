@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ std::expected<void, std::string> PramConfig::validate() const {
 class Pram::Impl {
 public:
     Impl(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo)
-        : config_{config}, cells_{store.cells()}, wear_{store.wear()}, events_{events}, keeps_undo_{undo == PramUndo::keep},
+        : config_{config}, word_shift_{std::countr_zero(config.word_bytes)}, cells_{store.cells()}, wear_{store.wear()}, events_{events}, keeps_undo_{undo == PramUndo::keep},
           undo_{config.word_bytes, config.word_write}, port_{std::min(config.word_read, config.word_write)} {
         const auto valid = config.validate();
         ensure(valid.has_value(), "Pram: a valid configuration");
@@ -59,6 +60,7 @@ public:
     }
 
     const PramConfig config_;
+    const int word_shift_; ///< words are a power of two long
     const std::span<std::byte> cells_;
     const std::span<std::uint64_t> wear_;
     EventSink& events_;
@@ -121,13 +123,15 @@ void Pram::Impl::find_changed_runs(PramAddress first) {
 
 PramWritten Pram::Impl::write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now) {
     ensure(!is_cut_, "Pram: no operation after a cut");
-    std::uint64_t words = 0;
+    std::uint64_t bytes = 0;
+    const std::uint64_t within_word = config_.word_bytes - 1; // 2, 4 or 8
     for (const PramRun& run : runs) {
         ensure_inside(run.at, run.data.size());
-        ensure(run.at.value() % config_.word_bytes == 0, "Pram::write_words: a run starts at a word");
-        ensure(run.data.size() % config_.word_bytes == 0, "Pram::write_words: a run has whole words");
-        words += run.data.size() / config_.word_bytes;
+        ensure((run.at.value() & within_word) == 0, "Pram::write_words: a run starts at a word");
+        ensure((run.data.size() & within_word) == 0, "Pram::write_words: a run has whole words");
+        bytes += run.data.size();
     }
+    const std::uint64_t words = bytes >> word_shift_;
     const auto who = static_cast<std::size_t>(std::to_underlying(user));
     const Duration reading = config_.word_read * static_cast<std::int64_t>(compared);
     const Duration length = reading + config_.word_write * static_cast<std::int64_t>(words);
@@ -136,7 +140,7 @@ PramWritten Pram::Impl::write_words(PramUser user, std::span<const PramRun> runs
     SimTime start = slot.start + reading;
     for (const PramRun& run : runs) {
         apply(run, start);
-        start += config_.word_write * static_cast<std::int64_t>(run.data.size() / config_.word_bytes);
+        start += config_.word_write * static_cast<std::int64_t>(run.data.size() >> word_shift_);
     }
     ensure(start == slot.end, "Pram: the words fill the reservation");
     user_end_[who] = slot.end;
@@ -147,9 +151,11 @@ PramWritten Pram::Impl::write_words(PramUser user, std::span<const PramRun> runs
 
 void Pram::Impl::apply(const PramRun& run, SimTime start) {
     if (run.data.empty()) return;
-    const std::span<std::byte> target = cells_.subspan(run.at.value(), run.data.size());
+    const std::span<std::byte> target{cells_.data() + run.at.value(), run.data.size()};
     if (keeps_undo_) undo_.remember(run.at, target, start);
-    std::memcpy(target.data(), run.data.data(), run.data.size());
+    // Most runs are a single word.
+    if (target.size() == sizeof(std::uint64_t)) std::memcpy(target.data(), run.data.data(), sizeof(std::uint64_t));
+    else std::memcpy(target.data(), run.data.data(), target.size());
     // A process that is killed leaves its stores in program order; the compiler must not move a later run before this one.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     count_wear(run.at, run.data.size(), true);
@@ -159,7 +165,7 @@ void Pram::Impl::count_wear(PramAddress at, std::uint64_t bytes, bool worn) {
     for (std::uint64_t left = bytes, from = at.value(); left != 0;) {
         const std::uint64_t region = from / pram_wear_region_bytes;
         const std::uint64_t here = std::min(left, (region + 1) * pram_wear_region_bytes - from);
-        const std::uint64_t words = here / config_.word_bytes;
+        const std::uint64_t words = here >> word_shift_;
         wear_[region] = worn ? wear_[region] + words : wear_[region] - words;
         from += here;
         left -= here;

@@ -58,11 +58,13 @@ public:
     [[nodiscard]] std::uint64_t capacity() const { return std::min(half_bytes_, RedoRecordFormat::max_bytes); }
 
 private:
-    /// A write of the transaction, widened to whole words.
+    /// A write of the transaction, widened to whole words. The key orders by first byte, then by when it was made: one comparison.
     struct Piece {
-        std::uint64_t first;
+        static constexpr std::uint32_t index_bits = 24; // addresses have 40 (PramConfig)
+        std::uint64_t key;
         std::uint64_t end;
-        std::uint32_t index;
+        [[nodiscard]] std::uint64_t first() const { return key >> index_bits; }
+        [[nodiscard]] std::uint32_t index() const { return static_cast<std::uint32_t>(key & ((1u << index_bits) - 1)); }
     };
 
     void sort_pieces(const PramTransaction& transaction);
@@ -123,15 +125,21 @@ std::expected<SimTime, PramLogError> RedoLog::Impl::commit(const PramTransaction
 
 void RedoLog::Impl::sort_pieces(const PramTransaction& transaction) {
     pieces_.clear();
-    std::uint32_t index = 0;
-    for (const PramTransaction::Write& w : transaction.writes()) {
-        const std::uint64_t first = w.at.value() / word_ * word_;
-        const std::uint64_t end = (w.at.value() + w.bytes + word_ - 1) / word_ * word_;
+    const std::span writes = transaction.writes();
+    ensure(writes.size() < 1u << Piece::index_bits, "RedoLog: below 2^24 writes a transaction");
+    const std::uint64_t mask = word_ - 1; // 2, 4 or 8
+    std::uint64_t previous = 0;
+    bool sorted = true;
+    for (std::uint32_t index = 0; index < writes.size(); ++index) {
+        const std::uint64_t first = writes[index].at.value() & ~mask;
+        const std::uint64_t end = (writes[index].at.value() + writes[index].bytes + mask) & ~mask;
         ensure(end <= pram_.cells().size(), "RedoLog: a write inside the PRAM");
         ensure(end <= ring_.at.value() || first >= ring_.at.value() + ring_.bytes, "RedoLog: a write outside the log's own ring");
-        pieces_.push_back({first, end, index++});
+        pieces_.push_back({first << Piece::index_bits | index, end});
+        sorted = sorted && first >= previous;
+        previous = first;
     }
-    std::ranges::sort(pieces_, {}, [](const Piece& p) { return std::pair{p.first, p.index}; });
+    if (!sorted) std::ranges::sort(pieces_, {}, &Piece::key);
 }
 
 bool RedoLog::Impl::build(const PramTransaction& transaction) {
@@ -141,7 +149,7 @@ bool RedoLog::Impl::build(const PramTransaction& transaction) {
     for (std::size_t i = 0; i < pieces_.size();) {
         std::uint64_t end = pieces_[i].end;
         std::size_t last = i + 1;
-        for (; last < pieces_.size() && pieces_[last].first <= end; ++last) end = std::max(end, pieces_[last].end);
+        for (; last < pieces_.size() && pieces_[last].first() <= end; ++last) end = std::max(end, pieces_[last].end);
         if (!add_cluster(transaction, std::span{pieces_}.subspan(i, last - i), end)) return false;
         i = last;
     }
@@ -150,17 +158,22 @@ bool RedoLog::Impl::build(const PramTransaction& transaction) {
 
 /// Writes that share words or touch: laid over the present words in the order in which they were made, so that the later one wins.
 bool RedoLog::Impl::add_cluster(const PramTransaction& transaction, std::span<Piece> pieces, std::uint64_t end) {
-    const PramAddress first{pieces.front().first};
+    const PramAddress first{pieces.front().first()};
     const std::uint64_t bytes = end - first.value();
     const auto present = pram_.view(first, bytes);
     compared_ += bytes / word_;
-    const PramTransaction::Write& only = transaction.writes()[pieces.front().index];
+    const PramTransaction::Write& only = transaction.writes()[pieces.front().index()];
     if (pieces.size() == 1 && only.bytes == bytes) return builder_.add_changes(first, transaction.data(only), present);
-    if (pieces.size() > 1) std::ranges::sort(pieces, {}, &Piece::index);
+    if (pieces.size() > 1) {
+        const auto made_before = [](const Piece& a, const Piece& b) { return a.index() < b.index(); };
+        if (!std::ranges::is_sorted(pieces, made_before)) std::ranges::sort(pieces, made_before);
+    }
     cluster_.assign(present.begin(), present.end());
     for (const Piece& piece : pieces) {
-        const PramTransaction::Write& w = transaction.writes()[piece.index];
-        std::memcpy(cluster_.data() + (w.at.value() - first.value()), transaction.data(w).data(), w.bytes);
+        const PramTransaction::Write& w = transaction.writes()[piece.index()];
+        std::byte* const to = cluster_.data() + (w.at.value() - first.value());
+        if (w.bytes == sizeof(std::uint64_t)) std::memcpy(to, transaction.data(w).data(), sizeof(std::uint64_t));
+        else std::memcpy(to, transaction.data(w).data(), w.bytes);
     }
     return builder_.add_changes(first, cluster_, present);
 }

@@ -46,8 +46,11 @@ public:
     [[nodiscard]] std::span<const std::byte> data(const Write& w) const { return std::span{data_}.subspan(w.offset, w.bytes); }
 
 private:
+    std::byte* room_for(PramAddress at, std::size_t bytes);
+
     std::vector<Write> writes_;
-    std::vector<std::byte> data_;
+    std::vector<std::byte> data_; ///< the first used_ bytes
+    std::size_t used_ = 0;
 };
 
 struct LogRecovery {

@@ -1,5 +1,6 @@
 #include "pram/redo_record.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/contract.h"
@@ -41,34 +42,32 @@ bool RedoRecordBuilder::add_changes(PramAddress at, std::span<const std::byte> w
     const std::size_t size = wanted.size();
     std::size_t changed_end = 0; // of the open entry, while `open`
     bool open = false;
-    for (std::size_t i = first_difference(wanted.data(), present.data(), 0, size, word_bytes_); i < size;
-         i = first_difference(wanted.data(), present.data(), i + word_bytes_, size, word_bytes_)) {
-        const PramAddress home{at.value() + i};
+    for (std::size_t i = first_difference(wanted.data(), present.data(), 0, size, word_bytes_); i < size;) {
+        const std::size_t most = std::min(size, i + low16 * word_bytes_);
+        std::size_t end = i + word_bytes_;
+        while (end < most && !same_pram_word(wanted.data() + end, present.data() + end, word_bytes_)) end += word_bytes_;
         const std::size_t gap = i - changed_end;
-        const bool joins = open && gap <= RedoRecordFormat::entry_bytes && entry_words_ + gap / word_bytes_ < low16;
-        if (!has_room((joins ? gap : RedoRecordFormat::entry_bytes) + word_bytes_)) return false;
-        if (joins && gap != 0) std::memcpy(bytes_.get() + used_, wanted.data() + changed_end, gap);
-        if (!joins) open_entry(home);
-        const bool continues_run = joins && gap == 0;
-        if (joins) {
-            used_ += gap;
-            entry_words_ += gap / word_bytes_;
-        }
-        std::byte* const word = bytes_.get() + used_;
-        const std::uint64_t value = load_pram_word(wanted.data() + i, word_bytes_);
-        std::memcpy(word, &value, word_bytes_);
-        used_ += word_bytes_;
-        ++entry_words_;
+        const bool joins = open && gap <= RedoRecordFormat::entry_bytes && entry_words_ + (gap + end - i) / word_bytes_ <= low16;
+        if (!has_room((joins ? gap : RedoRecordFormat::entry_bytes) + (end - i))) return false;
+        if (joins) append({wanted.data() + changed_end, gap});
+        else open_entry(PramAddress{at.value() + i});
+        runs_.push_back({PramAddress{at.value() + i}, append({wanted.data() + i, end - i})});
         store_le<std::uint64_t>({bytes_.get() + entry_at_, 8}, entry_home_.value() << 16 | entry_words_);
-        if (continues_run) {
-            runs_.back().data = {runs_.back().data.data(), runs_.back().data.size() + word_bytes_};
-        } else {
-            runs_.push_back({home, {word, word_bytes_}});
-        }
-        changed_end = i + word_bytes_;
+        changed_end = end;
         open = true;
+        i = first_difference(wanted.data(), present.data(), end, size, word_bytes_);
     }
     return true;
+}
+
+/// Words into the open entry; where they lie in the record.
+std::span<const std::byte> RedoRecordBuilder::append(std::span<const std::byte> words) {
+    std::byte* const to = bytes_.get() + used_;
+    if (words.size() == sizeof(std::uint64_t)) std::memcpy(to, words.data(), sizeof(std::uint64_t));
+    else if (!words.empty()) std::memcpy(to, words.data(), words.size());
+    used_ += words.size();
+    entry_words_ += words.size() / word_bytes_;
+    return {to, words.size()};
 }
 
 void RedoRecordBuilder::open_entry(PramAddress at) {

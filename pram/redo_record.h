@@ -39,6 +39,7 @@ public:
 private:
     [[nodiscard]] bool has_room(std::uint64_t bytes) const;
     void open_entry(PramAddress at);
+    std::span<const std::byte> append(std::span<const std::byte> words);
 
     std::unique_ptr<std::byte[]> bytes_; ///< stays put: runs_ point into it
     std::uint64_t capacity_;
