@@ -106,8 +106,8 @@ TraceParse ColumnFormat::parse_place(const Line& line, TraceRequest& request) co
         return TraceParse::bad(of.value_or(0) + 1, "the length is no number in range");
     if (std::uint64_t end = 0; __builtin_add_overflow(request.offset, request.bytes, &end) || request.bytes > (std::uint64_t{1} << 40))
         return TraceParse::bad(of.value_or(0) + 1, "the request is longer than anything can be");
-    if (request.bytes == 0)
-        return TraceParse::bad(of.value_or(0) + 1, "the length is zero");
+    if (request.bytes == 0 || request.bytes % spec_.length_multiple != 0)
+        return TraceParse::bad(of.value_or(0) + 1, request.bytes == 0 ? "the length is zero" : "the length is no multiple of what this format counts in");
     return TraceParse::request();
 }
 

@@ -31,6 +31,7 @@ struct ColumnSpec {
     int offset_base = 10;
     int length = 0;
     std::uint64_t length_unit = 1;
+    std::uint64_t length_multiple = 1;    ///< of bytes: tells formats apart that look alike
     int device = 0;
     int action = 0;                       ///< lines with another word here are no requests
     std::string action_word;

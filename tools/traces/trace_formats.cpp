@@ -154,6 +154,7 @@ std::unique_ptr<LineFormat> make_midas(char) {
     set_time(s, 1, second);
     set_words(s, 2, {{"0", TraceOp::read}, {"1", TraceOp::write}, {"3", TraceOp::trim}});
     set_place(s, 3, 4096, 4, 1);
+    s.length_multiple = 512; // DiskSim's lines look the same, but count sectors
     return make(s);
 }
 std::unique_ptr<LineFormat> make_wiscsee(char action) {
@@ -187,8 +188,8 @@ constexpr TextTraceFormat formats[] = {
     {"replayer", "replayer: milliseconds,disk,offset_bytes,bytes,1 read|0 write", make_replayer},
     {"fiu", "FIU: ns pid process sector sectors W|R major minor MD5", make_fiu},
     {"mqsim", "MQSim, SSDsim: ns device sector sectors 1 read|0 write", make_mqsim},
-    {"disksim", "DiskSim: milliseconds device sector sectors flags (hexadecimal, bit 0 = read)", make_disksim},
     {"midas", "MiDAS: seconds 0 read|1 write|3 trim page_4k bytes stream", make_midas},
+    {"disksim", "DiskSim: milliseconds device sector sectors flags (hexadecimal, bit 0 = read)", make_disksim},
     {"arc", "ARC .lis: sector sectors 0 number; reads, no times", make_arc},
 };
 

@@ -1,0 +1,195 @@
+/// Every trace format reads its sample, is found by its content, and answers damage with a clear error.
+#include <algorithm>
+
+#include <zlib.h>
+
+#include "base/random.h"
+#include "tests/support/catch.h"
+#include "tests/tools/traces/trace_samples.h"
+#include "tools/traces/trace_formats.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+std::vector<TraceSample> all_samples() {
+    auto samples = text_trace_samples();
+    for (auto& each : binary_trace_samples())
+        samples.push_back(each);
+    return samples;
+}
+
+TraceOptions named(const std::string& format) {
+    TraceOptions options;
+    options.format = format;
+    return options;
+}
+
+/// Nobody crashed, and if nothing was read, somebody said why.
+void require_clear(const ReadTrace& got) {
+    CHECK((!got.error.empty() || !got.requests.empty()));
+    if (got.error.empty())
+        CHECK(got.counts.lines == got.counts.requests + got.counts.others + got.counts.bad);
+}
+
+std::string gzip(const std::string& text) {
+    z_stream z{};
+    REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string out(text.size() + 256, '\0');
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    z.avail_in = static_cast<uInt>(text.size());
+    z.next_out = reinterpret_cast<Bytef*>(out.data());
+    z.avail_out = static_cast<uInt>(out.size());
+    REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    out.resize(out.size() - z.avail_out);
+    deflateEnd(&z);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("every known format has a sample here, so that none is unread", "[traces]") {
+    const auto samples = all_samples();
+    for (const std::string& format : trace_format_names()) {
+        CAPTURE(format);
+        CHECK(std::ranges::any_of(samples, [&](const TraceSample& s) { return s.format == format; }));
+    }
+}
+
+TEST_CASE("every format reads its sample: operation, address, length, device, and time to the nanosecond", "[traces]") {
+    for (const TraceSample& sample : all_samples()) {
+        CAPTURE(sample.format);
+        const ReadTrace got = read_trace(sample.text, named(sample.format));
+        CHECK(got.error == "");
+        CHECK(got.counts.bad == 0);
+        REQUIRE(got.requests.size() == sample.requests.size());
+        for (std::size_t i = 0; i < got.requests.size(); ++i) {
+            CAPTURE(i, got.requests[i].time_ns, got.requests[i].offset, got.requests[i].bytes, got.requests[i].device);
+            CHECK((got.requests[i] == sample.requests[i]));
+        }
+    }
+}
+
+TEST_CASE("every format is found by its content, with the reason", "[traces]") {
+    for (const TraceSample& sample : all_samples()) {
+        CAPTURE(sample.format);
+        const ReadTrace got = read_trace(sample.text);
+        CHECK(got.error == "");
+        CHECK(got.format == sample.format);
+        CHECK(got.reason != "");
+        CHECK((got.requests == sample.requests));
+    }
+}
+
+TEST_CASE("a user's columns read what a known format reads", "[traces]") {
+    TraceOptions options;
+    options.columns = "ts:ms=1,dev=2,off:B=3,len:B=4,op=-1";
+    options.op_words = "1=read,0=write";
+    const std::vector<TraceRequest> two{{0, 1048576, 4096, 0, TraceOp::read}, {750'000, 8192, 65536, 1, TraceOp::write}};
+    CHECK((read_trace("0.5,0,1048576,4096,1\n1.25,1,8192,65536,0\n", options).requests == two));
+    options = {};
+    options.columns = "off:x512=2,len:KiB=1";
+    options.separator = "blanks";
+    options.has_header = true;
+    const std::vector<TraceRequest> hexadecimal{{0, 0xff * 512, 4096, 0, TraceOp::read}, {0, 8192, 8192, 0, TraceOp::read}};
+    CHECK((read_trace("size where\n4 ff\n8 0x10\n", options).requests == hexadecimal));
+    for (const char* wrong : {"ts=1,off:B=2", "off:B=0", "off:B", "offset:B=1", "len:B=2", "off:furlong=1", "ts:y=1,off:B=2", "off:B=1,op=99"}) {
+        CAPTURE(wrong);
+        options.columns = wrong;
+        CHECK(read_trace("1 2\n", options).error.find("--columns") != std::string::npos);
+    }
+}
+
+TEST_CASE("an empty file, a wrong format and a directory are refused with the remedy", "[traces]") {
+    CHECK(read_trace("").error.find("empty") != std::string::npos);
+    CHECK(read_trace("hello\nworld\n").error.find("--format") != std::string::npos);
+    CHECK(read_trace("1,2,3\n", named("nonsense")).error.find("unknown") != std::string::npos);
+    CHECK_FALSE(TraceReader::open("/tmp", {}).has_value());
+    CHECK_FALSE(TraceReader::open("/nowhere/at/all", {}).has_value());
+    for (const TraceSample& sample : text_trace_samples()) {
+        CAPTURE(sample.format);
+        CHECK(read_trace("", named(sample.format)).error.find("no request") != std::string::npos);
+    }
+}
+
+TEST_CASE("bad lines name file, line and field, and more than one in a hundred ends the reading", "[traces]") {
+    std::string text;
+    for (int i = 0; i < 300; ++i)
+        text += i == 250 ? "1,x,8192,W,0.5\n" : "1,100,8192,W,0.5\n";
+    auto got = read_trace(text, named("spc"));
+    CHECK(got.error == "");
+    CHECK(got.counts.bad == 1);
+    CHECK(got.requests.size() == 299);
+    REQUIRE(got.complaints.size() == 1);
+    CHECK(got.complaints.front().find("sample.trace: line 251, field 2: ") != std::string::npos);
+
+    for (int i = 0; i < 4; ++i)
+        text += "1,100,8192,Q,0.5\n";
+    got = read_trace(text, named("spc"));
+    CHECK(got.error.find("5 of 304 lines are bad; --skip-bad") != std::string::npos);
+    TraceOptions lenient = named("spc");
+    lenient.skip_bad = true;
+    got = read_trace(text, lenient);
+    CHECK(got.error == "");
+    CHECK(got.requests.size() == 299);
+}
+
+TEST_CASE("negative, huge and fractional numbers are bad, never wrapped around", "[traces]") {
+    for (const char* line : {"0,-100,8192,W,0.5", "0,100,-8192,W,0.5", "0,36028797018963968,8192,W,0.5", "0,99999999999999999999,8192,W,0.5", "0,100,0,W,0.5",
+                             "0,100,8192.5,W,0.5", "0,100,8192,W,-0.5", "0,100,8192,W,99999999999999", "0,100,8192,W,nan", "0,100,9e9,W,0.5",
+                             "0,100,1099511627777,W,0.5", "0,100,8192,,0.5", "0,100"}) {
+        CAPTURE(line);
+        const auto got = read_trace(std::string{line} + "\n", named("spc"));
+        CHECK(got.requests.empty());
+        CHECK(got.counts.bad == 1);
+    }
+}
+
+TEST_CASE("damaged traces of every format end in requests or a clear error, never in a crash", "[traces]") {
+    Random random{20'26};
+    for (const TraceSample& sample : all_samples()) {
+        for (int round = 0; round < 40; ++round) {
+            std::string damaged = sample.text;
+            switch (round % 4) {
+            case 0: damaged.resize(random.below(damaged.size())); break;
+            case 1: damaged[random.below(damaged.size())] = static_cast<char>(random.below(256)); break;
+            case 2: damaged.insert(random.below(damaged.size()), std::string(1 + random.below(40), static_cast<char>(random.below(256)))); break;
+            default: damaged.erase(random.below(damaged.size()), 1 + random.below(9)); break;
+            }
+            CAPTURE(sample.format, round);
+            require_clear(read_trace(damaged, named(sample.format)));
+        }
+        std::string noise(4096, '\0');
+        for (char& c : noise)
+            c = static_cast<char>(random.below(256));
+        CAPTURE(sample.format);
+        require_clear(read_trace(noise, named(sample.format)));
+        CHECK_FALSE(read_trace(noise).error.empty());
+    }
+}
+
+TEST_CASE("lines may end in CRLF or not at all", "[traces]") {
+    for (const TraceSample& sample : text_trace_samples()) {
+        std::string dos;
+        for (const char c : sample.text)
+            if (c != '\r')
+                dos += c == '\n' ? "\r\n" : std::string(1, c);
+        CAPTURE(sample.format);
+        CHECK((read_trace(dos, named(sample.format)).requests == sample.requests));
+        CHECK((read_trace(sample.text.substr(0, sample.text.find_last_not_of("\r\n") + 1), named(sample.format)).requests == sample.requests));
+    }
+}
+
+TEST_CASE("a packed trace reads like a plain one, and one cut short is an error", "[traces]") {
+    std::string text;
+    for (int i = 0; i < 5000; ++i)
+        text += std::to_string(i) + " 0 " + std::to_string(i * 977 % 100000) + " 8 1\n";
+    const std::string packed = gzip(text);
+    CHECK((read_trace(packed).requests == read_trace(text).requests));
+    CHECK(read_trace(packed + packed).requests.size() == 10'000); // members one after another
+    CHECK(read_trace(packed.substr(0, packed.size() / 2)).error.find("truncated") != std::string::npos);
+    std::string flipped = packed;
+    flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x55);
+    CHECK_FALSE(read_trace(flipped).error.empty());
+}
