@@ -103,6 +103,11 @@ PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_recor
     return record;
 }
 
+std::uint32_t page_record_data_crc(std::span<const std::byte, ImageLayout::page_record_bytes> in) {
+    LittleEndianReader reader{in.subspan<4>()};
+    return reader.u32();
+}
+
 void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out) {
     LittleEndianWriter writer{out};
     writer.u32(record.erase_count);

@@ -56,6 +56,7 @@ struct ImageLayout {
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out);
 /// A state byte that no version wrote reads as garbage.
 [[nodiscard]] PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in);
+[[nodiscard]] std::uint32_t page_record_data_crc(std::span<const std::byte, ImageLayout::page_record_bytes> in);
 void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out);
 /// False: the record's checksum does not match.
 [[nodiscard]] bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_bytes> in, BlockRecord& record);

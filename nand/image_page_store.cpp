@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -14,6 +15,8 @@
 namespace flashlab {
 
 namespace {
+
+constexpr std::size_t most_in_run = 64;
 
 std::expected<void, HostIoError> read_all(int fd, std::uint64_t at, std::span<std::byte> to) {
     while (!to.empty()) {
@@ -161,7 +164,8 @@ ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uui
       uuid_{uuid},
       sync_{sync},
       waits_for_discard_(geometry.blocks()),
-      scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes) {
+      scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
+      records_{scratch_.size(), records_kept} {
     discards_.reserve(most_discards + 1);
 }
 
@@ -226,16 +230,68 @@ void ImagePageStore::punch(std::size_t oldest) {
 }
 
 std::expected<PageRecord, HostIoError> ImagePageStore::read_record(Ppn page) {
-    std::array<std::byte, ImageLayout::page_record_bytes> raw;
-    if (auto read = read_all(fd_, layout_.page_record_at(page), raw); !read) return std::unexpected(read.error());
-    return decode_page_record(raw);
+    const auto records = records_of(geometry_.block_of(page));
+    if (!records) return std::unexpected(records.error());
+    const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
+    return decode_page_record(records->subspan(at).first<ImageLayout::page_record_bytes>());
+}
+
+/// The page records of a block as the image has them; valid until the next call.
+std::expected<std::span<const std::byte>, HostIoError> ImagePageStore::records_of(BlockId block) {
+    if (const auto kept = records_.find(block); !kept.empty()) return kept;
+    const std::span<std::byte> room = records_.room_for(block);
+    const std::span<std::byte> to = room.empty() ? std::span{scratch_} : room;
+    if (auto read = read_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), to); !read) return std::unexpected(read.error());
+    if (!room.empty()) records_.keep(block);
+    return to;
+}
+
+std::expected<void, HostIoError> ImagePageStore::read_pages(std::span<PageFetch> pages) {
+    std::ranges::sort(pages, {}, &PageFetch::page);
+    for (std::size_t first = 0; first < pages.size();) {
+        const BlockId block = geometry_.block_of(pages[first].page);
+        const auto records = records_of(block);
+        if (!records) return std::unexpected(records.error());
+        std::size_t end = first;
+        do {
+            const std::size_t at = std::size_t{geometry_.page_in_block(pages[end].page)} * ImageLayout::page_record_bytes;
+            pages[end].data_crc = page_record_data_crc(records->subspan(at).first<ImageLayout::page_record_bytes>());
+            ++end;
+        } while (end < pages.size() && end - first < most_in_run && pages[end].page.value() == pages[end - 1].page.value() + 1 &&
+                 geometry_.block_of(pages[end].page) == block);
+        if (auto read = read_run(pages.subspan(first, end - first)); !read) return read;
+        first = end;
+    }
+    return {};
+}
+
+/// Pages that follow each other in the image.
+std::expected<void, HostIoError> ImagePageStore::read_run(std::span<PageFetch> run) {
+    std::array<iovec, most_in_run> parts;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        parts[i] = {run[i].to.data(), run[i].to.size()};
+        bytes += run[i].to.size();
+    }
+    const ssize_t got = ::preadv(fd_, parts.data(), static_cast<int>(run.size()), static_cast<off_t>(layout_.data_at(run.front().page)));
+    if (got == static_cast<ssize_t>(bytes)) return {};
+    for (const PageFetch& page : run) { // a short read or an error: page by page it says which
+        if (auto read = read_data(page.page, 0, page.to); !read) return read;
+    }
+    return {};
 }
 
 std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const PageRecord& record) {
     if (auto synced = sync_if_ordered(); !synced) return synced;
     std::array<std::byte, ImageLayout::page_record_bytes> raw;
     encode_page_record(record, raw);
-    return write_all(fd_, layout_.page_record_at(page), raw);
+    const BlockId block = geometry_.block_of(page);
+    if (auto wrote = write_all(fd_, layout_.page_record_at(page), raw); !wrote) {
+        records_.forget(block); // part of it may be there
+        return wrote;
+    }
+    records_.note(block, std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes, raw);
+    return {};
 }
 
 std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId block, std::span<PageRecord> to) {
@@ -251,6 +307,7 @@ std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId bloc
 std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     // What moved out of the block must be durable before, and the emptiness before new data overwrite the old.
     if (auto synced = sync_if_ordered(); !synced) return synced;
+    records_.forget(block);
     std::ranges::fill(scratch_, std::byte{0});
     if (auto wrote = write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !wrote) return wrote;
     return sync_if_ordered();

@@ -3,7 +3,7 @@
 /// Idea       Records in dense areas (a scan is a sequential read), payload behind them; only pread and pwrite, so a full host disk is an error.
 /// Invariant  A page's record is written after its data, an erase clears the records and leaves the payload: what a record promises is there.
 ///            One process at a time holds the image (open file description lock).
-/// Cost       Two pwrites a program, two an erase. Making an image of any size writes 4 KiB. Holes are punched in batches.
+/// Cost       Two pwrites a program, two an erase; one pread a page, or a run of neighbours, whose block's records are at hand. Making an image of any size writes 4 KiB. Holes are punched in batches.
 /// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
 /// Source     FORMAT.md.
 #pragma once
@@ -15,6 +15,7 @@
 
 #include "nand/image_layout.h"
 #include "nand/page_store.h"
+#include "nand/record_cache.h"
 
 namespace flashlab {
 
@@ -44,6 +45,8 @@ public:
 
     [[nodiscard]] bool keeps_payload() const override { return true; }
     [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
+    /// Neighbours in one call of the host.
+    [[nodiscard]] std::expected<void, HostIoError> read_pages(std::span<PageFetch> pages) override;
     [[nodiscard]] std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override;
     void discard_data(Ppn first, std::uint32_t pages) override;
     [[nodiscard]] std::expected<PageRecord, HostIoError> read_record(Ppn page) override;
@@ -61,10 +64,13 @@ private:
         std::uint32_t end;
     };
     static constexpr std::size_t most_discards = 128;
+    static constexpr std::size_t records_kept = 4u << 20; ///< 512 blocks of 256 pages
 
     ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
     void keep_from_discard(Ppn page);
+    [[nodiscard]] std::expected<std::span<const std::byte>, HostIoError> records_of(BlockId block);
+    [[nodiscard]] std::expected<void, HostIoError> read_run(std::span<PageFetch> run);
     void punch(std::size_t oldest);
 
     int fd_;
@@ -76,6 +82,7 @@ private:
     std::vector<Discard> discards_;         ///< oldest first, at most one a block
     std::vector<bool> waits_for_discard_;   ///< by block
     std::vector<std::byte> scratch_;        ///< the records of one block
+    RecordCache records_;
 };
 
 } // namespace flashlab

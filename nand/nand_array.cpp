@@ -68,12 +68,30 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
 
 NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
     Done all = now;
+    SimTime last = now;
+    fetches_.clear();
     for (const PageRead& page : pages) {
-        const Done one = read(page, now, origin);
+        PageRead cells = page; // time and state one by one, the payload of whole pages together
+        const bool together = page.bytes == geometry.page_bytes() && !page.to.empty() && store.keeps_payload();
+        if (together) cells.to = {};
+        const Done one = read(cells, now, origin);
+        if (one && together) fetches_.push_back({page.page, page.to});
+        last = std::max(last, one ? *one : one.error().done);
         if (!all) continue;
         all = one ? Done{std::max(*all, *one)} : one;
     }
+    if (fetches_.empty()) return all;
+    const auto fetched = fetch_all(last);
+    if (all && !fetched) return std::unexpected(fetched.error());
     return all;
+}
+
+std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
+    if (auto read = store.read_pages(fetches_); !read) return std::unexpected(host_error(read.error(), fetches_.front().page, done));
+    for (const PageFetch& page : fetches_) {
+        if (crc32c(page.to) != page.data_crc) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, done});
+    }
+    return {};
 }
 
 std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {

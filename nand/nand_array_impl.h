@@ -52,6 +52,8 @@ private:
     /// The payload, verified as a whole page even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails);
+    /// The payload of the whole pages in fetches_, in one go; the first of them that fails.
+    [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
@@ -69,6 +71,7 @@ private:
     UndoLog log_;
     std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept
     std::vector<std::byte> page_;           ///< one page, for verification and copies
+    std::vector<PageFetch> fetches_;        ///< of the reads at hand
     std::vector<PlaneId> planes_;           ///< of the program at hand
     std::vector<PageAddress> addresses_;    ///< of the program at hand
     bool cut_ = false;

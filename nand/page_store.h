@@ -45,6 +45,13 @@ struct StoredOob {
     std::expected<PageOob, OobError> oob = std::unexpected(OobError::bad_checksum);
 };
 
+/// One of several whole pages that are read together.
+struct PageFetch {
+    Ppn page;
+    std::span<std::byte> to;
+    std::uint32_t data_crc = 0; ///< out: as the page's record has it
+};
+
 class PageStore {
 public:
     virtual ~PageStore() = default;
@@ -52,6 +59,16 @@ public:
     [[nodiscard]] virtual bool keeps_payload() const = 0;
     /// `offset` and the size of the span stay within the page.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) = 0;
+    /// Data and checksums of whole pages, each page once; `pages` may come back in another order.
+    [[nodiscard]] virtual std::expected<void, HostIoError> read_pages(std::span<PageFetch> pages) {
+        for (PageFetch& page : pages) {
+            const auto record = read_record(page.page);
+            if (!record) return std::unexpected(record.error());
+            page.data_crc = record->data_crc;
+            if (auto read = read_data(page.page, 0, page.to); !read) return read;
+        }
+        return {};
+    }
     [[nodiscard]] virtual std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) = 0;
     /// The payload of these pages will not be read again before it is rewritten; the store may punch a hole when it likes.
     virtual void discard_data(Ppn first, std::uint32_t pages) = 0;

@@ -206,6 +206,47 @@ TEST_CASE("what an array wrote is there after reopening the image, and erased bl
     }
 }
 
+TEST_CASE("pages read together in any order are those last programmed, and a page whose bits flipped fails alone", "[nand]") {
+    const TemporaryDirectory directory;
+    const auto path = directory / "nand.img";
+    NandConfig config = round_config();
+    config.geometry = small;
+    const auto geometry = *Geometry::make(small);
+    NullEventSink sink;
+    auto store = ImagePageStore::create(path, geometry, counting_uuid());
+    REQUIRE(store);
+    NandArray array{geometry, config, **store, sink, UndoPolicy::keep};
+    REQUIRE(array.open());
+    SimTime now = sim_start;
+    std::vector<std::vector<std::byte>> buffers(64, std::vector<std::byte>(geometry.page_bytes()));
+    const auto value_of = [](std::uint32_t round, Ppn page) { return round * 1000ull + page.value(); };
+    for (std::uint32_t round = 1; round <= 3; ++round) { // what a read brought in must not outlive an erase
+        for (std::uint32_t block = 0; block < 8; ++block) {
+            if (round > 1) now = *array.erase(BlockId{block}, now, {});
+            REQUIRE((*store)->read_record(geometry.page_of(BlockId{block}, 7)) == PageRecord{});
+            for (std::uint32_t page = 0; page < 8; ++page) {
+                const Ppn where = geometry.page_of(BlockId{block}, page);
+                const auto data = page_bytes_of(geometry, value_of(round, where));
+                const PageProgram one{where, data, {Lpn{page}, WriteSequence{page}, PageKind::data, 0}};
+                now = *array.program({&one, 1}, now, {});
+                if (page == 3) REQUIRE(array.read(PageRead{where, 0, geometry.page_bytes(), buffers[0]}, now, {}));
+            }
+        }
+        std::vector<PageRead> reads;
+        for (std::uint32_t i = 0; i < 64; ++i) reads.push_back({Ppn{i * 29 % 64}, 0, geometry.page_bytes(), buffers[i]});
+        REQUIRE(array.read(reads, now, {}));
+        for (std::uint32_t i = 0; i < 64; ++i) REQUIRE(buffers[i] == page_bytes_of(geometry, value_of(round, reads[i].page)));
+    }
+    const std::uint64_t payload_at = 3 * 4096; // behind header, block records, page records
+    flip(path, payload_at + 13 * std::uint64_t{geometry.page_bytes()} + 100);
+    std::vector<PageRead> reads;
+    for (std::uint32_t i = 0; i < 16; ++i) reads.push_back({Ppn{15 - i}, 0, geometry.page_bytes(), buffers[i]});
+    const auto read = array.read(reads, now, {});
+    REQUIRE_FALSE(read);
+    CHECK(read.error().kind == NandErrorKind::uncorrectable);
+    CHECK(read.error().page == Ppn{13});
+}
+
 TEST_CASE("data programmed after an erase survives the hole punched for what was erased", "[nand]") {
     const TemporaryDirectory directory;
     const auto path = directory / "nand.img";
