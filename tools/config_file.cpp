@@ -5,8 +5,8 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #define TOML_EXCEPTIONS 0
@@ -19,38 +19,52 @@
 namespace flashlab {
 namespace {
 
+constexpr std::size_t largest_text = 1u << 20;
+
 std::expected<std::string, std::string> read_text(const std::string& path) {
     std::ifstream in{path, std::ios::binary};
-    std::ostringstream text;
     if (!in)
         return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
-    text << in.rdbuf();
-    return text.str();
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return std::unexpected(fmt::format("{}: is a directory, no configuration", path));
+    std::string text(largest_text + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (in.bad())
+        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.size() > largest_text)
+        return std::unexpected(fmt::format("{}: is larger than 1 MiB: no configuration", path));
+    return text;
 }
 
 std::string place(const std::string& name, const toml::source_region& at) {
     return fmt::format("{}:{}:{}", name, at.begin.line, at.begin.column);
 }
 
-std::expected<std::string, std::string> scalar_text(const toml::node& node) {
-    if (const auto* number = node.as_integer())
-        return fmt::format("{}", number->get());
+std::expected<std::string, std::string> scalar_text(const toml::node& node, ConfigType type) {
     if (const auto* text = node.as_string())
         return text->get();
-    return std::unexpected(std::string{"a whole number or a quoted text is wanted here"});
+    if (type == ConfigType::text)
+        return std::unexpected(std::string{"a text in quotes is wanted here"});
+    if (const auto* number = node.as_integer())
+        return fmt::format("{}", number->get());
+    return std::unexpected(std::string{type == ConfigType::size ? "a whole number of bytes, or a size in quotes such as \"64M\", is wanted here"
+                                                                : "a whole number is wanted here"});
 }
 
 std::expected<void, std::string> apply_table(DeviceConfig& config, const toml::table& table, const std::string& prefix, const std::string& name) {
     for (const auto& [key, node] : table) {
         const std::string full = prefix + std::string{key.str()};
-        if (const auto* inner = node.as_table()) {
+        const ConfigKey* known = find_config_key(full);
+        if (const auto* inner = node.as_table(); inner != nullptr && known == nullptr && prefix.empty()) {
             if (auto done = apply_table(config, *inner, full + ".", name); !done)
                 return done;
             continue;
         }
-        if (find_config_key(full) == nullptr)
+        if (known == nullptr)
             return std::unexpected(fmt::format("{}: {}", place(name, key.source()), unknown_key_text(full)));
-        const auto value = scalar_text(node);
+        const auto value = scalar_text(node, known->type);
         if (!value)
             return std::unexpected(fmt::format("{}: {}: {}", place(name, node.source()), full, value.error()));
         if (auto done = set_key(config, full, *value); !done)
@@ -160,6 +174,7 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
             return std::unexpected(done.error());
         config.ssd.preset = preset->config.preset;
         config.layout = PramLayout{};
+        config.checksum.clear();
     }
     if (auto done = apply_environment(config, sources.environment, false); !done)
         return std::unexpected(done.error());
@@ -179,18 +194,51 @@ std::expected<DeviceConfig, std::string> read_device_toml(const std::string& dir
     const auto table = parse(*text, path);
     if (!table)
         return std::unexpected(table.error());
-    const auto format = (*table)["format"].value<std::int64_t>();
-    if (!format)
-        return std::unexpected(fmt::format("{}: no 'format' key: this is not a device.toml of flashlab mkfs", path));
-    if (*format > static_cast<std::int64_t>(device_format))
-        return std::unexpected(fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", path, *format,
-                                           FLASHLAB_VERSION, device_format));
+    const toml::node* format = table->get("format");
+    if (format == nullptr || !format->is_integer())
+        return std::unexpected(fmt::format("{}: no 'format' with a number: this is not a device.toml of flashlab mkfs; restore it from a copy",
+                                           format == nullptr ? path : place(path, format->source())));
+    if (format->value_or(std::int64_t{0}) > static_cast<std::int64_t>(device_format))
+        return std::unexpected(fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", place(path, format->source()),
+                                           format->value_or(std::int64_t{0}), FLASHLAB_VERSION, device_format));
     DeviceConfig config;
     if (auto done = apply_toml(config, *text, path); !done)
         return std::unexpected(done.error());
-    if (config.layout.fs_bytes == 0)
-        return std::unexpected(fmt::format("{}: [layout] is missing: the file was cut short; restore it from a copy", path));
+    if (config.checksum.empty())
+        return std::unexpected(fmt::format("{}: layout.checksum, its last key, is missing: the file was cut short; restore it from a copy", path));
     return config;
+}
+
+std::expected<void, std::string> verify_images_keys(const DeviceConfig& config, const std::string& directory) {
+    const std::string path = directory + "/device.toml";
+    const auto text = read_text(path);
+    const auto table = text ? parse(*text, path) : std::unexpected(text.error());
+    if (!table)
+        return std::unexpected(table.error());
+    const std::string checksum = checksum_of_images_keys(config, [&](std::string_view key) { return table->at_path(key).is_value(); });
+    if (checksum == config.checksum)
+        return {};
+    std::vector<std::string_view> names;
+    for (const auto& key : config_keys())
+        if (key.phase != ConfigPhase::mount)
+            names.push_back(key.name);
+    return std::unexpected(fmt::format("{}: {}: not what mkfs wrote: one of the keys that describe the images was changed or removed; put it back, or restore the file from a "
+                                       "copy, or make another device with flashlab mkfs. They are: {}",
+                                       place(path, table->at_path("layout.checksum").node()->source()), "layout.checksum", fmt::join(names, ", ")));
+}
+
+std::string with_origin(const std::string& error, const ConfigSources& sources) {
+    const auto text = sources.file ? read_text(*sources.file) : std::unexpected(std::string{});
+    const auto table = text ? parse(*text, *sources.file) : std::unexpected(text.error());
+    if (!table)
+        return error;
+    for (const auto& key : config_keys()) {
+        const auto value = table->at_path(key.name);
+        const std::string_view own = key.name.substr(key.name.find('.') + 1);
+        if (value.is_value() && error.find(own) != std::string::npos)
+            return fmt::format("{}: {}", place(*sources.file, value.node()->source()), error);
+    }
+    return error;
 }
 
 std::vector<std::pair<std::string, std::string>> flashlab_environment() {

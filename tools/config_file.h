@@ -37,6 +37,10 @@ struct ConfigSources {
 
 /// DIR/device.toml. The error tells a directory that holds no device from a damaged or newer file.
 [[nodiscard]] std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory);
+/// That the keys which describe the images are those that mkfs wrote. Apart from reading, so that what the images themselves know better is said first.
+[[nodiscard]] std::expected<void, std::string> verify_images_keys(const DeviceConfig& config, const std::string& directory);
+/// The error with file, line and column of the key that it names, if the key came from the file.
+[[nodiscard]] std::string with_origin(const std::string& error, const ConfigSources& sources);
 
 /// The FLASHLAB_* variables of this process.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> flashlab_environment();

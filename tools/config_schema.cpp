@@ -52,10 +52,10 @@ const std::array keys{
     ConfigKey{"nand.page_bytes", size, mkfs, 512, 1u << 20, "", "Data bytes of a page, a multiple of 512.", FIELD(ssd.nand.geometry.page_bytes)},
     ConfigKey{"nand.spare_bytes", size, mkfs, 0, 1u << 16, "", "Out-of-band bytes of a page.", FIELD(ssd.nand.geometry.spare_bytes)},
     ConfigKey{"nand.cell", text, mkfs, 0, 0, "slc mlc tlc qlc", "Bits in a cell: 1, 2, 3 or 4.", FIELD(ssd.nand.geometry.cell)},
-    ConfigKey{"nand.page_read_ns", integer, mount, 0, 10 * ns_per_second, "", "tR: cells to page register.", FIELD(ssd.nand.timing.page_read)},
-    ConfigKey{"nand.page_program_ns", integer, mount, 0, 10 * ns_per_second, "", "tPROG: page register to cells, mean over the page types.",
+    ConfigKey{"nand.page_read_ns", integer, mount, 1, 10 * ns_per_second, "", "tR: cells to page register.", FIELD(ssd.nand.timing.page_read)},
+    ConfigKey{"nand.page_program_ns", integer, mount, 1, 10 * ns_per_second, "", "tPROG: page register to cells, mean over the page types.",
               FIELD(ssd.nand.timing.page_program)},
-    ConfigKey{"nand.block_erase_ns", integer, mount, 0, 10 * ns_per_second, "", "tBERS: erase of a block.", FIELD(ssd.nand.timing.block_erase)},
+    ConfigKey{"nand.block_erase_ns", integer, mount, 1, 10 * ns_per_second, "", "tBERS: erase of a block.", FIELD(ssd.nand.timing.block_erase)},
     ConfigKey{"nand.command_ns", integer, mount, 0, ns_per_second, "", "Command and address cycles on the bus, for each plane addressed.",
               FIELD(ssd.nand.timing.command)},
     ConfigKey{"nand.bus_ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte over a channel; 833 is 1.2 GB/s.",
@@ -74,8 +74,8 @@ const std::array keys{
 
     ConfigKey{"pram.bytes", size, mkfs, 1u << 16, std::uint64_t{1} << 40, "", "Size of the PRAM, a multiple of 4096; mkfs chooses it.", FIELD(ssd.pram.bytes)},
     ConfigKey{"pram.word_bytes", integer, mkfs, 2, 8, "", "The unit that is written at once: 2, 4 or 8.", FIELD(ssd.pram.word_bytes)},
-    ConfigKey{"pram.word_read_ns", integer, mount, 0, ns_per_second, "", "Read of one word.", FIELD(ssd.pram.word_read)},
-    ConfigKey{"pram.word_write_ns", integer, mount, 0, ns_per_second, "", "Write of one word.", FIELD(ssd.pram.word_write)},
+    ConfigKey{"pram.word_read_ns", integer, mount, 1, 1'000'000, "", "Read of one word.", FIELD(ssd.pram.word_read)},
+    ConfigKey{"pram.word_write_ns", integer, mount, 1, 1'000'000, "", "Write of one word.", FIELD(ssd.pram.word_write)},
 
     ConfigKey{"ftl.scheme", text, mkfs, 0, 0, "", "The flash translation layer.", FIELD(ssd.ftl.scheme)},
     ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
@@ -90,13 +90,15 @@ const std::array keys{
 
     ConfigKey{"host_link.ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte between host and drive; 250 is 4 GB/s.",
               FIELD(ssd.host_link.ps_per_byte)},
-    ConfigKey{"host_link.request_overhead_ns", integer, mount, 0, ns_per_second, "", "Time on the link for each request.",
+    ConfigKey{"host_link.request_overhead_ns", integer, mount, 1, ns_per_second, "", "Time on the link for each request.",
               FIELD(ssd.host_link.request_overhead)},
 
     ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.", FIELD(layout.ftl_at)},
     ConfigKey{"layout.ftl_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: redo log and tables.", FIELD(layout.ftl_bytes)},
     ConfigKey{"layout.fs_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the file system's part begins.", FIELD(layout.fs_at)},
     ConfigKey{"layout.fs_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: superblock, redo log, bitmap, nodes.", FIELD(layout.fs_bytes)},
+    ConfigKey{"layout.checksum", text, written_by_mkfs, 0, 0, "", "Of the keys that describe the images: they must stay as mkfs wrote them.",
+              FIELD(checksum)},
 };
 #undef FIELD
 
@@ -192,7 +194,7 @@ std::expected<void, std::string> set_key(DeviceConfig& config, std::string_view 
     if (key == nullptr)
         return std::unexpected(unknown_key_text(name));
     if (key->type == ConfigType::text) {
-        if (value.empty() || (!key->choices.empty() && !is_choice(key->choices, value)))
+        if ((value.empty() && key->phase != ConfigPhase::written_by_mkfs) || (!key->choices.empty() && !is_choice(key->choices, value)))
             return std::unexpected(fmt::format("{} = '{}': allowed: {}", name, value, key->range_text()));
         key->set(config, 0, value);
         return {};
@@ -251,6 +253,14 @@ std::string describe_config_keys() {
 
 std::string config_hash(const DeviceConfig& config) {
     const std::string text = to_toml(config);
+    return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
+}
+
+std::string checksum_of_images_keys(const DeviceConfig& config, const std::function<bool(std::string_view)>& is_there) {
+    std::string text;
+    for (const auto& key : keys)
+        if (key.phase != ConfigPhase::mount && key.name != "layout.checksum" && is_there(key.name))
+            text += fmt::format("{}={}\n", key.name, key.get(config));
     return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
 }
 

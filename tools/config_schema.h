@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,5 +56,7 @@ struct ConfigKey {
 [[nodiscard]] std::string describe_config_keys();
 /// Eight hex digits that tell configurations apart.
 [[nodiscard]] std::string config_hash(const DeviceConfig& config);
+/// The value of layout.checksum: over the keys that are cast in the images, as far as `is_there` (a later version may know more than the file has).
+[[nodiscard]] std::string checksum_of_images_keys(const DeviceConfig& config, const std::function<bool(std::string_view)>& is_there);
 
 } // namespace flashlab

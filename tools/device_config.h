@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "ftl/ssd_config.h"
 
@@ -13,7 +14,8 @@ inline constexpr std::uint64_t device_format = 1;
 struct DeviceConfig {
     std::uint64_t format = device_format;
     SsdConfig ssd;
-    PramLayout layout; ///< all zero until mkfs has planned
+    PramLayout layout;    ///< all zero until mkfs has planned
+    std::string checksum; ///< of the keys that describe the images; empty until mkfs has planned
 };
 
 } // namespace flashlab

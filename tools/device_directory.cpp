@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "nand/image_page_store.h"
 #include "nand/private_page_store.h"
 #include "pram/image_pram_store.h"
@@ -109,7 +110,9 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
         return std::unexpected(formatted.error());
     if (auto done = DeviceHistory{}.write(directory.string()); !done)
         return done;
-    return write_file(directory / "device.toml", to_toml(plan.config));
+    DeviceConfig config = plan.config;
+    config.checksum = checksum_of_images_keys(config, [](std::string_view) { return true; });
+    return write_file(directory / "device.toml", to_toml(config));
 }
 
 /// Renames that are taken back unless they are kept.
@@ -178,13 +181,26 @@ std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>,
         return std::unexpected(fmt::format("{0}: device.toml says pram.bytes = {1}, pram.word_bytes = {2}, but pram.img has {3} and {4}; put the old values back",
                                            directory.string(), config.ssd.pram.bytes, config.ssd.pram.word_bytes, (*pram)->header().cell_bytes,
                                            (*pram)->header().word_bytes));
+    if (auto kept = verify_images_keys(config, directory.string()); !kept)
+        return std::unexpected(kept.error());
     const auto& layout = config.layout;
-    if (layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
+    if (layout.fs_at > config.ssd.pram.bytes || layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
         return std::unexpected(fmt::format("{}/device.toml: [layout] does not fit the PRAM; put the values of mkfs back", directory.string()));
     std::unique_ptr<PageStore> pages = std::move(*nand);
     if (look)
         pages = std::make_unique<PrivatePageStore>(std::move(pages), *geometry);
     return std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>{std::move(pages), std::move(*pram)};
+}
+
+/// What recovery reads has no checksum of its own everywhere (PRAM words): a promise that breaks here was broken by the images.
+std::expected<void, std::string> bring_up(Device& device, SimTime start, const FsOptions& options) {
+    try {
+        if (auto started = device.start(start); !started)
+            return started;
+        return device.open_file_system(options);
+    } catch (const ContractViolation& broken) {
+        return std::unexpected(fmt::format("the metadata in its images are damaged; restore nand.img and pram.img from a copy, or make the device anew ({})", broken.what()));
+    }
 }
 
 } // namespace
@@ -242,7 +258,10 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     opened->directory_ = name;
     opened->access_ = options.access;
     opened->complain_ = options.complain ? options.complain : [](const std::string&) {};
-    opened->history_ = DeviceHistory::read(name);
+    if (const auto history = DeviceHistory::read(name); history)
+        opened->history_ = *history;
+    else
+        opened->complain_(history.error());
     const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
     EventLogConfig log{.path = name + "/events.db",
                        .level = options.log,
@@ -266,10 +285,8 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     if (!device)
         return std::unexpected(fmt::format("{}: {}", name, device.error()));
     opened->device_ = std::move(*device);
-    if (auto started = opened->device_->start(start); !started)
-        return std::unexpected(fmt::format("{}: {}", name, started.error()));
-    if (auto fs = opened->device_->open_file_system(options.fs); !fs)
-        return std::unexpected(fmt::format("{}: {}", name, fs.error()));
+    if (auto up = bring_up(*opened->device_, start, options.fs); !up)
+        return std::unexpected(fmt::format("{}: {}", name, up.error()));
     if (options.access != DeviceAccess::use)
         return opened;
     ++opened->history_.power_cycles;

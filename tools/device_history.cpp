@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -12,6 +11,9 @@
 
 namespace flashlab {
 namespace {
+
+constexpr std::size_t largest_file = 1u << 16;
+constexpr std::uint64_t latest_clock_ns = std::uint64_t{1} << 61; ///< 73 years
 
 std::string path_in(const std::string& directory) { return directory + "/counters.json"; }
 
@@ -51,14 +53,22 @@ Json to_json(const SampleEvent& s) {
                          {"nand", std::move(nand)}});
 }
 
-DeviceHistory DeviceHistory::read(const std::string& directory) {
+std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string& directory) {
+    const auto failed = [&](std::string_view why) {
+        return std::unexpected(fmt::format("{}: {}; the device is unharmed, its clock and the counters of smart begin again at zero", path_in(directory), why));
+    };
     std::ifstream in{path_in(directory), std::ios::binary};
-    std::ostringstream text;
-    text << in.rdbuf();
-    DeviceHistory history;
-    const auto json = Json::parse(text.str());
+    if (!in)
+        return failed(std::strerror(errno));
+    std::string text(largest_file, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    const auto json = Json::parse(text);
     if (!json)
-        return history;
+        return failed(json.error());
+    if (!(*json)["clock_ns"].is_number() || (*json)["clock_ns"].number(latest_clock_ns + 1) > latest_clock_ns)
+        return failed("clock_ns is no time");
+    DeviceHistory history;
     history.clock_ns = static_cast<std::int64_t>((*json)["clock_ns"].number());
     history.power_cycles = (*json)["power_cycles"].number();
     history.unsafe_shutdowns = (*json)["unsafe_shutdowns"].number();

@@ -22,7 +22,8 @@ struct DeviceHistory {
     SampleEvent totals;                ///< of all ended mounts
     std::uint64_t gc_jobs = 0, gc_page_copies = 0;
 
-    [[nodiscard]] static DeviceHistory read(const std::string& directory);
+    /// The error says that counting begins again.
+    [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
     [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
     /// The totals with a running mount's counters on top.
     [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, std::uint64_t jobs, std::uint64_t copies) const;

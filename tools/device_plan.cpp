@@ -33,7 +33,8 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
     const auto holds = [&](std::uint64_t blocks) {
         g.blocks_per_plane = static_cast<std::uint32_t>(blocks);
         const auto plan = plan_of(config);
-        if (!plan)
+        const bool too_large = !Geometry::make(g).has_value(); // follows from doubling: what was wrong before it is the reason
+        if (!plan && (!too_large || why.empty()))
             why = plan.error();
         return plan && logical_bytes(*plan) >= size;
     };

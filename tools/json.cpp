@@ -37,6 +37,22 @@ Json convert(const nlohmann::ordered_json& from) {
     }
 }
 
+/// Everything here recurses; nothing of ours nests deeper than five.
+bool is_too_deep(std::string_view text) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size() && depth <= 64; ++i) {
+        const char c = text[i];
+        if (in_string && c == '\\')
+            ++i;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string)
+            depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    }
+    return depth > 64;
+}
+
 /// Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD: the output is always valid JSON.
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -45,6 +61,8 @@ std::string quoted(const std::string& text) {
 } // namespace
 
 std::expected<Json, std::string> Json::parse(std::string_view text) {
+    if (is_too_deep(text))
+        return std::unexpected(std::string{"nested too deeply"});
     const auto parsed = nlohmann::ordered_json::parse(text, nullptr, false);
     if (parsed.is_discarded())
         return std::unexpected(std::string{"not valid JSON"});

@@ -11,6 +11,7 @@ ValidMap::ValidMap(const UnitGeometry& units)
       counts_(units.geometry().blocks()) {}
 
 void ValidMap::set(UnitId unit) {
+    ensure(word_of(unit) < words_.size(), "a unit lies within the device");
     std::uint64_t& word = words_[word_of(unit)];
     const std::uint64_t bit = std::uint64_t{1} << bit_of(unit);
     ensure((word & bit) == 0, "a unit becomes valid once");
@@ -20,6 +21,7 @@ void ValidMap::set(UnitId unit) {
 }
 
 void ValidMap::clear(UnitId unit) {
+    ensure(word_of(unit) < words_.size(), "a unit lies within the device");
     std::uint64_t& word = words_[word_of(unit)];
     const std::uint64_t bit = std::uint64_t{1} << bit_of(unit);
     ensure((word & bit) != 0, "only a valid unit becomes invalid");

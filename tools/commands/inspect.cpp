@@ -1,6 +1,9 @@
 // info, smart, fsck: on a device that is not mounted they open it themselves, otherwise the daemon answers.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/contract.h"
 #include "tools/commands/commands.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
@@ -56,11 +59,21 @@ int show_config(const std::string& target, bool json) {
 
 Json all_problems(Device& device) {
     Json problems{Json::Array{}};
-    for (const auto& p : device.ssd().check())
-        problems.push(Json::object({{"kind", "device " + p.invariant}, {"where", p.where}, {"detail", p.detail}}));
-    for (const auto& p : device.fs().check())
-        problems.push(Json::object({{"kind", p.kind}, {"where", p.where}, {"detail", p.detail}}));
+    try {
+        for (const auto& p : device.ssd().check())
+            problems.push(Json::object({{"kind", "device " + p.invariant}, {"where", p.where}, {"detail", p.detail}}));
+        for (const auto& p : device.fs().check())
+            problems.push(Json::object({{"kind", p.kind}, {"where", p.where}, {"detail", p.detail}}));
+    } catch (const ContractViolation& broken) { // structures so damaged that not even the check can walk them
+        problems.push(Json::object({{"kind", "unreadable"}, {"where", "metadata"}, {"detail", broken.what()}}));
+    }
     return problems;
+}
+
+/// Details quote names out of the device, which may hold anything: a terminal gets no control characters.
+std::string printable(std::string text) {
+    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return text;
 }
 
 } // namespace
@@ -99,7 +112,7 @@ int run_fsck(const FsckOptions& o) {
         fmt::print("{}\n", Json::object({{"clean", clean}, {"problems", problems}}).dump());
     } else {
         for (const auto& p : problems.items())
-            fmt::print("{}: {}: {}\n", p["kind"].text(), p["where"].text(), p["detail"].text());
+            fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
         if (clean && !o.quiet)
             fmt::print("{}: clean{}\n", o.directory, !recovered ? "" : o.look_only ? " once recovered, which the next mount does" : "; it was not unmounted cleanly and has been recovered");
     }

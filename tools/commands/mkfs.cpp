@@ -70,12 +70,13 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
 int run_mkfs(const MkfsOptions& o) {
     if (o.metadata != "pram")
         return complain(fmt::format("--metadata {}: this version keeps metadata on PRAM only; use --metadata pram", o.metadata), exit_usage);
-    const auto config = gather_config(sources_of(o));
+    const ConfigSources sources = sources_of(o);
+    const auto config = gather_config(sources);
     if (!config)
         return complain(config.error(), exit_usage);
     const auto plan = plan_device(*config, wanted_size(o, *config));
     if (!plan)
-        return complain(fmt::format("mkfs {}: {}", o.directory, plan.error()), exit_usage);
+        return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
     for (const auto& warning : plan->ftl.warnings)
         complain(fmt::format("warning: {}", warning));
     if (!o.dry_run)

@@ -1,0 +1,120 @@
+// Devices for tests: real directories of 32 MiB devices below /tmp.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/support/catch.h"
+
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/device_directory.h"
+
+namespace flashlab::test {
+
+namespace files = std::filesystem;
+
+
+class TemporaryDirectory {
+public:
+    TemporaryDirectory() {
+        std::string name = "/tmp/flashlab-device-XXXXXX";
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~TemporaryDirectory() { files::remove_all(path_); }
+    [[nodiscard]] files::path operator/(const char* name) const { return path_ / name; }
+    [[nodiscard]] const files::path& path() const { return path_; }
+
+private:
+    files::path path_;
+};
+
+inline DevicePlan small_plan(std::uint64_t pram_bytes = 4u << 20) {
+    ConfigSources sources;
+    sources.settings = {"pram.bytes=" + std::to_string(pram_bytes), "nand.pages_per_block=64", "nand.planes_per_die=1"};
+    const auto config = gather_config(sources);
+    REQUIRE(config.has_value());
+    auto plan = plan_device(*config, 32u << 20);
+    INFO((plan ? "" : plan.error()));
+    REQUIRE(plan.has_value());
+    return *plan;
+}
+
+inline void make(const files::path& directory, ExistingDevice existing = ExistingDevice::refuse) {
+    const auto made = make_device_directory(directory, small_plan(), "test", existing);
+    INFO((made ? "" : made.error()));
+    REQUIRE(made.has_value());
+}
+
+inline std::unique_ptr<DeviceDirectory> open(const files::path& directory, DeviceAccess access) {
+    OpenOptions options;
+    options.access = access;
+    auto opened = DeviceDirectory::open(directory, options);
+    INFO((opened ? "" : opened.error()));
+    REQUIRE(opened.has_value());
+    return std::move(*opened);
+}
+
+inline void close(DeviceDirectory& opened) { REQUIRE(opened.close(opened.device().ready_at(), {}).has_value()); }
+
+/// What a sparse file holds, hole by hole left out.
+inline std::map<off_t, std::string> extents(const files::path& path) {
+    std::map<off_t, std::string> out;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0);
+    for (off_t at = 0; (at = ::lseek(fd, at, SEEK_DATA)) >= 0;) {
+        const off_t end = ::lseek(fd, at, SEEK_HOLE);
+        std::string& data = out[at];
+        data.resize(static_cast<std::size_t>(end - at));
+        REQUIRE(::pread(fd, data.data(), data.size(), at) == end - at);
+        at = end;
+    }
+    out[static_cast<off_t>(files::file_size(path))] = "";
+    ::close(fd);
+    return out;
+}
+
+/// Name and content of every file.
+inline std::map<std::string, std::map<off_t, std::string>> contents(const files::path& directory) {
+    std::map<std::string, std::map<off_t, std::string>> out;
+    for (const auto& entry : files::recursive_directory_iterator{directory})
+        if (entry.is_regular_file())
+            out[files::relative(entry.path(), directory)] = extents(entry.path());
+    return out;
+}
+
+inline void write_something(DeviceDirectory& opened, const char* name = "file") {
+    auto& device = opened.device();
+    const FsCall call{.now = device.ready_at(), .wall = FileTime{1, 0}};
+    const auto node = device.fs().make_node(call, root_ino, name, 0100644, 0);
+    REQUIRE(node.has_value());
+    const std::vector<std::byte> data(100'000, std::byte{7});
+    REQUIRE(device.fs().write(call, node->value.ino, 0, data).has_value());
+    auto sync = device.fs().begin_sync_all(call);
+    REQUIRE(sync.has_value());
+    for (SimTime now = call.now;;) {
+        const auto step = (*sync)->step(now);
+        REQUIRE(step.has_value());
+        if (std::holds_alternative<Done>(*step))
+            break;
+        now = std::get<ResumeAt>(*step).at;
+    }
+}
+
+/// A device whose power went in the middle of work.
+inline void cut(const files::path& directory) {
+    auto opened = open(directory, DeviceAccess::use);
+    write_something(*opened);
+    (void)opened->device().cut(opened->device().last_reserved_end() - Duration{1000}, 1);
+    REQUIRE(opened->close(opened->device().ready_at(), {}).has_value());
+}
+
+} // namespace flashlab::test
