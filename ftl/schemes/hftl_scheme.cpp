@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/little_endian.h"
+#include "ftl/blocks/victim_policies.h"
 #include "ftl/schemes/hftl.h"
 
 namespace flashlab {
@@ -67,7 +68,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     hftl.pages_per_unit = config.ftl.mapping_unit_pages;
     hftl.logical_pages = plan.logical_pages;
     hftl.gc_slice_us = config.ftl.gc_slice_us;
-    return std::make_unique<Hftl>(hftl, array, *pram, layout, events);
+    return std::make_unique<Hftl>(hftl, array, *pram, layout, events, make_victim_policy("greedy", 0));
 }
 
 
