@@ -83,6 +83,7 @@ const std::array keys{
     ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.", FIELD(ssd.ftl.groups)},
     ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
               FIELD(ssd.ftl.reserved_permille)},
+    ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 

@@ -5,28 +5,14 @@
 
 namespace flashlab {
 
-namespace {
-
-PageBlocksConfig blocks_of(const HftlConfig& config) {
-    PageBlocksConfig c;
-    c.groups = config.groups;
-    c.pages_per_unit = config.pages_per_unit;
-    c.valid_units_at_most = config.logical_pages;
-    c.gc_slice_us = config.gc_slice_us;
-    return c;
-}
-
-} // namespace
-
-Hftl::Hftl(const HftlConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy)
-    : config_{config},
-      array_{array},
+Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy)
+    : array_{array},
       pram_{pram},
       units_{array.geometry(), config.pages_per_unit},
       layout_{layout},
       tables_{pram, layout, units_},
       overlay_{units_, layout.slot_count},
-      blocks_{blocks_of(config), array, events, *this, std::move(policy)} {}
+      blocks_{config, array, events, *this, std::move(policy)} {}
 
 std::optional<UnitId> Hftl::current(Lpn lpn) const {
     if (const auto open = overlay_.current(lpn)) return open;
@@ -35,7 +21,7 @@ std::optional<UnitId> Hftl::current(Lpn lpn) const {
 
 FtlResult<SimTime> Hftl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= config_.logical_pages, "a read lies in the logical space");
+    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a read lies in the logical space");
     ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), now);
     return read_units(first, pages, to, looked_up, origin);
@@ -69,7 +55,7 @@ FtlResult<SimTime> Hftl::read_units(Lpn first, std::uint32_t pages, std::span<st
 
 FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
-    ensure(lpn.value() < config_.logical_pages && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+    ensure(lpn.value() < layout_.logical_pages && offset + bytes <= logical_page_bytes(), "a part lies in its page");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), now);
     ++counters_.host_pages_read;
     const auto unit = current(lpn);
@@ -92,7 +78,7 @@ FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t 
 
 FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= config_.logical_pages, "a write lies in the logical space");
+    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a write lies in the logical space");
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = now;
@@ -129,7 +115,7 @@ void Hftl::adopt(Lpn lpn, UnitId unit, std::uint32_t slot) {
 
 FtlResult<SimTime> Hftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= config_.logical_pages, "a trim lies in the logical space");
+    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a trim lies in the logical space");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = pram_.read(HftlTables::entry_bytes(pages), now);
     for (std::uint32_t at = 0; at < pages; at += HftlTables::pages_per_unmap) {

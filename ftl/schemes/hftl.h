@@ -22,20 +22,13 @@
 
 namespace flashlab {
 
-struct HftlConfig {
-    std::uint32_t groups = 1;              ///< dies used: the first ones
-    std::uint32_t pages_per_unit = 1;
-    std::uint32_t logical_pages = 0;
-    std::uint32_t gc_slice_us = 2000;
-};
-
 class Hftl final : public Ftl, private PageOwner {
 public:
-    Hftl(const HftlConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy);
+    Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy);
 
     std::string_view name() const override { return "hftl"; }
     std::uint32_t logical_page_bytes() const override { return units_.bytes_per_unit(); }
-    std::uint32_t logical_pages() const override { return config_.logical_pages; }
+    std::uint32_t logical_pages() const override { return layout_.logical_pages; }
     bool durable_when_answered() const override { return true; }
 
     FtlResult<FtlRecovery> recover(SimTime now) override;
@@ -85,7 +78,6 @@ private:
     void check_blocks(std::vector<CheckProblem>& out);
     void check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out);
 
-    HftlConfig config_;
     NandArray& array_;
     Pram& pram_;
     UnitGeometry units_;

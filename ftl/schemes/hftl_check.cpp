@@ -25,7 +25,7 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
     std::uint64_t committed_pages = 0;
     std::uint64_t stale = 0;
     std::vector<bool> named(units_.units());
-    for (std::uint32_t l = 0; l < config_.logical_pages; ++l) {
+    for (std::uint32_t l = 0; l < layout_.logical_pages; ++l) {
         const Lpn lpn{l};
         const std::string where = fmt::format("logical page {}", l);
         const auto committed = tables_.committed(lpn);

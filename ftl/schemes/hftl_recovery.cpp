@@ -37,8 +37,8 @@ FtlResult<FtlRecovery> Hftl::recover(SimTime now) {
 /// After a clean shutdown the open superblocks go on where they were; false when the slots do not say so.
 bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
     const Geometry& g = array_.geometry();
-    open.resize(config_.groups);
-    for (std::uint32_t group = 0; group < config_.groups; ++group) {
+    open.resize(blocks_.groups());
+    for (std::uint32_t group = 0; group < blocks_.groups(); ++group) {
         OpenSuperblock& set = open[group];
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
             const std::uint32_t first_slot = g.plane_at(DieId{group}, p).value() * 2;
@@ -70,7 +70,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         report.pages_scanned += scan->pages_read;
         done = std::max(done, scan->done);
         const auto not_to_believe = [&](const FoundUnit& f) {
-            return f.lpn.value() >= config_.logical_pages || tables_.is_dead(s, units_.index_in_block(f.unit));
+            return f.kind != PageKind::data || f.lpn.value() >= layout_.logical_pages || tables_.is_dead(s, units_.index_in_block(f.unit));
         };
         found.erase(std::remove_if(found.begin() + before, found.end(), not_to_believe), found.end());
     }
