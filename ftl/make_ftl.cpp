@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ftl/schemes/hftl_scheme.h"
+#include "ftl/schemes/page_map_scheme.h"
 #include "nand/factory_bad_blocks.h"
 
 namespace flashlab {
@@ -29,8 +30,9 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    static const std::array<const Scheme*, 1> all{
+    static const std::array<const Scheme*, 2> all{
         &hftl_scheme(),
+        &page_map_scheme(),
     };
     return all;
 }

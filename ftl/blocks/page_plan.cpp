@@ -9,9 +9,8 @@
 
 namespace flashlab {
 
-namespace {
-
-std::expected<void, std::string> refuse(const FtlConfig& f, const Geometry& g, std::string_view scheme) {
+std::expected<void, std::string> can_map_units(const SsdConfig& config, const Geometry& g, std::string_view scheme) {
+    const FtlConfig& f = config.ftl;
     if (f.mapping_unit_pages != 1 && f.mapping_unit_pages != 2 && f.mapping_unit_pages != 4)
         return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: {} maps units of 1, 2 or 4 pages", f.mapping_unit_pages, scheme));
     if (g.pages_per_block() % f.mapping_unit_pages != 0)
@@ -27,11 +26,9 @@ std::expected<void, std::string> refuse(const FtlConfig& f, const Geometry& g, s
     return {};
 }
 
-} // namespace
-
 std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
     const FtlConfig& f = config.ftl;
-    if (const auto possible = refuse(f, g, request.scheme); !possible) return std::unexpected(possible.error());
+    if (const auto possible = can_map_units(config, g, request.scheme); !possible) return std::unexpected(possible.error());
     if (const auto policy = victim_policy_of(config); !policy) return std::unexpected(policy.error());
     FtlPlan plan;
     plan.groups = f.groups == 0 ? g.dies() : f.groups;

@@ -23,6 +23,8 @@ struct PagePlanRequest {
     std::uint64_t own_units = 0;               ///< at most: pages of the scheme's own beside the host's
 };
 
+/// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.
+[[nodiscard]] std::expected<void, std::string> can_map_units(const SsdConfig& config, const Geometry& geometry, std::string_view scheme);
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& geometry, const PagePlanRequest& request);
 /// The ring that plan_pages() set aside; empty when the scheme has none.
 [[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes);

@@ -12,7 +12,8 @@ Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const H
       layout_{layout},
       tables_{pram, layout, units_},
       overlay_{units_, layout.slot_count},
-      blocks_{config, array, events, *this, std::move(policy)} {}
+      blocks_{config, array, events, *this, std::move(policy)},
+      reader_{array, blocks_} {}
 
 std::optional<UnitId> Hftl::current(Lpn lpn) const {
     if (const auto open = overlay_.current(lpn)) return open;
@@ -24,33 +25,8 @@ FtlResult<SimTime> Hftl::read(Lpn first, std::uint32_t pages, std::span<std::byt
     ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a read lies in the logical space");
     ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), now);
-    return read_units(first, pages, to, looked_up, origin);
-}
-
-FtlResult<SimTime> Hftl::read_units(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    const std::uint32_t page_bytes = array_.geometry().page_bytes();
-    reads_.clear();
-    for (std::uint32_t i = 0; i < pages; ++i) {
-        const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        const auto unit = current(Lpn{first.value() + i});
-        if (!unit) {
-            if (!part.empty()) std::memset(part.data(), 0, part.size());
-            continue;
-        }
-        for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
-            const auto target = part.empty() ? part : part.subspan(std::size_t{p} * page_bytes, page_bytes);
-            reads_.push_back({units_.page_of(*unit, p), 0, page_bytes, target});
-        }
-    }
     counters_.host_pages_read += pages;
-    if (reads_.empty()) return now;
-    const auto done = array_.read(reads_, now, origin);
-    if (done) return *done;
-    const UnitId lost = units_.unit_of(done.error().page);
-    Lpn lpn = first;
-    for (std::uint32_t i = 0; i < pages; ++i)
-        if (current(Lpn{first.value() + i}) == lost) lpn = Lpn{first.value() + i};
-    return std::unexpected(blocks_.fail(done.error(), lpn));
+    return reader_.read(first, pages, to, looked_up, origin, [this](Lpn lpn) { return current(lpn); });
 }
 
 FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
@@ -58,22 +34,7 @@ FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t 
     ensure(lpn.value() < layout_.logical_pages && offset + bytes <= logical_page_bytes(), "a part lies in its page");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), now);
     ++counters_.host_pages_read;
-    const auto unit = current(lpn);
-    if (!unit) {
-        if (!to.empty()) std::memset(to.data(), 0, to.size());
-        return looked_up;
-    }
-    const std::uint32_t page_bytes = array_.geometry().page_bytes();
-    reads_.clear();
-    for (std::uint32_t at = offset; at < offset + bytes;) {
-        const std::uint32_t in_page = at % page_bytes;
-        const std::uint32_t n = std::min(page_bytes - in_page, offset + bytes - at);
-        reads_.push_back({units_.page_of(*unit, at / page_bytes), in_page, n, to.empty() ? to : to.subspan(at - offset, n)});
-        at += n;
-    }
-    const auto done = array_.read(reads_, looked_up, origin);
-    if (!done) return std::unexpected(blocks_.fail(done.error(), lpn));
-    return *done;
+    return reader_.read_part(lpn, current(lpn), offset, bytes, to, looked_up, origin);
 }
 
 FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/unit_reader.h"
 #include "ftl/ftl.h"
 #include "ftl/recovery/open_block_scan.h"
 #include "ftl/schemes/hftl_overlay.h"
@@ -50,7 +51,6 @@ public:
 private:
     // hftl.cpp: requests
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const;
-    FtlResult<SimTime> read_units(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin);
     void adopt(Lpn lpn, UnitId unit, std::uint32_t slot);
 
     // hftl_blocks.cpp: the durable side of opening, closing and collecting
@@ -85,12 +85,12 @@ private:
     HftlTables tables_;
     HftlOverlay overlay_;
     PageBlocks blocks_;
+    UnitReader reader_;
     FtlCounters counters_;
     std::uint64_t sequence_ceiling_ = 0;
     SimTime durable_at_ = sim_start;
     bool recovered_ = false;
 
-    std::vector<PageRead> reads_;
     std::vector<HftlTables::DeadUnit> dead_units_;
 };
 
