@@ -10,6 +10,7 @@
 #include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
+#include "ftl/schemes/page_map_scheme.h"
 #include "nand/factory_bad_blocks.h"
 
 namespace flashlab {
@@ -32,11 +33,12 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    static const std::array<const Scheme*, 4> all{
-        &hftl_scheme(),
+    static const std::array all{
+        &page_map_scheme(),
         &block_map_scheme(),
         &log_block_scheme(),
         &fast_scheme(),
+        &hftl_scheme(),
     };
     return all;
 }

@@ -16,6 +16,8 @@ struct FtlConfig {
     std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
     std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (merge_plan.h)
+    std::string victim = "greedy";             ///< which full block is collected: blocks/victim_policies.cpp
+    std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
 };
 

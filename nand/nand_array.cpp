@@ -186,15 +186,19 @@ std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Sc
     return {};
 }
 
-NandArray::Impl::Done NandArray::Impl::copy(Ppn from, Ppn to, SimTime now, Origin origin) {
+std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) {
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const Done got = read(page, now, origin);
-    if (!got) return got;
+    if (!got) return std::unexpected(got.error());
     const auto record = store.read_oob(from);
     if (!record) return std::unexpected(host_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
-    const PageProgram again{to, page_, *record->oob};
-    return program({&again, 1}, *got, origin);
+    PageOob oob = *record->oob;
+    if (scheme_word) oob.scheme_word = *scheme_word;
+    const PageProgram again{to, page_, oob};
+    const Done done = program({&again, 1}, *got, origin);
+    if (!done) return std::unexpected(done.error());
+    return CopiedPage{*done, oob};
 }
 
 std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const Scheduler::Reservation& when) {
@@ -292,7 +296,14 @@ std::expected<OobRead, NandError> NandArray::read_oob(Ppn page, SimTime now, Ori
 std::expected<SimTime, NandError> NandArray::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
     return impl_->program(pages, now, origin);
 }
-std::expected<SimTime, NandError> NandArray::copy(Ppn from, Ppn to, SimTime now, Origin origin) { return impl_->copy(from, to, now, origin); }
+std::expected<SimTime, NandError> NandArray::copy(Ppn from, Ppn to, SimTime now, Origin origin) {
+    const auto copied = impl_->copy(from, to, std::nullopt, now, origin);
+    if (!copied) return std::unexpected(copied.error());
+    return copied->done;
+}
+std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin) {
+    return impl_->copy(from, to, scheme_word, now, origin);
+}
 std::expected<SimTime, NandError> NandArray::erase(BlockId block, SimTime now, Origin origin) { return impl_->erase(block, now, origin); }
 
 bool NandArray::is_bad(BlockId block) const { return impl_->blocks.is_bad(block); }

@@ -64,6 +64,11 @@ struct OobRead {
     SimTime done;
 };
 
+struct CopiedPage {
+    SimTime done;
+    PageOob oob;
+};
+
 /// What becomes of an operation in flight at a cut; seeded or enumerated by the explorer.
 enum class ProgramOutcome : std::uint8_t { not_started, complete, prefix_torn, garbage };            // T0..T3
 enum class EraseOutcome : std::uint8_t { not_started, complete, garbage };                           // E0..E2
@@ -117,6 +122,8 @@ public:
     [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
     /// Read through the controller and programmed again with the same LPN, sequence and kind (no copy-back).
     [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
+    /// The same with another word for the scheme; tells what is written there now.
+    [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin);
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
     [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown

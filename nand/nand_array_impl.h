@@ -23,7 +23,8 @@ public:
     Done read(std::span<const PageRead> pages, SimTime now, Origin origin);
     std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
     Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
-    Done copy(Ppn from, Ppn to, SimTime now, Origin origin);
+    /// `scheme_word`: none keeps the page's own.
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
     Done erase(BlockId block, SimTime now, Origin origin);
     std::expected<void, NandError> mark_bad(BlockId block);
     void settle(SimTime now);

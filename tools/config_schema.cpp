@@ -85,6 +85,9 @@ const std::array keys{
               FIELD(ssd.ftl.reserved_permille)},
     ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
               FIELD(ssd.ftl.log_blocks)},
+    ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
+    ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
+              FIELD(ssd.ftl.checkpoint_blocks)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 

@@ -1,8 +1,9 @@
 /// The blocks that may be collected, by plane and number of valid units.
 ///
-/// Idea       A list for each (plane, valid count); a block moves to the tail of the next list when a unit of it becomes invalid.
+/// Idea       A list for each (plane, valid count); a block moves to the tail of the next list when a unit of it becomes invalid. Beside it the order
+///            in which blocks were filled, and when each was last changed, counted in changes: what the victim policies ask for.
 /// Invariant  A block is in at most one list, that of its own plane and count; among equals the one that came first is first.
-/// Cost       O(1) a change; the fewest-valid search moves a hint and is O(1) amortised. 12 bytes a block, 8 a (plane, count).
+/// Cost       O(1) a change; the fewest-valid search moves a hint and is O(1) amortised. 36 bytes a block, 8 a (plane, count).
 /// Power cut  RAM only, rebuilt from the block states.
 #pragma once
 
@@ -23,6 +24,14 @@ public:
     [[nodiscard]] bool contains(BlockId block) const { return list_of_[block.value()] != none; }
     [[nodiscard]] std::uint32_t valid_of(BlockId block) const;
     [[nodiscard]] std::optional<BlockId> fewest_valid(PlaneId plane) const;
+    /// In the order in which they were added; none after the last.
+    [[nodiscard]] std::optional<BlockId> first_filled(PlaneId plane) const { return at(filled_[plane.value()].head); }
+    [[nodiscard]] std::optional<BlockId> filled_after(BlockId block) const { return at(filled_next_[block.value()]); }
+    /// Grows with that order, over all planes.
+    [[nodiscard]] std::uint64_t filled_at(BlockId block) const { return filled_at_[block.value()]; }
+    /// Changes of any block since this one was added or lost a valid unit.
+    [[nodiscard]] std::uint64_t age(BlockId block) const { return changes_ - changed_at_[block.value()]; }
+    [[nodiscard]] const UnitGeometry& units() const { return units_; }
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
@@ -30,12 +39,21 @@ private:
         std::uint32_t head = none;
         std::uint32_t tail = none;
     };
+    [[nodiscard]] static std::optional<BlockId> at(std::uint32_t raw) { return raw == none ? std::nullopt : std::optional{BlockId{raw}}; }
+    void append(std::uint32_t index, BlockId block);
+    void take_out(BlockId block);
     UnitGeometry units_;
     std::uint32_t lists_per_plane_;
     std::vector<List> lists_;
     std::vector<std::uint32_t> previous_;
     std::vector<std::uint32_t> next_;
     std::vector<std::uint32_t> list_of_;
+    std::vector<List> filled_;                ///< by plane
+    std::vector<std::uint32_t> filled_previous_;
+    std::vector<std::uint32_t> filled_next_;
+    std::vector<std::uint64_t> filled_at_;
+    std::vector<std::uint64_t> changed_at_;
+    std::uint64_t changes_ = 0;
     mutable std::vector<std::uint32_t> hint_; ///< no shorter list of the plane has a block
 };
 

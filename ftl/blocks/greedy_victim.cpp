@@ -2,6 +2,10 @@
 
 namespace flashlab {
 
-std::optional<BlockId> GreedyVictim::choose(const FullBlocks& full, PlaneId plane) const { return full.fewest_valid(plane); }
+std::optional<Victim> GreedyVictim::choose(const FullBlocks& full, PlaneId plane) {
+    const auto block = full.fewest_valid(plane);
+    if (!block || full.valid_of(*block) == full.units().units_per_block()) return std::nullopt;
+    return Victim{*block, static_cast<double>(full.valid_of(*block))};
+}
 
 } // namespace flashlab

@@ -13,7 +13,7 @@ namespace flashlab {
 
 class GreedyVictim final : public VictimPolicy {
 public:
-    [[nodiscard]] std::optional<BlockId> choose(const FullBlocks& full, PlaneId plane) const override;
+    [[nodiscard]] std::optional<Victim> choose(const FullBlocks& full, PlaneId plane) override;
 };
 
 } // namespace flashlab

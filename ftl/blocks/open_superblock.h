@@ -3,7 +3,7 @@
 /// Idea       Consecutive logical pages take neighbouring columns of a row, so that they are programmed by one multi-plane command.
 /// Invariant  Column c is filled up to row next / columns, plus one if c < next % columns. All columns lie on different planes of one die.
 /// Cost       A division an allocation; swapped, never copied.
-/// Power cut  RAM only; its blocks are named in PRAM by the scheme's slots.
+/// Power cut  RAM only; how recovery finds its blocks is the scheme's affair.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,7 @@ struct OpenSuperblock {
     std::vector<OpenColumn> columns;
     std::uint32_t next = 0;          ///< units given out
     std::uint32_t units = 0;         ///< in all columns
+    std::uint32_t stamp = 0;         ///< counts the superblocks that the device ever opened
     SimTime ready = sim_start;       ///< nothing is programmed here before
     SimTime last_end = sim_start;    ///< end of the last program
 
@@ -37,7 +38,7 @@ struct OpenSuperblock {
     }
     void reset() {
         columns.clear();
-        next = units = 0;
+        next = units = stamp = 0;
         ready = last_end = sim_start;
     }
 };

@@ -1,9 +1,9 @@
 /// Which full block of a plane is worth reclaiming? One question; each answer is a file.
 ///
-/// Idea       Asked once per collection, by plane: the caller picks the plane that is short of free blocks.
-/// Invariant  The answer is in `full`; open, retired and pinned blocks never are.
-/// Cost       One virtual call a collection.
-/// Power cut  Keeps nothing.
+/// Idea       Asked once per collection, by plane: the caller takes the plane that is short of free blocks, else the lowest score of all planes.
+/// Invariant  The answer is in `full`, and has a unit to gain; open, retired and pinned blocks never are.
+/// Cost       One virtual call a plane and collection.
+/// Power cut  Keeps nothing: a policy may forget what it remembers.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,15 @@
 
 namespace flashlab {
 
+struct Victim {
+    BlockId block;
+    double score = 0; ///< lower is better, between planes too
+};
+
 class VictimPolicy {
 public:
     virtual ~VictimPolicy() = default;
-    [[nodiscard]] virtual std::optional<BlockId> choose(const FullBlocks& full, PlaneId plane) const = 0;
+    [[nodiscard]] virtual std::optional<Victim> choose(const FullBlocks& full, PlaneId plane) = 0;
 };
 
 } // namespace flashlab

@@ -29,7 +29,7 @@ std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const 
             else if (!first && p == 0) first = *read->oob;
             else if (!first || first->lpn != read->oob->lpn || first->sequence != read->oob->sequence) whole = false;
         }
-        if (whole && first && first->kind == PageKind::data) found.push_back({first->lpn, first->sequence, unit});
+        if (whole && first) found.push_back({first->lpn, first->sequence, unit, first->kind, first->scheme_word});
     }
     return scan;
 }

@@ -19,6 +19,8 @@ struct FoundUnit {
     Lpn lpn{0};
     WriteSequence sequence{0};
     UnitId unit{0};
+    PageKind kind = PageKind::data;
+    std::uint32_t stamp = 0;         ///< the scheme's word
 };
 
 struct OpenBlockScan {

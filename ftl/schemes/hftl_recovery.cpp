@@ -12,46 +12,46 @@ FtlResult<FtlRecovery> Hftl::recover(SimTime now) {
     SimTime at = tables_.recover(now);
     if (!tables_.is_new() && !tables_.matches()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, at});
     report.was_clean = tables_.is_new() || tables_.was_clean();
-    next_sequence_ = std::max<std::uint64_t>(1, tables_.sequence_ceiling());
-    if (!report.was_clean || !resume_open()) {
+    blocks_.set_next(std::max<std::uint64_t>(1, tables_.sequence_ceiling()), 1);
+    std::vector<OpenSuperblock> open;
+    if (!report.was_clean || !find_open(open)) {
         report.was_clean = false;
+        open.clear();
         const auto closed = close_open_slots(at, report);
         if (!closed) return std::unexpected(closed.error());
         at = *closed;
     }
     load_blocks();
-    sequence_ceiling_ = next_sequence_ + open_room();
+    for (std::uint32_t group = 0; group < open.size(); ++group)
+        if (open[group].is_active()) blocks_.resume(group, 0, open[group].columns, open[group].next, 0);
+    sequence_ceiling_ = blocks_.next_sequence() + blocks_.open_room();
     tables_.begin(at, no_event);
     tables_.set_header(false, sequence_ceiling_);
     report.done = tables_.commit();
     durable_at_ = report.done;
-    for (Group& g : groups_) g.open.ready = report.done;
+    blocks_.finish_loading(report.done);
     recovered_ = true;
     return report;
 }
 
-/// After a clean shutdown the open superblocks go on where they were.
-bool Hftl::resume_open() {
+/// After a clean shutdown the open superblocks go on where they were; false when the slots do not say so.
+bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
     const Geometry& g = array_.geometry();
-    for (Group& group : groups_) {
+    open.resize(blocks_.groups());
+    for (std::uint32_t group = 0; group < blocks_.groups(); ++group) {
+        OpenSuperblock& set = open[group];
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
-            const std::uint32_t first_slot = g.plane_at(group.die, p).value() * 2;
+            const std::uint32_t first_slot = g.plane_at(DieId{group}, p).value() * 2;
             for (std::uint32_t s = first_slot; s < first_slot + 2; ++s) {
                 const HftlSlot slot = tables_.slot(s);
                 if (!slot.block) continue;
-                group.open.columns.push_back({*slot.block, s});
-                group.open.next += slot.scan_from;
+                set.columns.push_back({*slot.block, s});
+                set.next += slot.scan_from;
             }
         }
-        group.open.units = static_cast<std::uint32_t>(group.open.columns.size()) * units_.units_per_block();
-        for (std::uint32_t c = 0; c < group.open.columns.size(); ++c) {
-            const OpenColumn& column = group.open.columns[c];
-            const bool alone = c == 0 || g.plane_of(group.open.columns[c - 1].block) != g.plane_of(column.block);
-            if (!alone || tables_.slot(column.slot).scan_from != group.open.filled(c)) {
-                for (Group& each : groups_) each.open.reset();
-                return false;
-            }
-            overlay_.start_slot(column.slot);
+        for (std::uint32_t c = 0; c < set.columns.size(); ++c) {
+            const bool alone = c == 0 || g.plane_of(set.columns[c - 1].block) != g.plane_of(set.columns[c].block);
+            if (!alone || tables_.slot(set.columns[c].slot).scan_from != set.filled(c)) return false;
         }
     }
     return true;
@@ -66,15 +66,15 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         if (!slot.block) continue;
         const auto before = static_cast<std::ptrdiff_t>(found.size());
         const auto scan = scan_open_block(array_, units_, *slot.block, slot.scan_from, now, found);
-        if (!scan) return std::unexpected(fail(scan.error(), Lpn{0}));
+        if (!scan) return std::unexpected(blocks_.fail(scan.error(), Lpn{0}));
         report.pages_scanned += scan->pages_read;
         done = std::max(done, scan->done);
         const auto not_to_believe = [&](const FoundUnit& f) {
-            return f.lpn.value() >= config_.logical_pages || tables_.is_dead(s, units_.index_in_block(f.unit));
+            return f.kind != PageKind::data || f.lpn.value() >= layout_.logical_pages || tables_.is_dead(s, units_.index_in_block(f.unit));
         };
         found.erase(std::remove_if(found.begin() + before, found.end(), not_to_believe), found.end());
     }
-    for (const FoundUnit& f : found) next_sequence_ = std::max(next_sequence_, f.sequence.value() + 1);
+    for (const FoundUnit& f : found) blocks_.set_next(std::max(blocks_.next_sequence(), f.sequence.value() + 1), 1);
     std::ranges::sort(found, [](const FoundUnit& a, const FoundUnit& b) {
         return std::tuple{a.lpn, b.sequence, a.unit} < std::tuple{b.lpn, a.sequence, b.unit};
     });
@@ -87,7 +87,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         if (!committed) return false;
         if (*committed == f.unit) return true;
         const auto read = array_.read_oob(units_.page_of(*committed, 0), done, {Cause::recovery, no_event});
-        if (!read) return std::unexpected(fail(read.error(), f.lpn));
+        if (!read) return std::unexpected(blocks_.fail(read.error(), f.lpn));
         ++report.pages_scanned;
         done = std::max(done, read->done);
         return read->state == CellState::programmed && read->oob && read->oob->lpn == f.lpn && read->oob->sequence >= f.sequence;
@@ -109,53 +109,47 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
 }
 
 void Hftl::load_blocks() {
-    const Geometry& g = array_.geometry();
-    const std::uint32_t used = static_cast<std::uint32_t>(groups_.size()) * g.planes_per_die() * g.blocks_per_plane();
-    for (std::uint32_t b = 0; b < used; ++b) {
+    for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
         const BlockId block{b};
-        Group& group = group_of(block);
-        valid_.load_row(block, tables_.bits().row(block));
-        const HftlBlockState state = tables_.state(block);
-        if (is_lost(block)) {
-            ++bad_blocks_;
-            continue;
+        blocks_.valid_to_load().load_row(block, tables_.bits().row(block));
+        auto as = PageBlocks::LoadAs::bad;
+        if (!is_lost(block)) {
+            switch (tables_.state(block)) {
+            case HftlBlockState::free_erased: as = PageBlocks::LoadAs::erased; break;
+            case HftlBlockState::garbage: as = PageBlocks::LoadAs::garbage; break;
+            case HftlBlockState::data: as = PageBlocks::LoadAs::data; break;
+            case HftlBlockState::open:
+                as = PageBlocks::LoadAs::open;
+                for (std::uint32_t s = 0; s < layout_.slot_count; ++s)
+                    if (tables_.slot(s).block == block) overlay_.start_slot(s);
+                break;
+            case HftlBlockState::bad: break;
+            }
         }
-        group.good_units += units_.units_per_block();
-        group.valid_units += valid_.count(block);
-        switch (state) {
-        case HftlBlockState::free_erased: free_.add_erased(block); break;
-        case HftlBlockState::garbage: free_.add_garbage(block); break;
-        case HftlBlockState::data: full_.add(block, valid_.count(block)); break;
-        case HftlBlockState::open:
-        case HftlBlockState::bad: break;
-        }
+        blocks_.load_block(block, as, 0);
     }
-    if (spare_units() < std::uint64_t{spare_blocks_a_group} * units_.units_per_block() * groups_.size()) read_only_ = true; // H6
 }
 
 FtlResult<SimTime> Hftl::shut_down(SimTime now) {
     ensure(recovered_, "recover() comes first");
     recovered_ = false;
-    if (read_only_) return std::max(now, durable_at_);
+    if (blocks_.is_read_only()) return std::max(now, durable_at_);
     SimTime at = std::max(now, durable_at_);
-    for (Group& group : groups_) {
-        if (group.job.victim) drop_job(group);
-        if (group.open.is_active() && !group.open.has_room()) retire_open(group);
-        if (group.closing.is_active()) close(group, now);
-    }
-    for (Group& group : groups_) {
-        settle_columns(group.open, std::max(now, close_ready(group.open)));
-        for (std::uint32_t c = 0; c < group.open.columns.size(); ++c) tables_.set_scan_from(group.open.columns[c].slot, group.open.filled(c));
+    blocks_.settle_down(now);
+    for (std::uint32_t group = 0; group < blocks_.groups(); ++group) {
+        const OpenSuperblock& open = blocks_.open(group);
+        settle_columns(open, std::max(now, blocks_.close_ready(open)));
+        for (std::uint32_t c = 0; c < open.columns.size(); ++c) tables_.set_scan_from(open.columns[c].slot, open.filled(c));
         at = std::max(at, tables_.commit());
     }
-    const Geometry& g = array_.geometry();
-    for (std::uint32_t p = 0; p < groups_.size() * g.planes_per_die(); ++p)
-        for (const BlockId block : free_.erased_of(PlaneId{p})) at = std::max(at, settled_at_[block.value()]);
+    const FreeBlocks& free = blocks_.free_blocks();
+    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
+        for (const BlockId block : free.erased_of(PlaneId{p})) at = std::max(at, blocks_.settled_at(block));
     tables_.begin(at, no_event);
-    for (std::uint32_t p = 0; p < groups_.size() * g.planes_per_die(); ++p)
-        for (const BlockId block : free_.erased_of(PlaneId{p}))
+    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
+        for (const BlockId block : free.erased_of(PlaneId{p}))
             if (tables_.state(block) != HftlBlockState::free_erased) tables_.set_state(block, HftlBlockState::free_erased);
-    tables_.set_header(true, next_sequence_);
+    tables_.set_header(true, blocks_.next_sequence());
     return std::max(at, tables_.commit());
 }
 

@@ -11,19 +11,19 @@ TEST_CASE("the greedy victim has the fewest valid units, the first to come there
     const auto geometry = *Geometry::make(test::tiny_config().nand.geometry);
     const UnitGeometry units{geometry, 1};
     FullBlocks full{units};
-    const GreedyVictim policy;
+    GreedyVictim policy;
     CHECK_FALSE(policy.choose(full, PlaneId{0}).has_value());
     full.add(BlockId{3}, 5);
     full.add(BlockId{1}, 4);
     full.add(BlockId{2}, 4);
     full.add(BlockId{12}, 0); // of the other plane
-    CHECK(policy.choose(full, PlaneId{0}) == BlockId{1});
+    CHECK(policy.choose(full, PlaneId{0})->block == BlockId{1});
     full.update(BlockId{3}, 3);
-    CHECK(policy.choose(full, PlaneId{0}) == BlockId{3});
+    CHECK(policy.choose(full, PlaneId{0})->block == BlockId{3});
     full.remove(BlockId{3});
     full.remove(BlockId{1});
-    CHECK(policy.choose(full, PlaneId{0}) == BlockId{2});
-    CHECK(policy.choose(full, PlaneId{1}) == BlockId{12});
+    CHECK(policy.choose(full, PlaneId{0})->block == BlockId{2});
+    CHECK(policy.choose(full, PlaneId{1})->block == BlockId{12});
     CHECK_THROWS_AS(full.add(BlockId{2}, 1), ContractViolation);
 }
 

@@ -1,0 +1,242 @@
+#include "ftl/blocks/page_blocks.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy)
+    : config_{std::move(config)},
+      array_{array},
+      events_{events},
+      owner_{owner},
+      units_{array.geometry(), config_.pages_per_unit},
+      policy_{std::move(policy)},
+      valid_{units_},
+      full_(config_.frontiers.size(), FullBlocks{units_}),
+      free_{array.geometry()},
+      groups_(config_.groups),
+      state_(array.geometry().blocks(), BlockState::outside),
+      frontier_of_(array.geometry().blocks(), 0),
+      settled_at_(array.geometry().blocks(), sim_start),
+      pinned_(array.geometry().blocks(), 0) {
+    ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
+    ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");
+    const std::uint32_t planes = array.geometry().planes_per_die();
+    for (std::uint32_t g = 0; g < config_.groups; ++g) {
+        groups_[g].die = DieId{g};
+        groups_[g].frontiers.resize(config_.frontiers.size());
+        for (Frontier& f : groups_[g].frontiers) {
+            f.open.columns.reserve(planes);
+            f.closing.columns.reserve(planes);
+        }
+    }
+    programs_.reserve(planes);
+}
+
+std::uint32_t PageBlocks::group_of(BlockId block) const {
+    const Geometry& g = array_.geometry();
+    return g.die_of(g.plane_of(block)).value();
+}
+
+std::uint32_t PageBlocks::blocks_in_use() const { return planes_in_use() * array_.geometry().blocks_per_plane(); }
+
+std::uint32_t PageBlocks::free_in(const Group& group) const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p) sum += free_.count(array_.geometry().plane_at(group.die, p));
+    return sum;
+}
+
+std::uint64_t PageBlocks::open_room() const {
+    std::uint64_t room = 0;
+    for (const Group& g : groups_)
+        for (const Frontier& f : g.frontiers) room += f.open.units - f.open.next;
+    return room;
+}
+
+std::uint64_t PageBlocks::spare_units() const {
+    std::uint64_t good = 0;
+    for (const Group& g : groups_) good += g.good_units;
+    return good > config_.valid_units_at_most ? good - config_.valid_units_at_most : 0;
+}
+
+void PageBlocks::lose_block(BlockId block) {
+    state_[block.value()] = BlockState::bad;
+    groups_[group_of(block)].good_units -= units_.units_per_block();
+    ++bad_blocks_;
+    ++retired_blocks_;
+    if (spare_units() < std::uint64_t{config_.spare_blocks_a_group} * units_.units_per_block() * groups_.size()) read_only_ = true; // B4
+}
+
+FtlError PageBlocks::fail(const NandError& error, Lpn lpn) {
+    if (error.kind == NandErrorKind::host_io) {
+        read_only_ = true;
+        return {FtlErrorKind::host_io, lpn, error.done, error.host_errno};
+    }
+    return {FtlErrorKind::lost_page, lpn, error.done};
+}
+
+std::uint32_t PageBlocks::choose_group(SimTime now) {
+    const auto count = static_cast<std::uint32_t>(groups_.size());
+    if (count == 1) return 0;
+    std::uint64_t room = 0;
+    for (const Group& g : groups_) room += g.room();
+    std::uint32_t best = count;
+    SimTime best_at = sim_never;
+    for (std::uint32_t i = 1; i <= count; ++i) {
+        const std::uint32_t index = (last_group_ + i) % count;
+        const Group& g = groups_[index];
+        // A group with less than half of the average room would collect almost full blocks while others have plenty.
+        if (g.room() * count * 2 < room) continue;
+        const OpenSuperblock& open = g.frontiers[0].open;
+        const PlaneId plane = open.has_room() ? array_.geometry().plane_of(open.columns[open.column()].block) : array_.geometry().plane_at(g.die, 0);
+        const SimTime at = std::max(now, array_.plane_free_at(plane));
+        if (at < best_at) {
+            best = index;
+            best_at = at;
+            if (at == now) break;
+        }
+    }
+    ensure(best < count, "one group has at least the average room");
+    last_group_ = best;
+    return best;
+}
+
+FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, Origin origin) {
+    Group* group = &groups_[write.group ? *write.group : choose_group(now)];
+    auto ready = room(*group, write.frontier, now);
+    if (!ready && ready.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
+        group = &*std::ranges::max_element(groups_, {}, &Group::room);
+        ready = room(*group, write.frontier, now);
+    }
+    if (!ready) {
+        // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
+        if (ready.error().kind == FtlErrorKind::no_free_block) {
+            read_only_ = true;
+            ready.error().kind = FtlErrorKind::read_only;
+        }
+        ready.error().lpn = write.first;
+        return std::unexpected(ready.error());
+    }
+    OpenSuperblock& set = group->frontiers[write.frontier].open;
+    const std::uint32_t count = std::min(write.pages, set.left_in_row());
+    const auto end = program(set, write, count, *ready, origin);
+    next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
+    if (!end && end.error().kind == NandErrorKind::program_failed) {
+        failed_.push_back(array_.geometry().block_of(end.error().page));
+        retire_open(*group, write.frontier);
+        if (const auto retired = retire_failed(now); !retired) return std::unexpected(retired.error());
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, write.first, end.error().done});
+        return PlacedRow{.end = end.error().done};
+    }
+    if (!end) return std::unexpected(fail(end.error(), write.first));
+    const PlacedRow placed{count, set.row(), std::span<const OpenColumn>{set.columns}.subspan(set.column(), count), *end};
+    set.next += count;
+    set.last_end = std::max(set.last_end, *end);
+    return placed;
+}
+
+std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin) {
+    const std::uint32_t page_bytes = array_.geometry().page_bytes();
+    SimTime end = ready;
+    for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
+        programs_.clear();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const UnitId unit = units_.unit_at(set.columns[set.column() + i].block, set.row());
+            const auto data = write.from.empty() ? write.from
+                                                 : write.from.subspan(std::size_t{i} * units_.bytes_per_unit() + std::size_t{p} * page_bytes, page_bytes);
+            programs_.push_back({units_.page_of(unit, p), data,
+                                 {Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, config_.stamps_pages ? set.stamp : p}});
+        }
+        const auto programmed = array_.program(programs_, ready, origin);
+        if (!programmed) return std::unexpected(programmed.error());
+        end = std::max(end, *programmed);
+    }
+    return end;
+}
+
+void PageBlocks::validate(UnitId unit) {
+    valid_.set(unit);
+    ++groups_[group_of(units_.block_of(unit))].valid_units;
+}
+
+void PageBlocks::invalidate(UnitId unit, SimTime end) {
+    const BlockId block = units_.block_of(unit);
+    const std::uint32_t b = block.value();
+    valid_.clear(unit);
+    --groups_[group_of(block)].valid_units;
+    settled_at_[b] = std::max(settled_at_[b], end);
+    full_of(block).update(block, valid_.count(block));
+    if (pinned_[b] != 0 && valid_.count(block) == 0) {
+        pinned_[b] = 0;
+        full_of(block).add(block, 0);
+    }
+}
+
+void PageBlocks::load_block(BlockId block, LoadAs as, std::uint32_t frontier) {
+    Group& group = groups_[group_of(block)];
+    const std::uint32_t b = block.value();
+    frontier_of_[b] = static_cast<std::uint8_t>(frontier);
+    if (as == LoadAs::bad) {
+        state_[b] = BlockState::bad;
+        ++bad_blocks_;
+        return;
+    }
+    group.good_units += units_.units_per_block();
+    group.valid_units += valid_.count(block);
+    switch (as) {
+    case LoadAs::erased: free_.add_erased(block); break;
+    case LoadAs::garbage: free_.add_garbage(block); break;
+    case LoadAs::data: full_of(block).add(block, valid_.count(block)); break;
+    case LoadAs::open:
+    case LoadAs::bad: break;
+    }
+    state_[b] = as == LoadAs::data ? BlockState::data : as == LoadAs::open ? BlockState::open : BlockState::free;
+}
+
+void PageBlocks::resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
+    OpenSuperblock& set = groups_[group].frontiers[frontier].open;
+    ensure(!set.is_active() && !columns.empty(), "a superblock is resumed once");
+    set.columns.assign(columns.begin(), columns.end());
+    set.next = next;
+    set.units = static_cast<std::uint32_t>(columns.size()) * units_.units_per_block();
+    set.stamp = stamp;
+}
+
+void PageBlocks::finish_loading(SimTime ready) {
+    for (Group& g : groups_)
+        for (Frontier& f : g.frontiers) f.open.ready = ready;
+    if (spare_units() < std::uint64_t{config_.spare_blocks_a_group} * units_.units_per_block() * groups_.size()) read_only_ = true; // B4
+}
+
+void PageBlocks::set_next(std::uint64_t sequence, std::uint32_t stamp) {
+    next_sequence_ = sequence;
+    next_stamp_ = stamp;
+}
+
+FtlSpace PageBlocks::space() const {
+    FtlSpace s;
+    s.free_blocks = free_.total();
+    s.spare_blocks = static_cast<std::uint32_t>(spare_units() / units_.units_per_block());
+    s.bad_blocks = bad_blocks_;
+    s.mapped_pages = valid_.total();
+    return s;
+}
+
+BlockStatus PageBlocks::status_of(BlockId block, BlockUse data_use) const {
+    switch (state_[block.value()]) {
+    case BlockState::open: return {BlockUse::open, valid_.count(block)};
+    case BlockState::data: return {data_use, valid_.count(block)};
+    case BlockState::bad: return {BlockUse::bad, 0};
+    case BlockState::outside: return {BlockUse::other, 0};
+    case BlockState::free: break;
+    }
+    return {BlockUse::free, 0};
+}
+
+void PageBlocks::count_into(FtlCounters& counters) const {
+    counters.gc_jobs += gc_jobs_;
+    counters.gc_page_copies += gc_page_copies_;
+    counters.retired_blocks += retired_blocks_;
+}
+
+} // namespace flashlab

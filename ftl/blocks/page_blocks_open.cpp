@@ -1,0 +1,199 @@
+/// Open superblocks of a page-mapping scheme: when they are opened, when closed.
+#include <algorithm>
+#include <utility>
+
+#include "ftl/blocks/page_blocks.h"
+
+namespace flashlab {
+
+FtlResult<SimTime> PageBlocks::room(Group& group, std::uint32_t frontier, SimTime now) {
+    close_due(group, now);
+    Frontier& f = group.frontiers[frontier];
+    if (f.open.has_room()) return std::max(now, f.open.ready);
+    retire_open(group, frontier);
+    const std::uint32_t keep = config_.frontiers[frontier].writes_keep_free;
+    if (frontier != 0) {
+        while (free_in(group) <= keep && !f.open.has_room()) {
+            const auto compacted = compact(group, now);
+            if (!compacted) return std::unexpected(compacted.error());
+            if (!*compacted) break;
+        }
+    }
+    if (frontier == 0 || (free_in(group) <= keep && !f.open.has_room() && jobs_under_way_ == 0)) {
+        const auto collected = collect_for_host(group, now);
+        if (!collected) return std::unexpected(collected.error());
+    }
+    if (f.open.has_room()) return std::max(now, f.open.ready);
+    retire_open(group, frontier);
+    SimTime failed_at = now;
+    while (free_in(group) > keep) {
+        if (open_superblock(group, frontier, now, keep, failed_at)) return std::max(now, f.open.ready);
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
+    }
+    return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+}
+
+/// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
+FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t keep = config_.frontiers[0].writes_keep_free;
+    const std::uint32_t units_per_block = units_.units_per_block();
+    Frontier& f = group.frontiers[0];
+    SimTime at = now;
+    for (std::uint32_t free = free_in(group); free < planes + keep; free = free_in(group)) {
+        if (!group.job.victim) {
+            auto victim = choose_victim(group, 0);
+            if (!victim && free <= keep && f.closing.is_active()) {
+                close(group, f.closing, at);
+                victim = choose_victim(group, 0);
+            }
+            if (!victim) break;
+            // One free block beyond those kept suffices to go on; a whole row of planes is worth only cheap victims.
+            if (free > keep && units_per_block - valid_.count(*victim) < std::max(1u, units_per_block / 8)) break;
+            start_job(group.job, *victim, false, at);
+        }
+        const auto run = run_job(group, group.job, at, sim_never, 0);
+        if (!run) return std::unexpected(run.error());
+        if (*run == JobEnd::no_room) {
+            const auto compacted = compact(group, at);
+            if (!compacted) return std::unexpected(compacted.error());
+            if (!*compacted) break;
+        }
+        at = std::max(at, f.open.ready);
+        if (f.open.has_room() && free_in(group) >= keep) break;
+    }
+    return true;
+}
+
+/// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
+FtlResult<bool> PageBlocks::compact(Group& group, SimTime now) {
+    if (config_.frontiers.size() == 1) return false;
+    if (!group.inner.victim) {
+        const auto victim = choose_victim(group, 1);
+        if (!victim) return false;
+        start_job(group.inner, *victim, false, now);
+    }
+    const auto run = run_job(group, group.inner, now, sim_never, 0);
+    if (!run) return std::unexpected(run.error());
+    return *run == JobEnd::finished;
+}
+
+/// Takes a free block on each plane, the planes with most free blocks first, and leaves `keep_free` in the group.
+bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at) {
+    OpenSuperblock& set = group.frontiers[frontier].open;
+    ensure(!set.is_active(), "one superblock of a frontier is open");
+    const Geometry& g = array_.geometry();
+    const std::uint32_t asked = config_.frontiers[frontier].columns;
+    const std::uint32_t most = asked == 0 ? g.planes_per_die() : std::min(asked, g.planes_per_die());
+    std::uint32_t left = free_in(group);
+    set.reset();
+    set.ready = now;
+    while (left > keep_free && set.columns.size() < most) {
+        std::optional<PlaneId> best;
+        for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
+            const PlaneId plane = g.plane_at(group.die, p);
+            const auto on_plane = [&](const OpenColumn& c) { return g.plane_of(c.block) == plane; };
+            if (free_.count(plane) == 0 || std::ranges::any_of(set.columns, on_plane)) continue;
+            if (!best || free_.count(plane) > free_.count(*best)) best = plane;
+        }
+        if (!best) break;
+        const FreeBlock taken = *free_.take(*best);
+        --left;
+        const auto erased_at = take_erased(taken, now, failed_at);
+        if (!erased_at && read_only_) break;
+        if (!erased_at) continue;
+        set.ready = std::max(set.ready, *erased_at);
+        set.columns.push_back({taken.block, 0});
+    }
+    if (set.columns.empty()) return false;
+    std::ranges::sort(set.columns, {}, &OpenColumn::block);
+    set.units = static_cast<std::uint32_t>(set.columns.size()) * units_.units_per_block();
+    set.stamp = next_stamp_++;
+    for (const OpenColumn& c : set.columns) {
+        state_[c.block.value()] = BlockState::open;
+        frontier_of_[c.block.value()] = static_cast<std::uint8_t>(frontier);
+        settled_at_[c.block.value()] = sim_start;
+    }
+    set.ready = owner_.opened(set, group.frontiers[frontier].closing, set.ready);
+    return true;
+}
+
+/// When the block may be programmed; nothing when its erase failed: then it is bad, or the host's image failed and the device is read-only.
+std::optional<SimTime> PageBlocks::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
+    if (taken.erased) return settled_at_[taken.block.value()];
+    const auto erased = array_.erase(taken.block, now, {Cause::gc, no_event});
+    if (erased) return *erased;
+    failed_at = erased.error().done;
+    if (erased.error().kind == NandErrorKind::host_io) {
+        read_only_ = true;
+        free_.add_garbage(taken.block);
+        return std::nullopt;
+    }
+    (void)owner_.condemned(taken.block, now, no_event);
+    if (!array_.mark_bad(taken.block)) read_only_ = true;
+    lose_block(taken.block);
+    return std::nullopt;
+}
+
+/// The open superblock becomes the closing one; what was closing is closed first.
+void PageBlocks::retire_open(Group& group, std::uint32_t frontier) {
+    Frontier& f = group.frontiers[frontier];
+    if (!f.open.is_active()) return;
+    if (f.closing.is_active()) close(group, f.closing, sim_start);
+    std::swap(f.open, f.closing);
+    f.open.reset();
+    if (config_.closes_at_once) close(group, f.closing, sim_start);
+}
+
+SimTime PageBlocks::close_ready(const OpenSuperblock& set) const {
+    SimTime at = std::max(set.last_end, set.ready);
+    for (const OpenColumn& c : set.columns) at = std::max(at, settled_at_[c.block.value()]);
+    return at;
+}
+
+SimTime PageBlocks::open_end(BlockId block) const {
+    if (state_[block.value()] != BlockState::open) return sim_start;
+    const Frontier& f = groups_[group_of(block)].frontiers[frontier_of_[block.value()]];
+    const bool is_open = std::ranges::any_of(f.open.columns, [block](const OpenColumn& c) { return c.block == block; });
+    return is_open ? f.open.last_end : f.closing.last_end;
+}
+
+void PageBlocks::close_due(Group& group, SimTime now) {
+    if (config_.closes_at_once) return;
+    for (Frontier& f : group.frontiers)
+        if (f.closing.is_active() && close_ready(f.closing) <= now) close(group, f.closing, now);
+}
+
+void PageBlocks::close(Group&, OpenSuperblock& set, SimTime now) {
+    owner_.closed(set, std::max(now, close_ready(set)));
+    for (const OpenColumn& c : set.columns) {
+        state_[c.block.value()] = BlockState::data;
+        full_of(c.block).add(c.block, valid_.count(c.block));
+    }
+    set.reset();
+}
+
+/// A block that is open or closing becomes data; false when it cannot be collected then either.
+bool PageBlocks::close_holder(Group& group, BlockId block, SimTime now) {
+    const auto holds = [block](const OpenSuperblock& set) { return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; }); };
+    for (std::uint32_t i = 0; i < frontiers(); ++i) {
+        Frontier& f = group.frontiers[i];
+        if (holds(f.open)) retire_open(group, i);
+        if (holds(f.closing)) close(group, f.closing, now);
+    }
+    return state_[block.value()] == BlockState::data && pinned_[block.value()] == 0;
+}
+
+void PageBlocks::settle_down(SimTime now) {
+    for (Group& group : groups_) {
+        if (group.job.victim) drop_job(group.job);
+        if (group.inner.victim) drop_job(group.inner);
+        for (std::uint32_t i = 0; i < frontiers(); ++i) {
+            Frontier& f = group.frontiers[i];
+            if (f.open.is_active() && !f.open.has_room()) retire_open(group, i);
+            if (f.closing.is_active()) close(group, f.closing, now);
+        }
+    }
+}
+
+} // namespace flashlab

@@ -1,0 +1,85 @@
+#include "ftl/blocks/page_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "ftl/blocks/victim_policies.h"
+
+namespace flashlab {
+
+std::expected<void, std::string> can_map_units(const SsdConfig& config, const Geometry& g, std::string_view scheme) {
+    const FtlConfig& f = config.ftl;
+    if (f.mapping_unit_pages != 1 && f.mapping_unit_pages != 2 && f.mapping_unit_pages != 4)
+        return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: {} maps units of 1, 2 or 4 pages", f.mapping_unit_pages, scheme));
+    if (g.pages_per_block() % f.mapping_unit_pages != 0)
+        return std::unexpected(fmt::format("blocks of {} pages are not a whole number of {}-page mapping units: set ftl.mapping_unit_pages to 1",
+                                           g.pages_per_block(), f.mapping_unit_pages));
+    if (f.striping != 1)
+        return std::unexpected(fmt::format("ftl.striping is {}: {} writes superpages of one channel only; set ftl.striping to 1 (large requests are spread "
+                                           "over the groups anyway)",
+                                           f.striping, scheme));
+    if (f.groups > g.dies())
+        return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+    if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
+    return {};
+}
+
+std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
+    const FtlConfig& f = config.ftl;
+    if (const auto possible = can_map_units(config, g, request.scheme); !possible) return std::unexpected(possible.error());
+    if (const auto policy = victim_policy_of(config); !policy) return std::unexpected(policy.error());
+    FtlPlan plan;
+    plan.groups = f.groups == 0 ? g.dies() : f.groups;
+    plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
+    const std::uint32_t blocks_a_group = g.planes_per_die() * g.blocks_per_plane();
+    const std::uint32_t blocks = plan.groups * blocks_a_group;
+    const std::uint32_t bad = factory_bad_blocks(config.nand, blocks);
+    const UnitGeometry units{g, f.mapping_unit_pages};
+    if (request.has_meta_log) {
+        const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
+        if (area.blocks.empty()) return std::unexpected(fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
+        plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size());
+    }
+    const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
+    const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die());
+    const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
+    if (blocks < bad + least + plan.groups * least_a_group)
+        return std::unexpected(fmt::format("{} blocks in {} groups leave no room beside {} reserved and {} bad ones: use fewer channels or groups, or "
+                                           "more blocks",
+                                           blocks, plan.groups, least, bad));
+    const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
+    plan.spare_blocks = std::max(asked, least);
+    if (plan.spare_blocks > asked)
+        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: garbage collection needs {} in each of {} groups{}", asked, plan.spare_blocks,
+                                            least_a_group, plan.groups,
+                                            plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
+    if (blocks_a_group < 64)
+        plan.warnings.push_back(fmt::format("only {} blocks in a group: garbage collection will be expensive when the device is full", blocks_a_group));
+    plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
+    return plan;
+}
+
+MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
+    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), checkpoint_bytes);
+}
+
+PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan) {
+    PageBlocksConfig c;
+    c.groups = plan.groups;
+    c.pages_per_unit = config.ftl.mapping_unit_pages;
+    c.valid_units_at_most = plan.logical_pages;
+    c.gc_slice_us = config.ftl.gc_slice_us;
+    return c;
+}
+
+std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const SsdConfig& config) {
+    auto policy = make_victim_policy(config.ftl.victim, config.nand.seed);
+    if (policy) return policy;
+    std::vector<std::string_view> names;
+    for (const VictimPolicyEntry& entry : victim_policies()) names.push_back(entry.name);
+    return std::unexpected(fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names, ", ")));
+}
+
+} // namespace flashlab

@@ -1,0 +1,35 @@
+/// What a configuration comes to for a scheme on PageBlocks: groups, reserve, logical pages, the ring of its MetaLog.
+///
+/// Idea       One place where the reserve is computed and refused combinations get their reason.
+/// Invariant  Blocks = logical + spare + factory bad ones; the ring's blocks and what the scheme itself writes are part of the spare ones.
+/// Cost       Once a mkfs or mount, O(blocks) for the factory's marks.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "ftl/blocks/page_blocks.h"
+#include "ftl/recovery/meta_log.h"
+#include "ftl/scheme.h"
+
+namespace flashlab {
+
+struct PagePlanRequest {
+    std::string_view scheme;
+    std::uint32_t spare_a_group = 4;           ///< at least, and two rows of planes
+    bool has_meta_log = false;
+    std::uint64_t checkpoint_bytes = 0;        ///< at most
+    std::uint64_t own_units = 0;               ///< at most: pages of the scheme's own beside the host's
+};
+
+/// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.
+[[nodiscard]] std::expected<void, std::string> can_map_units(const SsdConfig& config, const Geometry& geometry, std::string_view scheme);
+[[nodiscard]] std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& geometry, const PagePlanRequest& request);
+/// The ring that plan_pages() set aside; empty when the scheme has none.
+[[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes);
+/// The part of PageBlocks' configuration that follows from the device's.
+[[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
+[[nodiscard]] std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const SsdConfig& config);
+
+} // namespace flashlab

@@ -1,0 +1,184 @@
+#include "ftl/recovery/page_journal.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+namespace {
+
+/// Largest head of a checkpoint that says what each block is.
+std::uint64_t head_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers) {
+    const std::uint64_t superblock = 20 + 4ull * units.geometry().planes_per_die();
+    return PageCheckpoint::head_bytes + std::uint64_t{groups} * frontiers * superblock + units.geometry().blocks();
+}
+
+} // namespace
+
+std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers, std::uint64_t scheme_bytes) {
+    return head_bytes_at_most(units, groups, frontiers) + scheme_bytes;
+}
+
+PageJournal::PageJournal(PageJournalConfig config, NandArray& array, PageBlocks& blocks)
+    : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, outside_{config_.area.blocks} {
+    std::ranges::sort(outside_);
+    const Geometry& g = array.geometry();
+    std::uint32_t interval = config_.interval_blocks;
+    if (interval == 0) interval = std::max(4 * blocks.planes_in_use(), 100 * config_.area.checkpoint_pages / g.pages_per_block());
+    interval_superblocks_ = std::max(1u, interval / g.planes_per_die());
+}
+
+FtlResult<PageJournal::Start> PageJournal::recover(SimTime now, FtlRecovery& report) {
+    auto recovered = log_.recover(now);
+    if (!recovered) return std::unexpected(blocks_.fail(recovered.error(), Lpn{0}));
+    Start start;
+    start.done = recovered->done;
+    report.pages_scanned += recovered->pages_read;
+    start.is_new = !recovered->checkpoint && recovered->records.empty();
+    start.was_clean = start.is_new;
+    if (recovered->checkpoint) {
+        const auto decoded = PageCheckpoint::decode(config_.shape, blocks_.units(), recovered->checkpoint->payload);
+        if (!decoded) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start.done});
+        start.checkpoint = decoded->head;
+        start.scheme_part.assign(decoded->scheme_part.begin(), decoded->scheme_part.end());
+        start.was_clean = start.checkpoint.clean && recovered->records.empty();
+    }
+    std::uint64_t next_sequence = start.checkpoint.next_sequence;
+    for (const MetaRecord& record : recovered->records) {
+        if (record.kind != static_cast<std::uint32_t>(Record::trims)) continue;
+        if (!start.trims.add_record(record.payload)) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start.done});
+    }
+    start.trims.for_each([&](const TrimRange& r) { next_sequence = std::max(next_sequence, r.sequence.value() + 1); });
+    std::uint32_t next_stamp = start.checkpoint.next_stamp;
+    if (!start.was_clean) {
+        auto census = BlockCensus::take(array_, blocks_.units(), blocks_.blocks_in_use(), outside_, start.checkpoint, start.done);
+        if (!census) return std::unexpected(blocks_.fail(census.error(), Lpn{0}));
+        start.census = std::move(*census);
+        start.done = start.census.done();
+        report.pages_scanned += start.census.pages_read();
+        next_sequence = std::max(next_sequence, start.census.next_sequence());
+        next_stamp = std::max(next_stamp, start.census.next_stamp());
+    }
+    blocks_.set_next(next_sequence, next_stamp);
+    stamp_at_checkpoint_ = start.checkpoint.next_stamp;
+    report.was_clean = start.was_clean;
+    return start;
+}
+
+FtlResult<SimTime> PageJournal::load(const Start& start, SimTime now) {
+    if (start.was_clean && !start.is_new) load_clean(start.checkpoint);
+    else load_unclean(start);
+    SimTime ready = now;
+    if (start.was_clean) {
+        // Only a ring whose blocks failed is that short: then nothing may be programmed any more.
+        if (log_.needs_checkpoint(0)) blocks_.set_read_only();
+        else if (const auto done = written(log_.append(static_cast<std::uint32_t>(Record::mounted), {}, now, {Cause::map, no_event})); !done) return done;
+        else ready = *done;
+    }
+    blocks_.finish_loading(ready);
+    trims_durable_at_ = ready;
+    return ready;
+}
+
+void PageJournal::load_clean(const PageCheckpoint& checkpoint) {
+    for (std::uint32_t b = 0; b < checkpoint.blocks.size(); ++b) {
+        const BlockId block{b};
+        if (std::ranges::binary_search(outside_, block)) continue;
+        const auto is = static_cast<PageCheckpoint::BlockIs>(checkpoint.blocks[b] % 16);
+        auto as = PageBlocks::LoadAs::garbage;
+        if (is == PageCheckpoint::BlockIs::open) as = PageBlocks::LoadAs::open;
+        else if (is == PageCheckpoint::BlockIs::data) as = PageBlocks::LoadAs::data;
+        else if (array_.is_bad(block)) as = PageBlocks::LoadAs::bad;
+        else if (is == PageCheckpoint::BlockIs::erased) as = PageBlocks::LoadAs::erased;
+        blocks_.load_block(block, as, checkpoint.blocks[b] / 16);
+    }
+    for (const PageCheckpoint::Superblock& s : checkpoint.open) {
+        std::vector<OpenColumn> columns;
+        for (const BlockId b : s.columns) columns.push_back({b, 0});
+        blocks_.resume(s.group, s.frontier, columns, s.next, s.stamp);
+    }
+}
+
+/// A block in which nothing won is garbage: erased again before it is used. On a new device every block is as the factory erased it.
+void PageJournal::load_unclean(const Start& start) {
+    for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
+        const BlockId block{b};
+        if (std::ranges::binary_search(outside_, block)) continue;
+        auto as = start.is_new ? PageBlocks::LoadAs::erased : PageBlocks::LoadAs::garbage;
+        const bool holds = blocks_.valid().count(block) != 0;
+        if (holds) as = PageBlocks::LoadAs::data;
+        else if (array_.is_bad(block)) as = PageBlocks::LoadAs::bad;
+        blocks_.load_block(block, as, holds && start.census.holds_translation(block) ? 1 : 0);
+    }
+}
+
+void PageJournal::trimmed(Lpn first, std::uint32_t pages) { pending_.add({first, pages, blocks_.take_sequence()}); }
+
+bool PageJournal::is_full() const { return pending_.encoded_bytes() + 2 * TrimRange::encoded_size > array_.geometry().page_bytes(); }
+
+/// A ring that has used up its blocks ends the device's life as a writable one.
+FtlResult<SimTime> PageJournal::written(FtlResult<SimTime> done) {
+    if (done) return done;
+    blocks_.set_read_only();
+    if (done.error().kind == FtlErrorKind::no_free_block) done.error().kind = FtlErrorKind::read_only;
+    return done;
+}
+
+FtlResult<SimTime> PageJournal::flush_trims(std::span<const std::byte> map, SimTime now, Origin origin) {
+    if (pending_.count() == 0) return std::max(now, trims_durable_at_);
+    if (log_.needs_checkpoint(pending_.encoded_bytes())) return checkpoint(map, now, origin);
+    pending_.encode(buffer_);
+    const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), buffer_, now, {Cause::map, origin.parent}));
+    if (!done) return done;
+    pending_.clear();
+    trims_durable_at_ = *done;
+    return done;
+}
+
+PageCheckpoint PageJournal::head(bool clean) const {
+    PageCheckpoint c;
+    c.clean = clean;
+    c.next_sequence = blocks_.next_sequence();
+    c.next_stamp = blocks_.next_stamp();
+    for (std::uint32_t group = 0; group < blocks_.groups(); ++group)
+        for (std::uint32_t frontier = 0; frontier < blocks_.frontiers(); ++frontier) {
+            const OpenSuperblock& open = blocks_.open(group, frontier);
+            if (!open.is_active()) continue;
+            PageCheckpoint::Superblock s{group, frontier, open.next, open.stamp, {}};
+            for (const OpenColumn& column : open.columns) s.columns.push_back(column.block);
+            c.open.push_back(std::move(s));
+        }
+    if (!clean) return c;
+    c.blocks.resize(blocks_.blocks_in_use());
+    for (std::uint32_t b = 0; b < c.blocks.size(); ++b) {
+        const PageBlocks::BlockState state = blocks_.state(BlockId{b});
+        const auto is = state == PageBlocks::BlockState::data   ? PageCheckpoint::BlockIs::data
+                        : state == PageBlocks::BlockState::open ? PageCheckpoint::BlockIs::open
+                                                                : PageCheckpoint::BlockIs::garbage;
+        c.blocks[b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(is) + 16 * blocks_.frontier_of(BlockId{b}));
+    }
+    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
+        for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p})) c.blocks[b.value()] = static_cast<std::uint8_t>(PageCheckpoint::BlockIs::erased);
+    return c;
+}
+
+FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin) {
+    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
+    head(clean).encode(config_.shape, blocks_.units(), map, buffer_);
+    const auto done = written(log_.checkpoint(buffer_, now, {Cause::map, origin.parent}));
+    if (!done) return done;
+    stamp_at_checkpoint_ = blocks_.next_stamp();
+    pending_.clear();
+    trims_durable_at_ = *done;
+    ++checkpoints_;
+    return done;
+}
+
+FtlResult<SimTime> PageJournal::checkpoint(std::span<const std::byte> map, SimTime now, Origin origin) { return write_checkpoint(false, map, now, origin); }
+
+FtlResult<SimTime> PageJournal::shut_down(std::span<const std::byte> map, SimTime now) {
+    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
+        for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p})) now = std::max(now, blocks_.settled_at(b));
+    return write_checkpoint(true, map, now, {Cause::map, no_event});
+}
+
+} // namespace flashlab

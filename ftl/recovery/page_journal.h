@@ -1,0 +1,82 @@
+/// How a page-mapping scheme without PRAM comes back: checkpoints of its map, trims between them, and the OOB of what was programmed since.
+///
+/// Idea       A checkpoint holds the scheme's map and where the open superblocks stood. It is written anew when `interval_blocks` blocks were opened since,
+///            so a recovery reads that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint that
+///            also says what every block is: the next mount reads nothing else.
+/// Invariant  J1 a checkpoint starts after every program that its map names has ended. J2 after a clean shutdown nothing is programmed before the record
+///            that says "mounted" has ended. J3 recover() gives the same answer however often it is cut and repeated.
+/// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
+/// Power cut  The newest whole checkpoint, the trims after it and the census of blocks say what was: CRASH.md C1 to C4, C6.
+/// Source     CRASH.md C6. Bytes: FORMAT.md.
+#pragma once
+
+#include "ftl/blocks/page_blocks.h"
+#include "ftl/recovery/map_rebuild.h"
+#include "ftl/recovery/meta_log.h"
+
+namespace flashlab {
+
+struct PageJournalConfig {
+    PageCheckpointShape shape;
+    std::uint32_t interval_blocks = 0; ///< blocks opened between checkpoints; 0: so many that checkpoints are one page in a hundred
+    MetaArea area;
+};
+
+class PageJournal {
+public:
+    enum class Record : std::uint32_t { trims = 1, mounted = 2 };
+
+    PageJournal(PageJournalConfig config, NandArray& array, PageBlocks& blocks);
+
+    /// What the flash says; the scheme builds its map and sets the valid bits, then calls load().
+    struct Start {
+        bool is_new = false;
+        bool was_clean = false;
+        PageCheckpoint checkpoint;
+        std::vector<std::byte> scheme_part;
+        BlockCensus census;      ///< after an unclean end
+        TrimHistory trims;
+        SimTime done;
+    };
+    [[nodiscard]] FtlResult<Start> recover(SimTime now, FtlRecovery& report);
+    /// The blocks as the valid bits and the census have them; returns when the first program may start.
+    [[nodiscard]] FtlResult<SimTime> load(const Start& start, SimTime now);
+
+    /// A range that reads zeros from now on; takes the next sequence.
+    void trimmed(Lpn first, std::uint32_t pages);
+    /// True when trims fill a page: flush_trims() is due although nobody asked.
+    [[nodiscard]] bool is_full() const;
+    /// When every trim so far is durable. `map` as for checkpoint(): written instead when the ring is short.
+    [[nodiscard]] FtlResult<SimTime> flush_trims(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] bool needs_map_to_flush() const { return pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes()); }
+    [[nodiscard]] bool is_checkpoint_due() const { return blocks_.next_stamp() - stamp_at_checkpoint_ >= interval_superblocks_; }
+    /// `now` is not before the end of any program that `map` names.
+    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, SimTime now, Origin origin);
+    /// The last one: nothing is programmed afterwards.
+    [[nodiscard]] FtlResult<SimTime> shut_down(std::span<const std::byte> map, SimTime now);
+
+    [[nodiscard]] std::uint64_t checkpoints() const { return checkpoints_; }
+    [[nodiscard]] std::vector<CheckProblem> check() const { return log_.check(); }
+    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers, std::uint64_t scheme_bytes);
+
+private:
+    [[nodiscard]] PageCheckpoint head(bool clean) const;
+    [[nodiscard]] FtlResult<SimTime> write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> written(FtlResult<SimTime> done);
+    void load_clean(const PageCheckpoint& checkpoint);
+    void load_unclean(const Start& start);
+
+    PageJournalConfig config_;
+    NandArray& array_;
+    PageBlocks& blocks_;
+    MetaLog log_;
+    PendingTrims pending_;
+    std::vector<BlockId> outside_;         ///< sorted
+    std::vector<std::byte> buffer_;
+    std::uint32_t interval_superblocks_ = 0;
+    std::uint32_t stamp_at_checkpoint_ = 1;
+    std::uint64_t checkpoints_ = 0;
+    SimTime trims_durable_at_ = sim_start;
+};
+
+} // namespace flashlab

@@ -1,0 +1,173 @@
+#include "ftl/schemes/page_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace flashlab {
+
+PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy)
+    : array_{array},
+      map_(journal.shape.logical_pages, unmapped),
+      blocks_{blocks, array, events, *this, std::move(policy)},
+      journal_{journal, array, blocks_},
+      reader_{array, blocks_} {}
+
+FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
+    ensure(!recovered_, "recover() is called once");
+    FtlRecovery report;
+    const auto start = journal_.recover(now, report);
+    if (!start) return std::unexpected(start.error());
+    if (start->scheme_part.size() % 4 != 0 || start->scheme_part.size() / 4 > map_.size())
+        return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start->done});
+    std::memcpy(map_.data(), start->scheme_part.data(), start->scheme_part.size());
+    if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
+    for (std::uint32_t l = 0; l < map_.size(); ++l)
+        if (const auto unit = current(Lpn{l})) {
+            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit)) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{l}, start->done});
+            blocks_.valid_to_load().set(*unit);
+        }
+    const auto ready = journal_.load(*start, start->done);
+    if (!ready) return std::unexpected(ready.error());
+    report.done = programmed_at_ = durable_at_ = *ready;
+    recovered_ = true;
+    return report;
+}
+
+FtlResult<SimTime> PageMap::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a read lies in the logical space");
+    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    counters_.host_pages_read += pages;
+    return reader_.read(first, pages, to, now, origin, [this](Lpn lpn) { return current(lpn); });
+}
+
+FtlResult<SimTime> PageMap::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(lpn.value() < map_.size() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+    ++counters_.host_pages_read;
+    return reader_.read_part(lpn, current(lpn), offset, bytes, to, now, origin);
+}
+
+FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a write lies in the logical space");
+    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    if (const auto done = checkpoint_if_due(now, origin); !done) return done;
+    SimTime done = now;
+    for (std::uint32_t i = 0; i < pages;) {
+        const std::uint32_t lpn = first.value() + i;
+        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
+        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = pages - i, .from = part}, now, origin);
+        if (!placed) return std::unexpected(placed.error());
+        for (std::uint32_t k = 0; k < placed->count; ++k) {
+            const UnitId unit = blocks_.unit_of(*placed, k);
+            if (const auto old = current(Lpn{lpn + k})) blocks_.invalidate(*old, placed->end);
+            blocks_.validate(unit);
+            map_[lpn + k] = unit.value() + 1;
+        }
+        i += placed->count;
+        done = std::max(done, placed->end);
+        if (!blocks_.has_failed_blocks()) continue;
+        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
+    }
+    counters_.host_pages_written += pages;
+    programmed_at_ = std::max(programmed_at_, done);
+    durable_at_ = std::max(durable_at_, done);
+    return done;
+}
+
+FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a trim lies in the logical space");
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    std::uint32_t mapped = 0;
+    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
+        const auto old = current(Lpn{l});
+        if (!old) continue;
+        ++mapped;
+        map_[l] = unmapped;
+        blocks_.invalidate(*old, now);
+    }
+    counters_.host_pages_trimmed += mapped;
+    // A page that is not mapped may have an older version on flash, and a trim of it that waits, but none that waits no more: the range counts once.
+    if (mapped != 0) journal_.trimmed(first, pages);
+    if (journal_.is_full())
+        if (const auto written = journal_.flush_trims(map_bytes(), std::max(now, programmed_at_), origin); !written) return written;
+    return now;
+}
+
+FtlResult<SimTime> PageMap::flush(SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    const SimTime written = std::max(now, durable_at_);
+    if (blocks_.is_read_only()) return written;
+    const SimTime from = journal_.needs_map_to_flush() ? std::max(now, programmed_at_) : now;
+    const auto trims = journal_.flush_trims(map_bytes(), from, origin);
+    if (!trims) return trims;
+    return std::max(written, *trims);
+}
+
+FtlResult<SimTime> PageMap::checkpoint_if_due(SimTime now, Origin origin) {
+    if (!journal_.is_checkpoint_due()) return now;
+    return journal_.checkpoint(map_bytes(), std::max(now, programmed_at_), origin);
+}
+
+std::span<const std::byte> PageMap::map_bytes() const {
+    std::size_t entries = map_.size();
+    while (entries > 0 && map_[entries - 1] == unmapped) --entries;
+    return std::as_bytes(std::span{map_}.first(entries));
+}
+
+SimTime PageMap::idle(SimTime now) {
+    if (!recovered_ || blocks_.is_read_only()) return sim_never;
+    if (!checkpoint_if_due(now, {Cause::map, no_event})) return sim_never;
+    return blocks_.idle(now);
+}
+
+FtlResult<SimTime> PageMap::relocate(BlockId block, SimTime now) {
+    ensure(recovered_, "recover() comes first");
+    return blocks_.relocate(block, now);
+}
+
+FtlResult<SimTime> PageMap::shut_down(SimTime now) {
+    ensure(recovered_, "recover() comes first");
+    recovered_ = false;
+    const SimTime at = std::max(now, programmed_at_);
+    if (blocks_.is_read_only()) return at;
+    blocks_.settle_down(now);
+    return journal_.shut_down(map_bytes(), at);
+}
+
+SimTime PageMap::opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) { return ready; }
+
+void PageMap::closed(OpenSuperblock&, SimTime) {}
+
+void PageMap::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
+    ensure(current(oob.lpn) == from, "a valid unit is its page's newest version");
+    map_[oob.lpn.value()] = to.value() + 1;
+    programmed_at_ = std::max(programmed_at_, end);
+}
+
+FtlResult<SimTime> PageMap::forget(BlockId, BlockFate, SimTime at, EventId) { return at; }
+
+SimTime PageMap::condemned(BlockId, SimTime now, EventId) { return now; }
+
+FtlCounters PageMap::counters() const {
+    FtlCounters all = counters_;
+    blocks_.count_into(all);
+    return all;
+}
+
+std::vector<CheckProblem> PageMap::check() {
+    std::vector<CheckProblem> out = journal_.check();
+    blocks_.check(out);
+    MapCheck map{"P1", "P2", blocks_.units(), array_};
+    for (std::uint32_t l = 0; l < map_.size(); ++l)
+        if (const auto unit = current(Lpn{l})) map.check({Lpn{l}, PageKind::data, *unit}, blocks_.valid().test(*unit), blocks_.next_sequence(), out);
+    if (map.units_named() != blocks_.valid().total())
+        out.push_back({"P1", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), map.units_named())});
+    return out;
+}
+
+} // namespace flashlab

@@ -1,0 +1,71 @@
+/// The ideal page map: one table in DRAM says where every logical page is.
+///
+/// Idea       Writes fill open superblocks and are answered when programmed; each page's OOB carries its logical page, write sequence and superblock number.
+///            A lookup costs nothing, whatever the device's size: the yardstick for every scheme that has less RAM.
+/// Invariant  P1 map_[l] names a unit whose valid bit is set, no two entries name one unit, and the valid bits are exactly these units.
+///            P2 the OOB of that unit's pages names l and a sequence below the next one.
+///            P3 blocks, superblocks and reserve: B1 to B4 of page_blocks.h; checkpoints: J1 to J3 of page_journal.h.
+/// Cost       RAM: 4 bytes a logical page, 1 bit a unit, about 70 bytes a block. Flash: checkpoints of the map, one page in a hundred.
+/// Power cut  Answered writes are durable, trims once flushed. Recovery: newest checkpoint, one OOB read a block, OOB of the blocks programmed since.
+/// Source     Ban's page mapping, US patent 5,404,485 (1995), is the ancestor; Birrell et al., MSR 2005, for a map wholly in RAM rebuilt from spare areas.
+#pragma once
+
+#include "ftl/blocks/map_check.h"
+#include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/unit_reader.h"
+#include "ftl/recovery/page_journal.h"
+
+namespace flashlab {
+
+class PageMap final : public Ftl, private PageOwner {
+public:
+    PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy);
+
+    std::string_view name() const override { return "page_map"; }
+    std::uint32_t logical_page_bytes() const override { return blocks_.units().bytes_per_unit(); }
+    std::uint32_t logical_pages() const override { return static_cast<std::uint32_t>(map_.size()); }
+
+    FtlResult<FtlRecovery> recover(SimTime now) override;
+    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
+    SimTime idle(SimTime now) override;
+    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> shut_down(SimTime now) override;
+
+    bool is_mapped(Lpn lpn) const override { return map_[lpn.value()] != unmapped; }
+    FtlCounters counters() const override;
+    FtlSpace space() const override { return blocks_.space(); }
+    BlockStatus status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
+    std::vector<CheckProblem> check() override;
+
+private:
+    static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
+
+    [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const {
+        const std::uint32_t entry = map_[lpn.value()];
+        return entry == unmapped ? std::nullopt : std::optional{UnitId{entry - 1}};
+    }
+    SimTime opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) override;
+    void closed(OpenSuperblock& set, SimTime at) override;
+    void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override;
+    FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
+    SimTime condemned(BlockId block, SimTime now, EventId job) override;
+    [[nodiscard]] FtlResult<SimTime> checkpoint_if_due(SimTime now, Origin origin);
+    /// The map up to its last mapped page.
+    [[nodiscard]] std::span<const std::byte> map_bytes() const;
+
+    NandArray& array_;
+    std::vector<std::uint32_t> map_;
+    PageBlocks blocks_;
+    PageJournal journal_;
+    UnitReader reader_;
+    FtlCounters counters_;
+    SimTime programmed_at_ = sim_start; ///< end of the last program that the map names
+    SimTime durable_at_ = sim_start;    ///< of the host's writes
+    bool recovered_ = false;
+};
+
+} // namespace flashlab

@@ -1,0 +1,43 @@
+#include "ftl/schemes/page_map_scheme.h"
+
+#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/page_map.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint32_t tag = 0x6567'6170; // "page"
+
+std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
+    const UnitGeometry units{g, config.ftl.mapping_unit_pages};
+    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), 1, std::uint64_t{units.units()} * 4);
+}
+
+std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const Geometry& g) {
+    if (const auto possible = can_map_units(config, g, "page_map"); !possible) return std::unexpected(possible.error());
+    return plan_pages(config, g, {.scheme = "page_map", .has_meta_log = true, .checkpoint_bytes = checkpoint_bytes(config, g)});
+}
+
+std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& parts) {
+    auto policy = victim_policy_of(parts.config);
+    if (!policy) return std::unexpected(policy.error());
+    const Geometry& g = parts.array.geometry();
+    PageJournalConfig journal;
+    journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
+    journal.interval_blocks = parts.config.ftl.checkpoint_blocks;
+    PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
+    blocks.closes_at_once = true;
+    blocks.stamps_pages = true;
+    journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
+    return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policy));
+}
+
+} // namespace
+
+const Scheme& page_map_scheme() {
+    static constexpr Scheme scheme{"page_map", "ideal page map in DRAM; checkpoints and spare areas bring it back", plan_page_map, make_page_map};
+    return scheme;
+}
+
+} // namespace flashlab
