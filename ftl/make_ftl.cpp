@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ftl/schemes/coftl_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "nand/factory_bad_blocks.h"
 
@@ -29,7 +30,8 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    static const std::array<const Scheme*, 1> all{
+    static const std::array<const Scheme*, 2> all{
+        &coftl_scheme(),
         &hftl_scheme(),
     };
     return all;

@@ -9,12 +9,20 @@
 
 namespace flashlab {
 
+/// Of the scheme coftl only.
+struct CoftlOptions {
+    std::uint64_t cache_bytes = 16u << 20;     ///< data cache, in slots of a virtual page; 0 = none
+    std::uint32_t cached_tables = 1024;        ///< virtual page tables in RAM
+    std::uint32_t free_sets = 0;               ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
+};
+
 struct FtlConfig {
     std::string scheme = "hftl";
     std::uint32_t mapping_unit_pages = 1;      ///< HY9: 1, 2 or 4 physical pages a logical page
     std::uint32_t striping = 1;                ///< MC3: S
     std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
+    CoftlOptions coftl;
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
 };
 
