@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ftl/schemes/block_map_scheme.h"
+#include "ftl/schemes/coftl_scheme.h"
 #include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
@@ -39,6 +40,7 @@ std::span<const Scheme* const> schemes() {
         &log_block_scheme(),
         &fast_scheme(),
         &hftl_scheme(),
+        &coftl_scheme(),
     };
     return all;
 }

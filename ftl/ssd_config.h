@@ -9,6 +9,13 @@
 
 namespace flashlab {
 
+/// Of the scheme coftl only.
+struct CoftlOptions {
+    std::uint64_t cache_bytes = 16u << 20;     ///< data cache, in slots of a virtual page; 0 = none
+    std::uint32_t cached_tables = 1024;        ///< virtual page tables in RAM
+    std::uint32_t free_sets = 0;               ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
+};
+
 struct FtlConfig {
     std::string scheme = "hftl";
     std::uint32_t mapping_unit_pages = 1;      ///< HY9: 1, 2 or 4 physical pages a logical page
@@ -18,6 +25,7 @@ struct FtlConfig {
     std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (merge_plan.h)
     std::string victim = "greedy";             ///< which full block is collected: blocks/victim_policies.cpp
     std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
+    CoftlOptions coftl;
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
 };
 

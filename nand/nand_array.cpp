@@ -279,6 +279,7 @@ NandArray::~NandArray() = default;
 
 const Geometry& NandArray::geometry() const { return impl_->geometry; }
 const NandConfig& NandArray::config() const { return impl_->config; }
+bool NandArray::keeps_payload() const { return impl_->store.keeps_payload(); }
 void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
 
 std::expected<void, NandError> NandArray::open() {

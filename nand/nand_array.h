@@ -104,6 +104,8 @@ public:
 
     [[nodiscard]] const Geometry& geometry() const;
     [[nodiscard]] const NandConfig& config() const;
+    /// False: pages have a state and an OOB only; who keeps records of its own on flash must remember what they say.
+    [[nodiscard]] bool keeps_payload() const;
 
     /// Which operations fail; null: none. The object outlives the array or is taken back with null.
     void set_faults(NandFaults* faults);

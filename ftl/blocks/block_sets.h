@@ -1,0 +1,39 @@
+/// Physical block sets: one block on each of some channels, used and erased together; a page set is the same page of each of them.
+///
+/// Idea       A lane is a plane on each of `width` neighbouring channels, at the same chip, die and plane of its channel. The k-th set of a lane is the
+///            k-th usable block of each of its planes. Sets are numbered across the lanes, so that neighbouring ids lie on different channels and planes.
+/// Invariant  set_of(block(s, c)) == s; no block is in two sets; factory bad blocks and those set aside are in none.
+/// Cost       4 bytes a block and 4 a set's block; O(1) each way.
+/// Power cut  Keeps nothing: the same configuration gives the same sets.
+/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nand/nand_config.h"
+
+namespace flashlab {
+
+using SetId = Id<struct SetTag, std::uint32_t>; ///< physical block set, device-wide
+
+class BlockSets {
+public:
+    /// `width` divides the channels; blocks in `set_aside` (a scheme's own log) stay out.
+    BlockSets(const NandConfig& nand, const Geometry& geometry, std::uint32_t width, std::span<const BlockId> set_aside);
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(blocks_.size()) / width_; }
+    [[nodiscard]] std::uint32_t width() const { return width_; }
+    [[nodiscard]] BlockId block(SetId set, std::uint32_t column) const { return blocks_[std::size_t{set.value()} * width_ + column]; }
+    [[nodiscard]] std::span<const BlockId> blocks(SetId set) const { return std::span{blocks_}.subspan(std::size_t{set.value()} * width_, width_); }
+    /// None: bad from the factory, set aside, or left over because another plane of its lane has fewer.
+    [[nodiscard]] std::optional<SetId> set_of(BlockId block) const;
+
+private:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    std::uint32_t width_;
+    std::vector<BlockId> blocks_;        ///< width_ for each set
+    std::vector<std::uint32_t> set_of_;  ///< by block
+};
+
+} // namespace flashlab

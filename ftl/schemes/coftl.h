@@ -1,0 +1,210 @@
+/// COFTL: chains of striped block sets behind a cache of large pages; recovery without a version number for each write.
+///
+/// Idea       A virtual page is a page set: one page on each of `width` channels. A virtual block owns a chain: a primary set and up to `width` replacement
+///            sets. Writes go in order into the last set; when it is full its page table is committed to a summary page of the primary and a replacement
+///            page points to the next set. When the chain is full, or free sets run short, what is valid is merged into a fresh primary. Small writes
+///            and reads stay in a cache of whole virtual pages, evicted through two heaps.
+/// Invariant  X1 a chain has at most width + 1 sets; the page sets of a set are written in order, those before next_row at least begun.
+///            X2 all sets of a chain but the last are committed: the summary of set i is durable before set i + 1 is programmed (O1, DESIGN-coftl.md).
+///            X3 a virtual page's place is its newest whole page set in the chain, unless a trim came after it; its pages say so themselves.
+///            X4 only sets listed in the log's newest version are taken (S1, S2); each is in one chain, in the free ring, or lost.
+///            X5 a cached slot and the entry of its virtual block's table name each other; a table that is not in RAM names no slot.
+///            X6 sets that are not needed for one a virtual block number at least three, else the device is read-only: no write can deadlock.
+/// Cost       RAM: 24 bytes a set, 48 bytes a virtual block, 1 bit a virtual page; a cached table 8 bytes an entry; the cache's slots.
+/// Power cut  The cache is gone; chains come from the log's version and the sets it lists, tables at the first touch. Why: DESIGN-coftl.md.
+/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: DESIGN-coftl.md.
+#pragma once
+
+#include "ftl/ftl.h"
+#include "ftl/recovery/meta_log.h"
+#include "ftl/schemes/coftl_cache.h"
+#include "ftl/schemes/coftl_format.h"
+#include "ftl/schemes/coftl_sets.h"
+#include "ftl/schemes/coftl_tables.h"
+#include "ftl/ssd_config.h"
+#include "nand/nand_array.h"
+
+namespace flashlab {
+
+struct CoftlConfig {
+    std::uint32_t width = 1;           ///< blocks of a set: n_b
+    std::uint32_t virtual_blocks = 0;
+    std::uint32_t free_sets = 3;       ///< the cleaner keeps so many free; a log version lists so many
+    std::uint32_t cache_slots = 0;     ///< 0 = no data cache: every write goes to flash directly
+    std::uint32_t cached_tables = 2;
+};
+
+struct CoftlCounters {
+    std::uint64_t clean_evictions = 0;
+    std::uint64_t dirty_evictions = 0;
+    std::uint64_t cache_hits = 0;
+    std::uint64_t cache_misses = 0;
+    std::uint64_t commits = 0;
+    std::uint64_t skipped_page_sets = 0; ///< lost to commits before a set was full
+    std::uint64_t merges = 0;
+    std::uint64_t log_versions = 0;
+    std::uint64_t table_loads = 0;
+};
+
+class Coftl final : public Ftl {
+public:
+    Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaArea log_area, EventSink& events);
+
+    std::string_view name() const override { return "coftl"; }
+    std::uint32_t logical_page_bytes() const override { return config_.width * array_.geometry().page_bytes(); }
+    std::uint32_t logical_pages() const override { return config_.virtual_blocks * pages_; }
+
+    FtlResult<FtlRecovery> recover(SimTime now) override;
+    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
+    SimTime idle(SimTime now) override;
+    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> shut_down(SimTime now) override;
+
+    bool is_mapped(Lpn lpn) const override;
+    FtlCounters counters() const override { return counters_; }
+    FtlSpace space() const override;
+    BlockStatus status_of(BlockId block) const override;
+    std::vector<CheckProblem> check() override;
+    [[nodiscard]] const CoftlCounters& coftl_counters() const { return own_; }
+
+    static constexpr std::uint32_t least_spare_sets = 3; ///< X6
+
+private:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::uint32_t keeps_free = 2;       ///< one for a merge, one for a set that fails in it
+    struct VirtualBlock {
+        std::uint32_t primary = none;
+        std::uint32_t last = none;
+        std::uint32_t length = 0;
+        std::uint32_t next_row = 0;      ///< of the last set
+        std::uint32_t table = none;
+        bool settled = true;             ///< false: a power cut came between; next_row and the flags below are not known yet
+        bool committed = false;          ///< the last set's summary is written
+        bool closed = false;             ///< nothing more goes into the last set
+        bool sealed = false;             ///< no replacement set can be added: its summary or replacement page is spoilt; the next write merges
+        bool stated = false;             ///< something was trimmed since the last merge: versions and flushes say what is mapped
+        bool pending = false;            ///< ... and not flushed yet
+        SimTime ready = sim_start;       ///< nothing is programmed in the last set before
+        SimTime last_end = sim_start;    ///< of the programs of the last set
+    };
+    using Buffer = std::span<const std::byte>;
+
+    // coftl.cpp: requests through the cache
+    FtlResult<SimTime> read_page(std::uint32_t vb, std::uint32_t page, std::span<std::byte> to, SimTime now, Origin origin);
+    FtlResult<SimTime> write_cached(std::uint32_t vb, std::uint32_t page, Buffer from, SimTime now, Origin origin);
+    FtlResult<std::uint32_t> free_slot(std::uint32_t vb, std::uint32_t page, bool dirty, SimTime now, Origin origin, SimTime& ready);
+    FtlResult<SimTime> evict_slot(std::uint32_t slot, SimTime now, Origin origin);
+    void drop_slot(std::uint32_t vb, std::uint32_t page, SimTime now);
+    FtlError fail(const NandError& error, Lpn lpn);
+    [[nodiscard]] Lpn lpn_of(std::uint32_t vb, std::uint32_t page) const { return Lpn{vb * pages_ + page}; }
+
+    // coftl_tables.cpp: page tables in and out of RAM
+    FtlResult<SimTime> table_of(std::uint32_t vb, SimTime now, Origin origin);
+    FtlResult<SimTime> evict_table(std::uint32_t table, SimTime now, Origin origin);
+    FtlResult<SimTime> retire_places(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<SimTime> load_table(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<SimTime> settle(std::uint32_t vb, std::uint32_t table, SimTime now);
+    enum class Summary : std::uint8_t { loaded, absent, spoilt };
+    FtlResult<Summary> load_summary(std::uint32_t vb, std::uint32_t commit, std::uint32_t table, SimTime now, SimTime& done);
+    /// The places before the last set: its predecessor's summary, or their pages' own word where that cannot be read.
+    FtlResult<SimTime> load_before_last(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<std::uint32_t> scan_set(std::uint32_t set, std::uint32_t rows, std::uint32_t table, SimTime now, SimTime& done);
+    FtlResult<std::optional<PageOob>> read_row_oob(std::uint32_t set, std::uint32_t row, SimTime now, SimTime& done, bool& erased);
+    [[nodiscard]] bool speaks_for(const PageOob& oob, std::uint32_t set) const;
+    void apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const;
+    void peek(std::uint32_t vb, std::span<CoftlPlace> places) const;
+    void know_bits(std::uint32_t vb) const;
+
+    // coftl_chain.cpp: the flash side of a virtual block
+    FtlResult<SimTime> program_page(std::uint32_t vb, std::uint32_t table, std::uint32_t page, Buffer data, SimTime now, Origin origin);
+    FtlResult<SimTime> make_room(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<SimTime> add_replacement(std::uint32_t vb, SimTime now);
+    FtlResult<SimTime> commit(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<SimTime> merge(std::uint32_t vb, std::uint32_t table, SimTime now, Cause cause);
+    FtlResult<bool> copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin, SimTime& done);
+    std::expected<SimTime, NandError> program_row(std::uint32_t set, std::uint32_t row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
+    std::expected<SimTime, NandError> read_row(std::uint32_t set, std::uint32_t row, std::span<std::byte> to, SimTime now, Origin origin);
+    void begin_chain(std::uint32_t vb, std::uint32_t set, SimTime now);
+    void set_place(std::uint32_t vb, std::uint32_t table, std::uint32_t page, CoftlPlace place);
+    [[nodiscard]] std::uint32_t set_at(std::uint32_t vb, std::uint32_t index) const;
+    [[nodiscard]] std::uint32_t rows_of(std::uint32_t index) const { return index == 0 ? pages_ : array_.geometry().pages_per_block(); }
+    [[nodiscard]] Ppn summary_page(std::uint32_t vb, std::uint32_t index) const;
+    [[nodiscard]] Ppn pointer_page(std::uint32_t vb, std::uint32_t index) const;
+
+    // coftl_space.cpp: free sets, the cleaner, the log
+    FtlResult<std::uint32_t> take_set(SimTime now, SimTime& ready);
+    FtlResult<bool> clean_one(SimTime now);
+    FtlResult<SimTime> make_free(SimTime now);
+    FtlResult<SimTime> release(std::span<const std::uint32_t> sets, SimTime now, Cause cause);
+    FtlResult<SimTime> write_version(SimTime now, bool clean);
+    FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
+    FtlResult<SimTime> drop_chain(std::uint32_t vb, SimTime now, Cause cause);
+    FtlResult<SimTime> log_trims(const CoftlRecord& record, SimTime now, Origin origin);
+    FtlResult<void> mark_bad(BlockId block);
+    void detach(std::uint32_t vb, std::vector<std::uint32_t>& sets);
+    void note_length(std::uint32_t vb);
+    FtlError log_failed(const FtlError& error);
+    [[nodiscard]] CoftlStatement statement_of(std::uint32_t vb) const;
+    [[nodiscard]] std::uint32_t good_sets() const { return sets_.count() - info_.lost(); }
+    void lose(std::uint32_t set);
+
+    // coftl_recovery.cpp
+    FtlResult<SimTime> take_over(const MetaLog::Recovered& log, FtlRecovery& report);
+    void adopt(const CoftlVersion& version, bool clean);
+    void replay(const CoftlRecord& record, std::vector<std::uint64_t>& dropped);
+    FtlResult<SimTime> scan_listed(const CoftlVersion& version, const std::vector<std::uint64_t>& dropped, SimTime now, FtlRecovery& report);
+    void collect_free(const CoftlVersion& version, bool erased);
+
+    // bits: mapped on flash
+    [[nodiscard]] bool bit(std::uint32_t vb, std::uint32_t page) const { return (mapped_[std::size_t{vb} * words_ + page / 64] >> page % 64 & 1) != 0; }
+    void set_bit(std::uint32_t vb, std::uint32_t page, bool on) const;
+    [[nodiscard]] std::uint32_t mapped_count(std::uint32_t vb) const;
+
+    // coftl_check.cpp
+    void check_sets(std::vector<CheckProblem>& out) const;
+    void check_tables(std::vector<CheckProblem>& out) const;
+    void check_block(std::uint32_t vb, std::vector<CoftlPlace>& scratch, std::vector<CheckProblem>& out) const;
+
+    CoftlConfig config_;
+    NandArray& array_;
+    EventSink& events_;
+    BlockSets sets_;
+    std::uint32_t pages_;        ///< virtual pages of a virtual block
+    std::uint32_t words_;        ///< 64-bit words of a virtual block's bits
+    CoftlSets info_;
+    MetaLog log_;
+    CoftlTables tables_;
+    CoftlCache cache_;
+    std::vector<VirtualBlock> blocks_;
+    mutable std::uint64_t mapped_total_ = 0;        ///< of the virtual blocks whose bits are known
+    mutable std::vector<std::uint64_t> mapped_;     ///< a bit a virtual page: something on flash is its content
+    mutable std::vector<std::uint8_t> bits_known_;  ///< a virtual block: false until its first touch or question after a power cut
+    std::vector<std::uint64_t> chained_;            ///< the cleaner's bit array: the virtual block has more than one set
+    std::vector<std::uint32_t> pending_;            ///< virtual blocks with trims that are not flushed
+    std::vector<CoftlStatement> recovered_;         ///< of virtual blocks not settled yet, by virtual block
+    std::vector<std::vector<CoftlPlace>> shadow_;   ///< without payload: what the newest summary page would say
+    std::vector<BlockId> failed_;                   ///< a program failed: marked bad when their set has nothing left
+    std::uint32_t hand_ = 0;                        ///< the cleaner's place in its circle
+    SimTime list_ready_ = sim_start;                ///< the newest version is durable
+    SimTime durable_at_ = sim_start;                ///< no program ends later
+    std::uint32_t bad_blocks_ = 0;
+    FtlCounters counters_;
+    CoftlCounters own_;
+    bool recovered_once_ = false;
+    bool read_only_ = false;
+
+    std::vector<PageRead> reads_;
+    std::vector<std::uint32_t> gone_;
+    std::vector<std::uint32_t> dirty_slots_;
+    std::vector<std::byte> row_;          ///< a page set, for merges
+    std::vector<std::byte> page_;         ///< a page, for summaries
+    std::vector<std::byte> record_;       ///< for the log
+    mutable std::vector<CoftlPlace> places_;
+    mutable std::vector<PageRecord> cells_;
+};
+
+} // namespace flashlab

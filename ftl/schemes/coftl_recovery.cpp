@@ -1,0 +1,207 @@
+/// COFTL across power cuts and clean shutdowns: what is done at a mount. What is left for the first touch of a virtual block: coftl_tables.cpp.
+#include <algorithm>
+
+#include "ftl/schemes/coftl.h"
+
+namespace flashlab {
+
+FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
+    ensure(!recovered_once_, "recover() is called once");
+    FtlRecovery report;
+    const Geometry& g = array_.geometry();
+    for (std::uint32_t b = 0; b < g.blocks(); ++b) bad_blocks_ += array_.is_bad(BlockId{b}) ? 1 : 0;
+    const auto log = log_.recover(now);
+    if (!log) return std::unexpected(fail(log.error(), Lpn{0}));
+    report.pages_scanned = log->pages_read;
+    report.done = log->done;
+    if (!log->checkpoint) {
+        // Nothing is programmed before the first version is durable: the device is as new.
+        report.was_clean = true;
+        collect_free({}, true);
+    } else {
+        const auto done = take_over(*log, report);
+        if (!done) return std::unexpected(done.error());
+        report.done = *done;
+    }
+    if (good_sets() < config_.virtual_blocks + least_spare_sets) read_only_ = true; // X6
+    durable_at_ = std::max(durable_at_, report.done);
+    recovered_once_ = true;
+    return report;
+}
+
+FtlResult<SimTime> Coftl::take_over(const MetaLog::Recovered& log, FtlRecovery& report) {
+    const FtlError unusable{FtlErrorKind::read_only, Lpn{0}, log.done};
+    const auto version = CoftlVersion::decode(log.checkpoint->payload);
+    if (!version || version->width != config_.width || version->sets != sets_.count() || version->virtual_blocks != config_.virtual_blocks)
+        return std::unexpected(unusable);
+    report.was_clean = version->clean && log.records.empty();
+    adopt(*version, report.was_clean);
+    std::vector<std::uint64_t> dropped(config_.virtual_blocks, 0);
+    for (const MetaRecord& r : log.records) {
+        if (r.kind != CoftlRecord::trims) continue;
+        const auto record = CoftlRecord::decode(r.payload);
+        if (!record) return std::unexpected(unusable);
+        replay(*record, dropped);
+    }
+    if (report.was_clean) {
+        collect_free(*version, true);
+        info_.restart(version->first_birth);
+        info_.list(version->listed);
+        list_ready_ = log.done;
+        if (log_.needs_checkpoint(0)) return write_version(log.done, false);
+        const auto opened = log_.append(CoftlRecord::opened, {}, log.done, {Cause::recovery, no_event});
+        if (!opened) return std::unexpected(log_failed(opened.error()));
+        return *opened;
+    }
+    const auto scanned = scan_listed(*version, dropped, log.done, report);
+    if (!scanned) return scanned;
+    collect_free(*version, false);
+    info_.restart(version->first_birth + version->listed);
+    if (!log_.can_write()) {
+        read_only_ = true;
+        return *scanned;
+    }
+    return write_version(*scanned, false);
+}
+
+void Coftl::adopt(const CoftlVersion& version, bool clean) {
+    std::size_t link = 0;
+    for (const CoftlVersion::Chain& c : version.chains) {
+        VirtualBlock& b = blocks_[c.vb];
+        std::uint32_t previous = none;
+        for (std::uint32_t i = 0; i < c.length; ++i, ++link) {
+            const std::uint32_t set = version.links[link].set.value();
+            info_.use_again(set, c.vb, i, previous, version.links[link].birth);
+            if (i == 0) b.primary = set;
+            previous = set;
+        }
+        b.last = previous;
+        b.length = c.length;
+        b.next_row = c.next_row;
+        b.committed = c.committed;
+        b.closed = c.closed;
+        b.sealed = c.sealed;
+        b.settled = clean && c.known;
+        bits_known_[c.vb] = b.settled ? 1 : 0;
+        note_length(c.vb);
+    }
+    for (const CoftlStatement& s : version.statements) {
+        if (s.vb >= config_.virtual_blocks || s.mapped.size() != words_) continue;
+        if (!blocks_[s.vb].settled) {
+            recovered_.push_back(s); // versions list them by virtual block
+            continue;
+        }
+        for (std::uint32_t p = 0; p < pages_; ++p) set_bit(s.vb, p, (s.mapped[p / 64] >> p % 64 & 1) != 0);
+        blocks_[s.vb].stated = mapped_count(s.vb) != pages_;
+    }
+}
+
+void Coftl::replay(const CoftlRecord& record, std::vector<std::uint64_t>& dropped) {
+    for (const CoftlRecord::Drop& d : record.drops) {
+        if (d.vb >= config_.virtual_blocks) continue;
+        dropped[d.vb] = std::max(dropped[d.vb], d.birth);
+        const VirtualBlock& b = blocks_[d.vb];
+        if (b.length != 0 && info_.of(b.primary).birth <= d.birth) detach(d.vb, gone_);
+    }
+    for (const CoftlStatement& s : record.statements) {
+        if (s.vb >= config_.virtual_blocks || s.mapped.size() != words_) continue;
+        const auto at = std::ranges::lower_bound(recovered_, s.vb, {}, &CoftlStatement::vb);
+        if (at != recovered_.end() && at->vb == s.vb) *at = s;
+        else recovered_.insert(at, s);
+    }
+}
+
+/// CO10: which of the listed sets were taken since, and for which chain, their first page sets say. A primary that a merge wrote counts only whole.
+FtlResult<SimTime> Coftl::scan_listed(const CoftlVersion& version, const std::vector<std::uint64_t>& dropped, SimTime now, FtlRecovery& report) {
+    SimTime done = now;
+    for (std::uint32_t i = 0; i < version.listed; ++i) {
+        const std::uint32_t set = version.free[i].set.value();
+        const std::uint64_t birth = version.first_birth + i;
+        bool erased = false;
+        SimTime at = now;
+        const auto first = read_row_oob(set, 0, now, at, erased);
+        if (!first) return std::unexpected(first.error());
+        report.pages_scanned += config_.width;
+        done = std::max(done, at);
+        if (!*first || (*first)->sequence.value() != birth || (*first)->lpn.value() >= logical_pages()) continue;
+        if ((*first)->kind != PageKind::data && (*first)->kind != PageKind::padding) continue;
+        const std::uint32_t vb = (*first)->lpn.value() / pages_;
+        const CoftlWord word = CoftlWord::decode((*first)->scheme_word);
+        VirtualBlock& b = blocks_[vb];
+        if (word.index != 0) {
+            // A replacement of a primary that has been merged away since belongs to nobody.
+            if (b.length != word.index || b.primary != word.low) continue;
+            info_.use_again(set, vb, word.index, b.last, birth);
+            b.last = set;
+            ++b.length;
+        } else {
+            if (birth <= dropped[vb]) continue;
+            if (word.low > 1) {
+                const auto last = read_row_oob(set, word.low - 1, at, at, erased);
+                if (!last) return std::unexpected(last.error());
+                report.pages_scanned += config_.width;
+                done = std::max(done, at);
+                if (!*last || (*last)->sequence.value() != birth) continue; // the merge never ended: the old chain holds everything
+            }
+            if (b.length != 0) detach(vb, gone_);
+            info_.use_again(set, vb, 0, none, birth);
+            b.primary = b.last = set;
+            b.length = 1;
+        }
+        b.settled = false;
+        bits_known_[vb] = 0;
+        note_length(vb);
+    }
+    return done;
+}
+
+/// Everything that no chain holds is free, in the version's order; sets with a bad block are lost.
+void Coftl::collect_free(const CoftlVersion& version, bool erased) {
+    const auto add = [&](std::uint32_t set, bool is_erased) {
+        if (info_.of(set).use != CoftlSets::Use::unknown) return;
+        if (std::ranges::any_of(sets_.blocks(SetId{set}), [&](BlockId b) { return array_.is_bad(b); })) info_.lose(set);
+        else info_.add_free(set, is_erased);
+    };
+    for (const CoftlVersion::Free& f : version.free) add(f.set.value(), erased && f.erased);
+    // A new device has no version yet; else: what chains gave up since.
+    for (std::uint32_t set = 0; set < sets_.count(); ++set) add(set, erased && version.free.empty() && version.chains.empty());
+}
+
+FtlResult<SimTime> Coftl::shut_down(SimTime now) {
+    ensure(recovered_once_, "recover() comes first");
+    if (!read_only_) {
+        const auto flushed = flush(now, {Cause::user, no_event});
+        if (!flushed) return flushed;
+        now = *flushed;
+    }
+    recovered_once_ = false;
+    now = std::max({now, durable_at_, array_.last_reserved_end()}); // sets that the version calls erased are
+    if (read_only_) return now;
+    return write_version(now, true);
+}
+
+FtlResult<SimTime> Coftl::relocate(BlockId block, SimTime now) {
+    ensure(recovered_once_, "recover() comes first");
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+    const auto set = sets_.set_of(block);
+    if (!set || info_.of(set->value()).use != CoftlSets::Use::used) return now;
+    const std::uint32_t vb = info_.of(set->value()).vb;
+    const auto looked_up = table_of(vb, now, {Cause::wear, no_event});
+    if (!looked_up) return looked_up;
+    if (const auto made = make_free(*looked_up); !made) return made;
+    if (info_.of(set->value()).use != CoftlSets::Use::used || info_.of(set->value()).vb != vb) return *looked_up;
+    return merge(vb, blocks_[vb].table, *looked_up, Cause::wear);
+}
+
+SimTime Coftl::idle(SimTime) { return sim_never; }
+
+FtlSpace Coftl::space() const {
+    FtlSpace s;
+    s.free_blocks = info_.free() * config_.width;
+    s.spare_blocks = good_sets() > config_.virtual_blocks ? (good_sets() - config_.virtual_blocks) * config_.width : 0;
+    s.bad_blocks = bad_blocks_;
+    s.mapped_pages = mapped_total_;
+    return s;
+}
+
+} // namespace flashlab

@@ -1,0 +1,225 @@
+/// COFTL's free sets, its cleaner, and what it writes to the log.
+#include <algorithm>
+#include <bit>
+
+#include "ftl/schemes/coftl.h"
+
+namespace flashlab {
+
+/// The oldest listed set, erased; a version with a new list when the old one is used up (CO9). `ready` moves on to when it may be programmed.
+FtlResult<std::uint32_t> Coftl::take_set(SimTime now, SimTime& ready) {
+    for (;;) {
+        if (info_.free() == 0) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+        if (info_.listed() == 0) {
+            const auto written = write_version(now, false);
+            if (!written) return std::unexpected(written.error());
+        }
+        const std::uint32_t set = info_.take();
+        ready = std::max(ready, list_ready_);
+        if (info_.of(set).erased) return set;
+        bool failed = false;
+        SimTime done = ready;
+        for (const BlockId block : sets_.blocks(SetId{set})) {
+            const auto erased = array_.erase(block, now, {Cause::gc, no_event});
+            done = std::max(done, erased ? *erased : erased.error().done);
+            if (erased) continue;
+            if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
+            if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+            failed = true;
+        }
+        if (!failed) {
+            ready = done;
+            return set;
+        }
+        lose(set);
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, done});
+    }
+}
+
+FtlResult<void> Coftl::mark_bad(BlockId block) {
+    if (auto marked = array_.mark_bad(block); !marked) return std::unexpected(fail(marked.error(), Lpn{0}));
+    ++bad_blocks_;
+    ++counters_.retired_blocks;
+    return {};
+}
+
+void Coftl::lose(std::uint32_t set) {
+    info_.lose(set);
+    if (good_sets() < config_.virtual_blocks + least_spare_sets) read_only_ = true; // X6
+}
+
+/// Sets that nobody needs any more, `now` being when that is durable: erased, and last in the queue.
+FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime now, Cause cause) {
+    SimTime done = now;
+    for (const std::uint32_t set : sets) {
+        bool bad = false;
+        for (const BlockId block : sets_.blocks(SetId{set})) {
+            if (const auto failed = std::ranges::find(failed_, block); failed != failed_.end()) {
+                failed_.erase(failed);
+                if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+            }
+            bad = bad || array_.is_bad(block);
+        }
+        for (const BlockId block : sets_.blocks(SetId{set})) {
+            if (bad) break;
+            const auto erased = array_.erase(block, now, {cause, no_event});
+            done = std::max(done, erased ? *erased : erased.error().done);
+            if (erased) continue;
+            if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
+            if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+            bad = true;
+        }
+        if (bad) lose(set);
+        else info_.add_free(set, true);
+    }
+    return done;
+}
+
+void Coftl::note_length(std::uint32_t vb) {
+    const std::uint64_t mask = std::uint64_t{1} << vb % 64;
+    std::uint64_t& word = chained_[vb / 64];
+    word = blocks_[vb].length > 1 ? word | mask : word & ~mask;
+}
+
+/// CO11: the next virtual block in the circle that has more than one set; its merge gains at least one. False: there is none.
+FtlResult<bool> Coftl::clean_one(SimTime now) {
+    const auto words = static_cast<std::uint32_t>(chained_.size());
+    for (std::uint32_t step = 0; step <= words; ++step) {
+        const std::uint32_t w = (hand_ / 64 + step) % words;
+        const std::uint64_t ahead = step == 0 ? chained_[w] >> hand_ % 64 << hand_ % 64 : chained_[w];
+        if (ahead == 0) continue;
+        const std::uint32_t vb = w * 64 + static_cast<std::uint32_t>(std::countr_zero(ahead));
+        hand_ = (vb + 1) % config_.virtual_blocks;
+        ++counters_.gc_jobs;
+        if (blocks_[vb].table != none) {
+            const auto merged = merge(vb, blocks_[vb].table, now, Cause::gc);
+            if (!merged) return std::unexpected(merged.error());
+            return true;
+        }
+        tables_.assign(tables_.scratch(), vb);
+        const auto loaded = load_table(vb, tables_.scratch(), now);
+        if (!loaded) return std::unexpected(loaded.error());
+        const auto merged = merge(vb, tables_.scratch(), *loaded, Cause::gc);
+        if (!merged) return std::unexpected(merged.error());
+        if (const auto retired = retire_places(vb, tables_.scratch(), *merged); !retired) return std::unexpected(retired.error());
+        return true;
+    }
+    return false;
+}
+
+FtlResult<SimTime> Coftl::make_free(SimTime now) {
+    while (info_.free() <= config_.free_sets) {
+        const auto cleaned = clean_one(now);
+        if (!cleaned) return std::unexpected(cleaned.error());
+        if (!*cleaned) break;
+    }
+    return now;
+}
+
+FtlError Coftl::log_failed(const FtlError& error) {
+    read_only_ = true;
+    return {error.kind == FtlErrorKind::host_io ? FtlErrorKind::host_io : FtlErrorKind::read_only, Lpn{0}, error.done, error.host_errno};
+}
+
+CoftlStatement Coftl::statement_of(std::uint32_t vb) const {
+    const VirtualBlock& b = blocks_[vb];
+    CoftlStatement s{vb, info_.of(b.last).birth, b.next_row, {}};
+    s.mapped.assign(mapped_.begin() + std::ptrdiff_t{vb} * words_, mapped_.begin() + std::ptrdiff_t{vb + 1} * words_);
+    return s;
+}
+
+/// CO9: the virtual block table and the free list, once everything they tell of is durable.
+FtlResult<SimTime> Coftl::write_version(SimTime now, bool clean) {
+    CoftlVersion v;
+    v.clean = clean;
+    v.width = config_.width;
+    v.sets = sets_.count();
+    v.virtual_blocks = config_.virtual_blocks;
+    v.first_birth = info_.next_birth();
+    v.listed = std::min(config_.free_sets, info_.free());
+    for (std::uint32_t i = 0; i < info_.free(); ++i) v.free.push_back({SetId{info_.free_at(i)}, info_.of(info_.free_at(i)).erased});
+    for (std::uint32_t vb = 0; vb < config_.virtual_blocks; ++vb) {
+        const VirtualBlock& b = blocks_[vb];
+        if (b.length == 0) continue;
+        v.chains.push_back({vb, b.length, b.next_row, clean && b.settled, b.committed, b.closed, b.sealed});
+        const std::size_t first = v.links.size();
+        v.links.resize(first + b.length, {SetId{0}, 0});
+        std::uint32_t set = b.last;
+        for (std::uint32_t i = b.length; i > 0; --i) {
+            v.links[first + i - 1] = {SetId{set}, info_.of(set).birth};
+            set = info_.of(set).previous;
+        }
+        if (b.settled && (b.stated || clean)) v.statements.push_back(statement_of(vb));
+        if (b.settled) continue;
+        const auto s = std::ranges::lower_bound(recovered_, vb, {}, &CoftlStatement::vb);
+        if (s != recovered_.end() && s->vb == vb) v.statements.push_back(*s);
+    }
+    v.encode(record_);
+    const auto end = log_.checkpoint(record_, std::max(now, durable_at_), {Cause::map, no_event});
+    if (!end) return std::unexpected(log_failed(end.error()));
+    info_.list(v.listed);
+    list_ready_ = *end;
+    durable_at_ = std::max(durable_at_, *end);
+    ++own_.log_versions;
+    return *end;
+}
+
+void Coftl::detach(std::uint32_t vb, std::vector<std::uint32_t>& sets) {
+    VirtualBlock& b = blocks_[vb];
+    sets.clear();
+    for (std::uint32_t set = b.last; set != none; set = info_.of(set).previous) sets.push_back(set);
+    for (const std::uint32_t set : sets) info_.leave(set);
+    b.primary = b.last = none;
+    b.length = b.next_row = 0;
+    b.committed = b.closed = b.sealed = b.stated = false;
+    b.settled = true;
+    note_length(vb);
+}
+
+/// A record between two versions, or a version that says the same.
+FtlResult<SimTime> Coftl::log_trims(const CoftlRecord& record, SimTime now, Origin origin) {
+    if (log_.needs_checkpoint(record.encoded_size())) return write_version(now, false);
+    record.encode(record_);
+    const auto end = log_.append(CoftlRecord::trims, record_, std::max(now, durable_at_), origin);
+    if (!end) return std::unexpected(log_failed(end.error()));
+    durable_at_ = std::max(durable_at_, *end);
+    return *end;
+}
+
+/// Nothing of the chain is mapped: the log says that it is gone, then its sets are erased.
+FtlResult<SimTime> Coftl::drop_chain(std::uint32_t vb, SimTime now, Cause cause) {
+    CoftlRecord record;
+    record.drops.push_back({vb, info_.of(blocks_[vb].primary).birth});
+    std::vector<std::uint32_t> sets;
+    detach(vb, sets);
+    const auto durable = log_trims(record, now, {Cause::map, no_event});
+    if (!durable) return durable;
+    if (const auto released = release(sets, *durable, cause); !released) return released;
+    return durable;
+}
+
+/// What was trimmed since the last flush becomes durable: a statement of each virtual block that still holds something, and the rest dropped.
+FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
+    CoftlRecord record;
+    std::vector<std::uint32_t> sets;
+    for (const std::uint32_t vb : pending_) {
+        VirtualBlock& b = blocks_[vb];
+        b.pending = false;
+        if (b.length == 0 || !b.stated) continue; // merged since: what was trimmed is not in the new primary
+        if (mapped_count(vb) != 0) {
+            record.statements.push_back(statement_of(vb));
+            continue;
+        }
+        record.drops.push_back({vb, info_.of(b.primary).birth});
+        detach(vb, gone_);
+        sets.insert(sets.end(), gone_.begin(), gone_.end());
+    }
+    pending_.clear();
+    if (record.drops.empty() && record.statements.empty()) return now;
+    const auto durable = log_trims(record, now, origin);
+    if (!durable) return durable;
+    if (const auto released = release(sets, *durable, Cause::gc); !released) return released;
+    return durable;
+}
+
+} // namespace flashlab

@@ -1,0 +1,271 @@
+/// COFTL's page tables: into RAM at the first touch of a virtual block, out of it with the least recently used.
+#include <algorithm>
+#include <bit>
+
+#include "ftl/schemes/coftl.h"
+
+namespace flashlab {
+
+FtlResult<SimTime> Coftl::table_of(std::uint32_t vb, SimTime now, Origin origin) {
+    VirtualBlock& b = blocks_[vb];
+    if (b.table != none) {
+        tables_.touch(b.table);
+        return now;
+    }
+    SimTime at = now;
+    if (!tables_.has_free()) {
+        const auto evicted = evict_table(tables_.least_recently_used(), now, origin);
+        if (!evicted) return evicted;
+        at = *evicted;
+    }
+    const std::uint32_t table = tables_.take(vb);
+    if (b.length != 0) {
+        const auto loaded = load_table(vb, table, at);
+        if (!loaded) {
+            tables_.release(table);
+            return loaded;
+        }
+        at = *loaded;
+    }
+    b.table = table;
+    return at;
+}
+
+/// The slots that the table names leave with it (X5), dirty ones through flash.
+FtlResult<SimTime> Coftl::evict_table(std::uint32_t table, SimTime now, Origin origin) {
+    const std::uint32_t vb = tables_.vb(table);
+    SimTime done = now;
+    for (std::uint32_t p = 0; p < pages_ && tables_.slots(table) != 0; ++p) {
+        const std::uint32_t slot = tables_.slot(table, p);
+        if (slot == CoftlCache::none) continue;
+        if (cache_.is_dirty(slot)) {
+            if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn_of(vb, p), now});
+            const auto written = program_page(vb, table, p, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
+            if (!written) return written;
+            done = std::max(done, *written);
+        }
+        drop_slot(vb, p, now);
+    }
+    const auto retired = retire_places(vb, table, done);
+    if (!retired) return retired;
+    blocks_[vb].table = none;
+    tables_.release(table);
+    return retired;
+}
+
+/// CO7: a table that leaves RAM before its set is full is committed, and what is left of the set is lost until it is erased. A clean one is dropped, and
+/// so is one whose summary page is spoilt: its last set is scanned again at the next touch.
+FtlResult<SimTime> Coftl::retire_places(std::uint32_t vb, std::uint32_t table, SimTime now) {
+    VirtualBlock& b = blocks_[vb];
+    if (b.length == 0 || !tables_.is_dirty(table) || b.committed || b.sealed || read_only_) return now;
+    SimTime at = now;
+    if (b.length - 1 == config_.width) {
+        const auto merged = merge(vb, table, now, Cause::merge);
+        if (!merged) return merged;
+        at = *merged;
+        if (b.length == 0 || b.committed) return at;
+    }
+    own_.skipped_page_sets += rows_of(b.length - 1) - b.next_row;
+    return commit(vb, table, at);
+}
+
+FtlResult<SimTime> Coftl::load_table(std::uint32_t vb, std::uint32_t table, SimTime now) {
+    const VirtualBlock& b = blocks_[vb];
+    ++own_.table_loads;
+    if (!b.settled) return settle(vb, table, now);
+    SimTime done = now;
+    bool loaded = false;
+    if (b.committed) {
+        const auto summary = load_summary(vb, b.length - 1, table, now, done);
+        if (!summary) return std::unexpected(summary.error());
+        loaded = *summary == Summary::loaded;
+    }
+    if (!loaded) {
+        const auto before = load_before_last(vb, table, done);
+        if (!before) return before;
+        done = *before;
+        const auto scanned = scan_set(b.last, b.next_row, table, done, done);
+        if (!scanned) return std::unexpected(scanned.error());
+    }
+    for (std::uint32_t p = 0; p < pages_; ++p)
+        if (!bit(vb, p)) tables_.set_place(table, p, CoftlPlace{}); // trimmed since the summary
+    return done;
+}
+
+FtlResult<SimTime> Coftl::load_before_last(std::uint32_t vb, std::uint32_t table, SimTime now) {
+    const VirtualBlock& b = blocks_[vb];
+    if (b.length == 1) return now;
+    SimTime done = now;
+    const auto summary = load_summary(vb, b.length - 2, table, now, done);
+    if (!summary) return std::unexpected(summary.error());
+    if (*summary == Summary::loaded) return done;
+    for (std::uint32_t index = 0; index + 1 < b.length; ++index) {
+        const auto scanned = scan_set(set_at(vb, index), rows_of(index), table, done, done);
+        if (!scanned) return std::unexpected(scanned.error());
+    }
+    return done;
+}
+
+FtlResult<Coftl::Summary> Coftl::load_summary(std::uint32_t vb, std::uint32_t commit, std::uint32_t table, SimTime now, SimTime& done) {
+    const Ppn at = summary_page(vb, commit);
+    const auto read = array_.read(PageRead{at, 0, array_.geometry().page_bytes(), page_}, now, {Cause::map, no_event});
+    done = std::max(done, read ? *read : read.error().done);
+    if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), lpn_of(vb, 0)));
+    if (!read) return read.error().kind == NandErrorKind::erased_page ? Summary::absent : Summary::spoilt;
+    if (!array_.keeps_payload()) {
+        if (shadow_[vb].empty()) return Summary::spoilt;
+        std::ranges::copy(shadow_[vb], places_.begin());
+    } else if (!CoftlSummary::decode(page_, commit, info_.of(blocks_[vb].primary).birth, places_)) {
+        return Summary::spoilt;
+    }
+    for (std::uint32_t p = 0; p < pages_; ++p) tables_.set_place(table, p, places_[p]);
+    return Summary::loaded;
+}
+
+/// All pages of a page set, read together: its OOB iff all parse and agree, nothing where any of them does not.
+FtlResult<std::optional<PageOob>> Coftl::read_row_oob(std::uint32_t set, std::uint32_t row, SimTime now, SimTime& done, bool& erased) {
+    std::optional<PageOob> first;
+    bool whole = true;
+    erased = true;
+    for (std::uint32_t c = 0; c < config_.width; ++c) {
+        const auto read = array_.read_oob(array_.geometry().page_of(sets_.block(SetId{set}, c), row), now, {Cause::recovery, no_event});
+        if (!read) return std::unexpected(fail(read.error(), Lpn{0}));
+        done = std::max(done, read->done);
+        erased = erased && read->state == CellState::erased;
+        if (read->state != CellState::programmed || !read->oob) whole = false;
+        else if (c == 0) first = *read->oob;
+        else whole = whole && first && *first == *read->oob;
+    }
+    return whole ? first : std::nullopt;
+}
+
+/// Is this the OOB of a data page of the set as it is used now?
+bool Coftl::speaks_for(const PageOob& oob, std::uint32_t set) const {
+    const CoftlSets::Info& s = info_.of(set);
+    return (oob.kind == PageKind::data || oob.kind == PageKind::padding) && oob.sequence.value() == s.birth && oob.lpn.value() / pages_ == s.vb &&
+           CoftlWord::decode(oob.scheme_word).index == s.index;
+}
+
+/// Page sets in order, up to the first that was never begun; what a cut tore is passed over. Returns how many were begun.
+FtlResult<std::uint32_t> Coftl::scan_set(std::uint32_t set, std::uint32_t rows, std::uint32_t table, SimTime now, SimTime& done) {
+    SimTime at = now;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+        bool erased = false;
+        const auto oob = read_row_oob(set, row, at, at, erased);
+        if (!oob) return std::unexpected(oob.error());
+        done = std::max(done, at);
+        if (erased) return row;
+        if (*oob && speaks_for(**oob, set))
+            tables_.set_place(table, (*oob)->lpn.value() % pages_, CoftlPlace{info_.of(set).index, row, (*oob)->kind == PageKind::padding});
+    }
+    return rows;
+}
+
+/// The first touch after a power cut: is the last set committed? Else its pages say what they are. Nothing more is written into it (C6).
+FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime now) {
+    VirtualBlock& b = blocks_[vb];
+    const std::uint32_t index = b.length - 1;
+    SimTime done = now;
+    Summary summary = Summary::absent;
+    bool pointed = false;
+    if (index < config_.width) {
+        const auto pointer = array_.read_oob(pointer_page(vb, index), now, {Cause::recovery, no_event});
+        if (!pointer) return std::unexpected(fail(pointer.error(), lpn_of(vb, 0)));
+        pointed = pointer->state != CellState::erased;
+        const auto read = load_summary(vb, index, table, pointer->done, done);
+        if (!read) return std::unexpected(read.error());
+        summary = *read;
+    }
+    b.next_row = rows_of(index);
+    if (summary != Summary::loaded) {
+        const auto before = load_before_last(vb, table, done);
+        if (!before) return before;
+        const auto begun = scan_set(b.last, rows_of(index), table, *before, done);
+        if (!begun) return std::unexpected(begun.error());
+        b.next_row = *begun;
+        done = std::max(done, *before);
+    }
+    for (std::uint32_t p = 0; p < pages_; ++p) places_[p] = tables_.place(table, p);
+    if (bits_known_[vb] != 0) {
+        for (std::uint32_t p = 0; p < pages_; ++p)
+            if (!bit(vb, p)) places_[p] = CoftlPlace{};
+    } else {
+        apply_statement(vb, places_);
+        for (std::uint32_t p = 0; p < pages_; ++p) set_bit(vb, p, places_[p].mapped());
+        bits_known_[vb] = 1;
+    }
+    for (std::uint32_t p = 0; p < pages_; ++p) tables_.set_place(table, p, places_[p]);
+    b.closed = true;
+    b.committed = summary == Summary::loaded;
+    b.sealed = summary == Summary::spoilt || pointed;
+    b.ready = b.last_end = done;
+    b.settled = true;
+    tables_.set_dirty(table, !b.committed);
+    return done;
+}
+
+void Coftl::apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const {
+    const auto s = std::ranges::lower_bound(recovered_, vb, {}, &CoftlStatement::vb);
+    if (s == recovered_.end() || s->vb != vb) return;
+    for (std::uint32_t p = 0; p < pages_; ++p) {
+        if (!places[p].mapped() || (s->mapped[p / 64] >> p % 64 & 1) != 0) continue;
+        const std::uint64_t birth = info_.of(set_at(vb, places[p].index())).birth;
+        if (birth < s->birth || (birth == s->birth && places[p].row() < s->row)) places[p] = CoftlPlace{};
+    }
+}
+
+/// What the flash says of every page, at no simulated cost: for check() and for questions that are not requests.
+void Coftl::peek(std::uint32_t vb, std::span<CoftlPlace> places) const {
+    std::ranges::fill(places, CoftlPlace{});
+    for (std::uint32_t index = 0; index < blocks_[vb].length; ++index) {
+        const std::uint32_t set = set_at(vb, index);
+        for (std::uint32_t row = 0; row < rows_of(index); ++row) {
+            std::optional<PageOob> first;
+            bool whole = true;
+            bool erased = true;
+            for (std::uint32_t c = 0; c < config_.width; ++c) {
+                const auto cell = array_.inspect(array_.geometry().page_of(sets_.block(SetId{set}, c), row));
+                if (!cell) return;
+                erased = erased && cell->state == CellState::erased;
+                const auto oob = PageOob::decode(cell->oob);
+                whole = whole && cell->state == CellState::programmed && oob && (c == 0 || *first == *oob);
+                if (!whole && !erased) break;
+                if (whole) first = *oob;
+            }
+            if (erased) break;
+            if (whole && speaks_for(*first, set)) places[first->lpn.value() % pages_] = CoftlPlace{index, row, first->kind == PageKind::padding};
+        }
+    }
+}
+
+void Coftl::know_bits(std::uint32_t vb) const {
+    if (bits_known_[vb] != 0) return;
+    peek(vb, places_);
+    apply_statement(vb, places_);
+    for (std::uint32_t p = 0; p < pages_; ++p) set_bit(vb, p, places_[p].mapped());
+    bits_known_[vb] = 1;
+}
+
+bool Coftl::is_mapped(Lpn lpn) const {
+    const std::uint32_t vb = lpn.value() / pages_;
+    const std::uint32_t page = lpn.value() % pages_;
+    const VirtualBlock& b = blocks_[vb];
+    know_bits(vb);
+    return bit(vb, page) || (b.table != none && tables_.slot(b.table, page) != CoftlCache::none);
+}
+
+void Coftl::set_bit(std::uint32_t vb, std::uint32_t page, bool on) const {
+    std::uint64_t& word = mapped_[std::size_t{vb} * words_ + page / 64];
+    const std::uint64_t mask = std::uint64_t{1} << page % 64;
+    mapped_total_ += (on ? 1u : 0u) - ((word & mask) != 0 ? 1u : 0u);
+    word = on ? word | mask : word & ~mask;
+}
+
+std::uint32_t Coftl::mapped_count(std::uint32_t vb) const {
+    know_bits(vb);
+    std::uint32_t n = 0;
+    for (std::uint32_t w = 0; w < words_; ++w) n += static_cast<std::uint32_t>(std::popcount(mapped_[std::size_t{vb} * words_ + w]));
+    return n;
+}
+
+} // namespace flashlab
