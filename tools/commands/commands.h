@@ -89,6 +89,16 @@ struct TraceCommandOptions {
     bool json = false;
 };
 
+struct CrashExploreOptions {
+    std::string ftl = "hftl", workload = "standard";
+    std::string shape, cell;      ///< empty: chip and slc; all of them when states are drawn
+    std::uint64_t states = 0;     ///< 0 = every one
+    std::uint64_t in_a_row = 0;   ///< cuts on one image instead
+    std::uint32_t cuts = 2;
+    std::uint64_t seed = 1;
+    bool shrinks = true, json = false;
+};
+
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
 [[nodiscard]] int run_mount(const MountOptions& options);
 [[nodiscard]] int run_remount(const std::string& mount_point, const std::vector<std::string>& options);
@@ -103,6 +113,8 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_bench(const BenchOptions& options);
 [[nodiscard]] int run_replay(const ReplayOptions& options);
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
+[[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_replay(const std::string& id, bool json);
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
