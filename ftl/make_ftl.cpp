@@ -40,7 +40,6 @@ std::span<const Scheme* const> schemes() {
         &log_block_scheme(),
         &fast_scheme(),
         &hftl_scheme(),
-        &coftl_scheme(),
     };
     return all;
 }
