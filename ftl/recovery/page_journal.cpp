@@ -19,7 +19,7 @@ std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, s
 }
 
 PageJournal::PageJournal(PageJournalConfig config, NandArray& array, PageBlocks& blocks)
-    : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, outside_{config_.area.blocks} {
+    : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, outside_{config_.area.blocks}, holds_trimmed_(array.geometry().blocks()) {
     std::ranges::sort(outside_);
     const Geometry& g = array.geometry();
     std::uint32_t interval = config_.interval_blocks;
@@ -129,9 +129,15 @@ FtlResult<SimTime> PageJournal::flush_trims(std::span<const std::byte> map, SimT
     pending_.encode(buffer_);
     const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), buffer_, now, {Cause::map, origin.parent}));
     if (!done) return done;
-    pending_.clear();
-    trims_durable_at_ = *done;
+    trims_are_durable(*done);
     return done;
+}
+
+void PageJournal::trims_are_durable(SimTime at) {
+    pending_.clear();
+    for (const BlockId block : with_trimmed_) holds_trimmed_[block.value()] = false;
+    with_trimmed_.clear();
+    trims_durable_at_ = at;
 }
 
 PageCheckpoint PageJournal::head(bool clean) const {
@@ -167,8 +173,7 @@ FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std
     const auto done = written(log_.checkpoint(buffer_, now, {Cause::map, origin.parent}));
     if (!done) return done;
     stamp_at_checkpoint_ = blocks_.next_stamp();
-    pending_.clear();
-    trims_durable_at_ = *done;
+    trims_are_durable(*done);
     ++checkpoints_;
     return done;
 }

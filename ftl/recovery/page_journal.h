@@ -4,7 +4,8 @@
 ///            so a recovery reads that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint that
 ///            also says what every block is: the next mount reads nothing else.
 /// Invariant  J1 a checkpoint starts after every program that its map names has ended. J2 after a clean shutdown nothing is programmed before the record
-///            that says "mounted" has ended. J3 recover() gives the same answer however often it is cut and repeated.
+///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is durable:
+///            else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often it is cut and repeated.
 /// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
 /// Power cut  The newest whole checkpoint, the trims after it and the census of blocks say what was: CRASH.md C1 to C4, C6.
 /// Source     CRASH.md C6. Bytes: FORMAT.md.
@@ -44,6 +45,12 @@ public:
 
     /// A range that reads zeros from now on; takes the next sequence.
     void trimmed(Lpn first, std::uint32_t pages);
+    /// The newest version of a trimmed page lies in `block`: while the trim waits, an older one may be on flash that only this one outdates.
+    void keep_until_flushed(BlockId block) {
+        if (!holds_trimmed_[block.value()]) with_trimmed_.push_back(block);
+        holds_trimmed_[block.value()] = true;
+    }
+    [[nodiscard]] bool is_kept(BlockId block) const { return holds_trimmed_[block.value()]; }
     /// True when trims fill a page: flush_trims() is due although nobody asked.
     [[nodiscard]] bool is_full() const;
     /// When every trim so far is durable. `map` as for checkpoint(): written instead when the ring is short.
@@ -63,6 +70,7 @@ private:
     [[nodiscard]] PageCheckpoint head(bool clean) const;
     [[nodiscard]] FtlResult<SimTime> write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> written(FtlResult<SimTime> done);
+    void trims_are_durable(SimTime at);
     void load_clean(const PageCheckpoint& checkpoint);
     void load_unclean(const Start& start);
 
@@ -76,6 +84,8 @@ private:
     std::uint32_t interval_superblocks_ = 0;
     std::uint32_t stamp_at_checkpoint_ = 1;
     std::uint64_t checkpoints_ = 0;
+    std::vector<bool> holds_trimmed_;      ///< by block
+    std::vector<BlockId> with_trimmed_;
     SimTime trims_durable_at_ = sim_start;
 };
 

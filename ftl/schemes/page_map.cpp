@@ -88,6 +88,7 @@ FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Or
         if (!old) continue;
         ++mapped;
         map_[l] = unmapped;
+        journal_.keep_until_flushed(blocks_.units().block_of(*old));
         blocks_.invalidate(*old, now);
     }
     counters_.host_pages_trimmed += mapped;
@@ -149,7 +150,10 @@ void PageMap::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn
     programmed_at_ = std::max(programmed_at_, end);
 }
 
-FtlResult<SimTime> PageMap::forget(BlockId, BlockFate, SimTime at, EventId) { return at; }
+FtlResult<SimTime> PageMap::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
+    if (!journal_.is_kept(victim)) return at;
+    return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+}
 
 SimTime PageMap::condemned(BlockId, SimTime now, EventId) { return now; }
 
