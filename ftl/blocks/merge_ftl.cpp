@@ -98,7 +98,13 @@ FtlResult<SimTime> MergeFtl::write(Lpn first, std::uint32_t pages, std::span<con
         if (!written) return std::unexpected(fail(written.error()));
         i += *written;
     }
+    if (!opens_.empty()) { // one record for all of them; nothing in them is answered before it
+        const auto named = commit(Commit::what_is_due, now);
+        if (!named) return std::unexpected(named.error());
+        done = std::max(done, *named);
+    }
     counters_.host_pages_written += pages;
+    durable_at_ = std::max(durable_at_, done);
     return done;
 }
 
@@ -173,15 +179,16 @@ FtlResult<SimTime> MergeFtl::trim(Lpn first, std::uint32_t pages, SimTime now, O
     }
     // They wait in DRAM for a flush, but not without bound.
     if (trims_.size() * trimmed_bytes * 2 > logical_page_bytes()) {
-        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(fail(committed.error()));
+        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(fail(committed.error()));
     }
     return now;
 }
 
 FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
     ensure(recovered_, "recover() comes first");
-    if (!trims_.empty() && !read_only_) {
-        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(fail(committed.error()));
+    if (!trims_.empty()) {
+        if (is_broken_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(fail(committed.error()));
     }
     return std::max(now, durable_at_);
 }
@@ -189,7 +196,7 @@ FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
 SimTime MergeFtl::idle(SimTime now) {
     if (read_only_ || !recovered_) return sim_never;
     if (!leaving_.empty() && leaving_.front().ready <= now) {
-        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) (void)fail(committed.error());
+        if (auto committed = commit(Commit::what_is_due, now); !committed) (void)fail(committed.error());
     }
     return leaving_.empty() ? sim_never : std::max(now, leaving_.front().ready);
 }
@@ -202,7 +209,7 @@ FtlResult<SimTime> MergeFtl::relocate(BlockId block, SimTime now) {
     else if (role_[block.value()] == Role::log) moved = reclaim(owner_[block.value()], now);
     else return now;
     if (!moved) return std::unexpected(fail(moved.error()));
-    const auto committed = commit(Commit::everything, {}, now);
+    const auto committed = commit(Commit::everything, now);
     if (!committed) return std::unexpected(fail(committed.error()));
     return *committed;
 }

@@ -31,6 +31,7 @@ struct MergeFtlConfig {
     std::uint32_t logical_blocks = 0;
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
+    std::uint32_t most_leaving = 8;   ///< merges issued and not recorded; after a cut their log blocks are there again
     MetaArea meta;
 };
 
@@ -71,6 +72,7 @@ protected:
     /// True where log blocks may have erased pages before written ones: recovery then looks at all of them.
     [[nodiscard]] virtual bool skips_pages() const { return false; }
 
+    /// Named in the journal at the end of the write that opens it.
     [[nodiscard]] FtlResult<LogSlot> open_log(std::optional<LogicalBlock> home, SimTime now);
     enum class MergeTarget : std::uint8_t { log_block_if_possible, fresh_block };
     /// Afterwards nothing of the logical block is logged, and the log blocks that were its own are closed.
@@ -133,11 +135,13 @@ private:
     void push(Leaving leaving);
 
     // merge_ftl_journal.cpp
-    /// Issues one record with every trim, the changes of merges that are done by `now` (all of them: `everything`) and `own`. Returns when it is durable.
+    /// Issues one record with every trim and opened log block, and the changes of merges that are done by `now` (all of them: `everything`). Returns when
+    /// it is durable.
     enum class Commit : std::uint8_t { what_is_due, everything };
-    [[nodiscard]] FtlResult<SimTime> commit(Commit what, std::span<const std::byte> own, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> commit(Commit what, SimTime now);
     [[nodiscard]] FtlResult<SimTime> checkpoint(bool is_clean, SimTime now);
     [[nodiscard]] FtlResult<void> free_left(std::size_t merges, SimTime now);
+    FtlError broken(FtlError error);
     [[nodiscard]] MergeLimits limits() const;
 
     // merge_ftl_recovery.cpp
@@ -163,6 +167,9 @@ private:
     std::vector<std::byte> changes_;
     std::size_t leaving_bytes_ = 0;        ///< of changes_, by merges in leaving_
     std::vector<Trim> trims_;              ///< applied here, not on flash
+    std::vector<std::byte> opens_;         ///< log blocks opened and not named yet
+    std::vector<LogSlot> unnamed_;         ///< their slots; some may be closed again
+    SimTime opens_ready_ = sim_start;      ///< they are erased by then
     std::vector<std::byte> record_;
     std::uint64_t next_sequence_ = 1;
     std::uint32_t turn_ = 0;               ///< of shared log blocks over the planes
@@ -170,6 +177,7 @@ private:
     SimTime durable_at_ = sim_start;       ///< everything answered, and every program of a log block, has ended by then
     bool recovered_ = false;
     bool read_only_ = false;
+    bool is_broken_ = false;               ///< nothing can be recorded any more: the journal's blocks or the image failed
     std::vector<PageRead> reads_;
 };
 

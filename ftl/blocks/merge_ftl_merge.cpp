@@ -13,12 +13,11 @@ std::uint32_t MergeFtl::max_logs() const {
 
 FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
     constexpr std::uint32_t low = 2;
-    constexpr std::size_t most_leaving = 64; // the checkpoint has room for as many log blocks more (plan_merge)
     if (pool_.free_blocks() <= low && !leaving_.empty() && leaving_.front().ready <= now) {
-        if (auto committed = commit(Commit::what_is_due, {}, now); !committed) return std::unexpected(committed.error());
+        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(committed.error());
     }
-    if ((pool_.free_blocks() < low && !leaving_.empty()) || leaving_.size() >= most_leaving) {
-        if (auto committed = commit(Commit::everything, {}, now); !committed) return std::unexpected(committed.error());
+    if ((pool_.free_blocks() < low && !leaving_.empty()) || leaving_.size() >= config_.most_leaving) {
+        if (auto committed = commit(Commit::everything, now); !committed) return std::unexpected(committed.error());
     }
     const auto taken = pool_.take(plane, now, no_event);
     if (!taken) return taken;
@@ -33,11 +32,9 @@ FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime 
     role_[taken->block.value()] = Role::log;
     owner_[taken->block.value()] = slot;
     logs_.at(slot).ready = taken->ready;
-    std::vector<std::byte> own;
-    encode_log_opened(own, taken->block, home);
-    const auto named = commit(Commit::what_is_due, own, taken->ready);
-    if (!named) return std::unexpected(named.error());
-    logs_.at(slot).named = *named;
+    encode_log_opened(opens_, taken->block, home);
+    unnamed_.push_back(slot);
+    opens_ready_ = std::max(opens_ready_, taken->ready);
     return slot;
 }
 

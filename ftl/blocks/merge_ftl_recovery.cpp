@@ -125,12 +125,12 @@ FtlResult<FtlRecovery> MergeFtl::recover(SimTime now) {
     assign_roles(replay);
     recovered_ = true;
     report.done = durable_at_ = *scanned;
-    if (max_logs() < config_.least_logs || !meta_.can_write()) read_only_ = true;
+    is_broken_ = !meta_.can_write();
+    read_only_ = is_broken_ || max_logs() < config_.least_logs;
     if (report.was_clean && !read_only_) {
         // Durable before anything is programmed: whoever finds it, or more, knows that nothing may be taken for erased.
-        std::vector<std::byte> mounted;
-        encode_mounted(mounted);
-        const auto noted = commit(Commit::what_is_due, mounted, *scanned);
+        encode_mounted(opens_);
+        const auto noted = commit(Commit::what_is_due, *scanned);
         if (!noted) return std::unexpected(fail(noted.error()));
         report.done = durable_at_ = *noted;
     }
@@ -221,8 +221,8 @@ void MergeFtl::assign_roles(const Replay& replay) {
 FtlResult<SimTime> MergeFtl::shut_down(SimTime now) {
     ensure(recovered_, "recover() comes first");
     recovered_ = false;
-    if (read_only_) return std::max(now, durable_at_);
-    const auto committed = commit(Commit::everything, {}, now);
+    if (is_broken_) return std::max(now, durable_at_);
+    const auto committed = commit(Commit::everything, now);
     if (!committed) return std::unexpected(committed.error());
     return checkpoint(true, std::max({now, *committed, pool_.last_end()}));
 }

@@ -74,7 +74,16 @@ bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
     const std::uint32_t pages = pages_of(payload_bytes);
     const std::uint32_t beyond = pages > room_in_head() ? pages - room_in_head() : 0;
     const std::uint32_t for_record = rows_for(tail_ + live_rows_, beyond);
-    return live_rows_ + for_record + rows_for(tail_ + live_rows_ + for_record, area_.checkpoint_pages) > area_.rows;
+    return live_rows_ + for_record + rows_for(tail_ + live_rows_ + for_record, area_.checkpoint_pages) + spare_rows() > area_.rows;
+}
+
+/// Rows that may still fail under a checkpoint: those planned for it, less those that have.
+std::uint32_t MetaLog::spare_rows() const {
+    const std::uint32_t pages_a_row = area_.width * array_.geometry().pages_per_block();
+    const std::uint32_t used = 2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + 1; // a checkpoint, the next one, the journal between
+    std::uint32_t spare = area_.rows > used ? area_.rows - used : 0;
+    for (std::uint32_t row = 0; row < area_.rows && spare != 0; ++row) spare -= room_in_row(row) < pages_a_row ? 1 : 0;
+    return spare;
 }
 
 bool MetaLog::can_write() const { return live_rows_ + rows_for(tail_ + live_rows_, area_.checkpoint_pages) <= area_.rows; }

@@ -80,6 +80,7 @@ private:
     [[nodiscard]] std::uint32_t room_in_head() const;
     /// Whole rows, counted from `row` on, that `pages` pages take; more than are not live when they do not fit.
     [[nodiscard]] std::uint32_t rows_for(std::uint32_t first, std::uint32_t pages) const;
+    [[nodiscard]] std::uint32_t spare_rows() const;
     [[nodiscard]] FtlResult<SimTime> take_row(SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);

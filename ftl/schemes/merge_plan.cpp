@@ -38,9 +38,9 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const std::uint32_t reserve = MergeFtl::merge_reserve + 1; // one more, so that the first block to fail does not end the device
     const std::uint32_t logs_asked = std::max(f.log_blocks, kind.least_logs) + kind.logs_beside;
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
-    constexpr std::uint32_t logs_after_a_cut = 64; // merges that were issued and not yet recorded bring their log blocks back
+    out.ftl.most_leaving = std::clamp(planes * 4, 8u, 64u);
     const MergeLimits most{g.blocks(), good, g.pages_per_block()};
-    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, std::max(asked, logs_asked) + logs_after_a_cut));
+    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving));
     plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.blocks.size());
     const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
     if (plan.meta_blocks == 0 || good < 2 * least)

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <functional>
 #include <queue>
+#include <tuple>
 
 #include "base/random.h"
 #include "ftl/make_ftl.h"
@@ -170,6 +171,42 @@ void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan&
                static_cast<double>(sum(array.counters().programs) - programs) / static_cast<double>(writes));
 }
 
+/// Block mapping: random writes over as much as the log blocks cover, and over four logical blocks for each log block.
+void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
+    SsdConfig config = device_of_today();
+    config.ftl.scheme = scheme;
+    const Geometry geometry = *Geometry::make(config.nand.geometry);
+    const FtlPlan plan = plan_ftl(config, geometry).value();
+    const std::uint32_t logs = plan.spare_blocks - plan.meta_blocks;
+    for (const auto& [name, blocks, divisor] : {std::tuple{"half as many logical blocks as spare ones", logs / 2, 1u}, std::tuple{"four times as many", logs * 4, 20u}}) {
+        MemoryPageStore store{geometry, Payload::none};
+        NullEventSink sink;
+        NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+        if (!array.open()) std::abort();
+        const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
+        Ssd ssd{config, *ftl, array, nullptr, sink};
+        SimTime now = ssd.recover(sim_start).value().done;
+        const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
+        const auto write = [&](std::uint64_t lpn, std::uint32_t pages) {
+            now = ssd.write(Sector{lpn * sectors}, sectors * pages, {}, WriteDurability::volatile_ok, now).value();
+            (void)ssd.tick(now);
+            ssd.settle(now);
+        };
+        const std::uint32_t range = std::min(plan.logical_pages, blocks * geometry.pages_per_block());
+        for (std::uint32_t l = 0; l < plan.logical_pages; l += geometry.pages_per_block()) write(l, geometry.pages_per_block());
+        Random random{7};
+        for (std::uint64_t i = 0; i < writes / divisor / 4; ++i) write(random.below(range), 1);
+        const auto operations = [&] { return sum(array.counters().reads) + sum(array.counters().programs) + sum(array.counters().erases); };
+        const std::uint64_t before = operations(), programs = sum(array.counters().programs);
+        const double at = cpu_ns();
+        for (std::uint64_t i = 0; i < writes / divisor; ++i) write(random.below(range), 1);
+        const double took = cpu_ns() - at;
+        const double n = static_cast<double>(writes / divisor);
+        fmt::print("{}, {} {}: {:.0f} ns a write ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", scheme, blocks, name, took / n, 1e6 * n / took,
+                   took / static_cast<double>(operations() - before), static_cast<double>(sum(array.counters().programs) - programs) / n);
+    }
+}
+
 } // namespace
 } // namespace flashlab::bench
 
@@ -190,5 +227,7 @@ int main(int argc, char** argv) {
                geometry.planes());
     const bench::Steady floor = bench::bench_floor(*plan, geometry, writes);
     bench::bench_ssd(config, geometry, *plan, writes, floor);
+    for (const char* scheme : {"log_block", "fast"}) bench::bench_block_mapping(scheme, writes);
+    bench::bench_block_mapping("block_map", writes / 10);
     return 0;
 }
