@@ -35,7 +35,6 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 
 std::span<const Scheme* const> schemes() {
     static const std::array all{
-        &page_map_scheme(),
         &block_map_scheme(),
         &log_block_scheme(),
         &fast_scheme(),

@@ -25,6 +25,8 @@ FtlResult<SimTime> Hftl::read(Lpn first, std::uint32_t pages, std::span<std::byt
     ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a read lies in the logical space");
     ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), now);
+    for (std::uint32_t i = 0; i < pages; ++i)
+        if (const Lpn lpn{first.value() + i}; is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
     counters_.host_pages_read += pages;
     return reader_.read(first, pages, to, looked_up, origin, [this](Lpn lpn) { return current(lpn); });
 }
@@ -33,6 +35,7 @@ FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t 
     ensure(recovered_, "recover() comes first");
     ensure(lpn.value() < layout_.logical_pages && offset + bytes <= logical_page_bytes(), "a part lies in its page");
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), now);
+    if (is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
     ++counters_.host_pages_read;
     return reader_.read_part(lpn, current(lpn), offset, bytes, to, looked_up, origin);
 }

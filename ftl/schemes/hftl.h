@@ -51,6 +51,7 @@ public:
 private:
     // hftl.cpp: requests
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const;
+    [[nodiscard]] bool is_lost(Lpn lpn) const { return tables_.is_damaged(lpn) && !overlay_.current(lpn); }
     void adopt(Lpn lpn, UnitId unit, std::uint32_t slot);
 
     // hftl_blocks.cpp: the durable side of opening, closing and collecting

@@ -30,8 +30,8 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
         const std::string where = fmt::format("logical page {}", l);
         const auto committed = tables_.committed(lpn);
         const auto unit = current(lpn);
-        if (committed && committed->value() >= units_.units()) {
-            report(out, "H1", where, fmt::format("the mapping table names unit {} of {}", committed->value(), units_.units()));
+        if (tables_.is_damaged(lpn)) {
+            report(out, "H1", where, fmt::format("the mapping table names a unit beyond the {} of this device", units_.units()));
             continue;
         }
         if (committed) {

@@ -64,8 +64,15 @@ bool HftlTables::is_new() const { return load_le<std::uint32_t>(pram_.view(layou
 bool HftlTables::matches() const {
     LittleEndianReader in{pram_.view(layout_.header, HftlHeader::encoded_size)};
     const Geometry& g = units_.geometry();
-    return in.u32() == HftlHeader::magic && in.u16() == HftlHeader::version && in.u16() == units_.pages_per_unit() && in.u32() == layout_.logical_pages &&
-           in.u32() == g.blocks() && in.u32() == g.pages_per_block();
+    if (in.u32() != HftlHeader::magic || in.u16() != HftlHeader::version || in.u16() != units_.pages_per_unit() || in.u32() != layout_.logical_pages ||
+        in.u32() != g.blocks() || in.u32() != g.pages_per_block())
+        return false;
+    for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
+        const HftlSlot named = slot(s);
+        if (named.scan_from > units_.units_per_block()) return false;
+        if (named.block && (named.block->value() >= g.blocks() || g.plane_of(*named.block).value() != s / 2)) return false;
+    }
+    return true;
 }
 
 bool HftlTables::was_clean() const { return load_le<std::uint32_t>(pram_.view(PramAddress{layout_.header.value() + clean_at}, 4)) == 1; }

@@ -33,14 +33,16 @@ public:
 
     // What the device was made for, kept since the first open.
     [[nodiscard]] bool is_new() const;
-    [[nodiscard]] bool matches() const; ///< header names this layout and version
+    [[nodiscard]] bool matches() const; ///< header names this layout and version, and the slots name blocks that they can have
     [[nodiscard]] bool was_clean() const;
     [[nodiscard]] std::uint64_t sequence_ceiling() const;
 
     [[nodiscard]] std::optional<UnitId> committed(Lpn lpn) const {
         const std::uint32_t raw = raw_entry(lpn);
-        return raw == 0 ? std::nullopt : std::optional{UnitId{raw - 1}};
+        return raw == 0 || raw > units_.units() ? std::nullopt : std::optional{UnitId{raw - 1}};
     }
+    /// The entry names no unit of this device: what the page held is lost, and it must not read as zeros.
+    [[nodiscard]] bool is_damaged(Lpn lpn) const { return raw_entry(lpn) > units_.units(); }
     [[nodiscard]] const ValidMap& bits() const { return bits_; }
     [[nodiscard]] HftlBlockState state(BlockId block) const;
     [[nodiscard]] HftlSlot slot(std::uint32_t slot) const;
