@@ -144,6 +144,31 @@ TEST_CASE("FAST: a new beginning merges what the sequential log block holds", "[
     CHECK(trace.since() == Tally{.full = 1, .copies = per_block, .erases = 2});
 }
 
+TEST_CASE("FAST: a log block whose pages were all overwritten is not erased before what overwrote them is durable", "[ftl][merge][crash]") {
+    const std::uint64_t seed = 1;
+    CAPTURE(seed);
+    SimTime from = sim_start;
+    SimTime end = sim_start;
+    for (std::int64_t after = 0; from + Duration{after} <= end; after += 100'000) {
+        CAPTURE(after);
+        SsdConfig config = tiny_config();
+        config.nand.geometry.blocks_per_plane = 20;
+        config.ftl.scheme = "fast";
+        config.ftl.log_blocks = 2;
+        CutRig rig{config};
+        for (std::uint32_t i = 0; i < per_block; ++i) rig.now = rig.write(1, 1); // the first RW log block: one page again and again
+        rig.now = rig.flush();
+        from = rig.now;
+        rig.settle();
+        for (std::uint32_t i = 0; i + 1 < per_block; ++i) (void)rig.write(per_block + 1 + i % 4, 1);
+        (void)rig.write(1, 1);                 // last in the second's queue
+        (void)rig.write(2 * per_block + 1, 1); // takes the first
+        end = rig.ssd().last_reserved_end();
+        rig.cut(from + Duration{after}, seed);
+    }
+    CHECK(end - from > Duration{7 * 700'000});
+}
+
 TEST_CASE("BL: an overwrite copies its block, an ascending run of overwrites copies it once", "[ftl][merge]") {
     Trace trace{"block_map", 1};
     trace.write(0, 0, per_block);
