@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "base/crc32c.h"
 
 namespace flashlab {
 
@@ -40,13 +41,19 @@ CrashDevice::CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geo
 
 std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     power_off();
-    array_ = std::make_unique<NandArray>(geometry_, config_.nand, pages_, events_, undo_);
+    if (sabotage_ != nullptr) {
+        liar_ = sabotage_->around(pages_);
+        if (cells_) sabotage_->spoil(*cells_);
+    }
+    PageStore& pages = liar_ ? *liar_ : static_cast<PageStore&>(pages_);
+    array_ = std::make_unique<NandArray>(geometry_, config_.nand, pages, events_, undo_);
     if (!array_->open()) return std::unexpected("the array does not open");
-    if (faults_ != nullptr) array_->set_faults(faults_);
+    array_->set_faults(sabotage_ != nullptr && sabotage_->faults() != nullptr ? sabotage_->faults() : faults_);
     if (cells_) pram_ = std::make_unique<Pram>(config_.pram, *cells_, events_, undo_ == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
+    if (pram_ && sabotage_ != nullptr && sabotage_->pram_is_hasty()) pram_->forget_order();
     auto made = make_ftl(config_, *array_, pram_.get(), {PramAddress{0}, cells_ ? config_.pram.bytes : 0}, events_);
     if (!made) return std::unexpected(made.error());
-    ftl_ = std::move(*made);
+    ftl_ = sabotage_ != nullptr ? sabotage_->around(std::move(*made)) : std::move(*made);
     ssd_ = std::make_unique<Ssd>(config_, *ftl_, *array_, pram_.get(), events_);
     const auto recovered = ssd_->recover(now);
     if (!recovered) return std::unexpected(fmt::format("recovery failed: {}", describe(recovered.error())));
@@ -58,6 +65,34 @@ void CrashDevice::power_off() {
     ftl_.reset();
     pram_.reset();
     array_.reset();
+    liar_.reset();
+}
+
+void CrashDevice::copy_stores(const CrashDevice& other) {
+    pages_.copy_from(other.pages_);
+    if (cells_) cells_->copy_from(*other.cells_);
+}
+
+std::expected<void, std::string> CrashDevice::rewind(SimTime at) {
+    if (const auto done = array_->rewind(at); !done) return std::unexpected("the array does not rewind");
+    if (pram_) (void)pram_->rewind(at);
+    return {};
+}
+
+std::expected<void, std::string> CrashDevice::tear(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram, CrashDevice& target) {
+    if (const auto done = array_->tear(at, nand, target.pages_); !done) return std::unexpected("the array does not tear");
+    if (pram_) (void)pram_->tear(at, pram, *target.cells_);
+    return {};
+}
+
+void CrashDevice::append_moments(std::vector<SimTime>& to) const {
+    array_->append_moments(to);
+    if (pram_) pram_->append_moments(to);
+}
+
+std::uint64_t CrashDevice::fingerprint() const {
+    const std::uint32_t cells = cells_ ? crc32c(cells_->content()) : 0;
+    return (std::uint64_t{cells} << 32) ^ pages_.fingerprint();
 }
 
 std::expected<SsdCutReport, std::string> CrashDevice::cut(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/contract.h"
+#include "base/crc32c.h"
 
 namespace flashlab {
 
@@ -47,6 +48,59 @@ MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
 
 MemoryPageStore::~MemoryPageStore() = default;
 
+MemoryPageStore::Cells& MemoryPageStore::to_change(BlockId block) {
+    Cells& cells = cells_[block.value()];
+    cells.changed = ++changes_;
+    return cells;
+}
+
+void MemoryPageStore::copy_from(const MemoryPageStore& other) {
+    ensure(other.geometry_.config() == geometry_.config() && payload_ == Payload::keep && other.payload_ == payload_, "copy_from: alike, with payload");
+    const bool again = copied_from_ == &other;
+    for (std::size_t b = 0; b < cells_.size(); ++b) {
+        const bool equal = again && other.cells_[b].changed <= copied_changes_ && cells_[b].changed <= own_changes_;
+        if (!equal) copy_cells(cells_[b], other.cells_[b]);
+        cells_[b].changed = equal ? cells_[b].changed : ++changes_;
+    }
+    blocks_ = other.blocks_;
+    copied_from_ = &other;
+    copied_changes_ = other.changes_;
+    own_changes_ = changes_;
+}
+
+std::uint64_t MemoryPageStore::fingerprint() const {
+    ensure(payload_ == Payload::keep, "fingerprint: with payload");
+    const std::size_t page_bytes = geometry_.page_bytes();
+    std::uint32_t records = 0;
+    std::uint32_t data = 0;
+    for (std::size_t b = 0; b < cells_.size(); ++b) {
+        const Cells& cells = cells_[b];
+        const std::uint32_t own[] = {blocks_[b].erase_count, blocks_[b].grown_bad ? 1u : 0u};
+        records = crc32c(std::as_bytes(std::span{own}), records);
+        for (std::uint32_t page = 0; page < geometry_.pages_per_block(); ++page) {
+            const PageRecord record = record_at(BlockId{static_cast<std::uint32_t>(b)}, page);
+            const std::uint32_t state[] = {static_cast<std::uint32_t>(std::to_underlying(record.state)), record.data_crc};
+            records = crc32c(std::as_bytes(std::span{state}), records);
+            if (record.state == CellState::erased) continue;
+            records = crc32c(record.oob, records);
+            if (cells.data != nullptr) data = crc32c({cells.data.get() + page * page_bytes, page_bytes}, data);
+        }
+    }
+    return (std::uint64_t{records} << 32) | data;
+}
+
+/// Memory once taken is kept: it will be needed again.
+void MemoryPageStore::copy_cells(Cells& to, const Cells& from) const {
+    const std::size_t bytes = std::size_t{geometry_.pages_per_block()} * geometry_.page_bytes();
+    if (from.data != nullptr) {
+        if (to.data == nullptr) to.data = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        std::memcpy(to.data.get(), from.data.get(), bytes);
+    } else if (to.data != nullptr) {
+        std::memset(to.data.get(), 0, bytes);
+    }
+    to.records = from.records;
+}
+
 std::expected<void, HostIoError> MemoryPageStore::read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) {
     if (payload_ == Payload::none || to.empty()) return {};
     const Cells& cells = cells_[geometry_.block_of(page).value()];
@@ -60,14 +114,14 @@ std::expected<void, HostIoError> MemoryPageStore::read_data(Ppn page, std::uint3
 
 std::expected<void, HostIoError> MemoryPageStore::write_data(Ppn page, std::span<const std::byte> data) {
     if (payload_ == Payload::none || data.empty()) return {};
-    Cells& cells = cells_[geometry_.block_of(page).value()];
+    Cells& cells = to_change(geometry_.block_of(page));
     if (cells.data == nullptr) cells.data = std::make_unique<std::byte[]>(std::size_t{geometry_.pages_per_block()} * geometry_.page_bytes());
     std::memcpy(cells.data.get() + std::size_t{geometry_.page_in_block(page)} * geometry_.page_bytes(), data.data(), data.size());
     return {};
 }
 
 void MemoryPageStore::discard_data(Ppn first, std::uint32_t pages) {
-    if (payload_ == Payload::keep && pages == geometry_.pages_per_block()) cells_[geometry_.block_of(first).value()].data.reset();
+    if (payload_ == Payload::keep && pages == geometry_.pages_per_block()) to_change(geometry_.block_of(first)).data.reset();
 }
 
 PageRecord MemoryPageStore::record_at(BlockId block, std::uint32_t page) const {
@@ -97,7 +151,7 @@ std::expected<void, HostIoError> MemoryPageStore::write_record(Ppn page, const P
         compact_[block.value()].set(at, geometry_.pages_per_block(), record.state, oob ? &*oob : nullptr);
         return {};
     }
-    Cells& cells = cells_[block.value()];
+    Cells& cells = to_change(block);
     if (cells.records.empty()) cells.records.resize(geometry_.pages_per_block());
     cells.records[at] = record;
     return {};
@@ -123,7 +177,7 @@ std::expected<void, HostIoError> MemoryPageStore::erase_records(BlockId block) {
     if (payload_ == Payload::none) {
         compact_[block.value()].filled = 0;
     } else {
-        std::ranges::fill(cells_[block.value()].records, PageRecord{});
+        std::ranges::fill(to_change(block).records, PageRecord{});
     }
     return {};
 }

@@ -21,6 +21,13 @@ public:
     MemoryPageStore(const Geometry& geometry, Payload payload);
     ~MemoryPageStore() override;
 
+    /// Becomes equal to `other`, which has the same geometry, both with payload: a snapshot for whoever tries many cuts. Cost: the blocks in which the two may
+    /// differ; when the last copy came from the same store, those changed since.
+    void copy_from(const MemoryPageStore& other);
+
+    /// Equal for equal contents and, in all likelihood, for no others. Payload of erased pages does not count.
+    [[nodiscard]] std::uint64_t fingerprint() const;
+
     [[nodiscard]] bool keeps_payload() const override { return payload_ == Payload::keep; }
     [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
     [[nodiscard]] std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override;
@@ -39,6 +46,7 @@ private:
     struct Cells {
         std::unique_ptr<std::byte[]> data;
         std::vector<PageRecord> records;
+        std::uint64_t changed = 0; ///< value of changes_ at the last change
     };
     /// One block without payload: for each page LPN (4 bytes), write sequence (5), and a tag of cell state and kind (kind 0: the OOB does not parse).
     struct CompactRecords {
@@ -53,12 +61,18 @@ private:
     };
 
     [[nodiscard]] PageRecord record_at(BlockId block, std::uint32_t page) const;
+    [[nodiscard]] Cells& to_change(BlockId block);
+    void copy_cells(Cells& to, const Cells& from) const;
 
     Geometry geometry_;
     Payload payload_;
     std::vector<Cells> cells_;            ///< by block; empty without payload
     std::vector<CompactRecords> compact_; ///< by block; empty with payload
     std::vector<BlockRecord> blocks_;
+    std::uint64_t changes_ = 1;
+    const MemoryPageStore* copied_from_ = nullptr;
+    std::uint64_t copied_changes_ = 0; ///< of the original, when it was copied
+    std::uint64_t own_changes_ = 0;    ///< of this store, then
 };
 
 } // namespace flashlab

@@ -106,7 +106,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         planes_.push_back(geometry.plane_of(addresses_.back().block));
     }
     check_program_call(pages);
-    SimTime from = now;
+    SimTime from = faults == nullptr ? now : faults->program_from(pages.front().page, now);
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const auto [block, at] = addresses_[i];
         if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
@@ -194,6 +194,7 @@ NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin 
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
     const Ppn first = geometry.page_of(block, 0);
+    if (faults != nullptr) [[unlikely]] now = faults->erase_from(block, now);
     const auto when = scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now));
     const auto failed = [&](HostIoError error) { return std::unexpected(host_error(error, first, when.end)); };
     if (undo_policy == UndoPolicy::keep) {
@@ -310,6 +311,9 @@ SimTime NandArray::plane_free_at(PlaneId plane) const { return impl_->scheduler.
 SimTime NandArray::last_reserved_end() const { return impl_->scheduler.last_end(); }
 void NandArray::settle(SimTime now) { impl_->settle(now); }
 std::expected<NandCutReport, NandError> NandArray::cut(SimTime at, CutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
+std::expected<std::uint64_t, NandError> NandArray::rewind(SimTime at) { return impl_->rewind(at); }
+std::expected<NandCutReport, NandError> NandArray::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) { return impl_->tear(at, outcomes, target); }
+void NandArray::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const NandCounters& NandArray::counters() const { return impl_->counters; }
 Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
 Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }

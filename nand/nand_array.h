@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/events.h"
 #include "base/id.h"
@@ -141,6 +142,13 @@ public:
     void settle(SimTime now);
     /// The power fails at `at` (not before the last settle()). Afterwards no operation may be issued on this object: reopen the store.
     [[nodiscard]] std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
+
+    /// cut() in two steps, for whoever tries many cuts of one run, the latest first. rewind() undoes for good what had not begun at `at` and returns how
+    /// many operations that were; tear() then does to `target`, which holds what this array's store holds, what the cut does to those in flight.
+    [[nodiscard]] std::expected<std::uint64_t, NandError> rewind(SimTime at);
+    [[nodiscard]] std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
+    /// The times at which what a cut leaves changes: where cells begin to change, and where they are done.
+    void append_moments(std::vector<SimTime>& to) const;
 
     [[nodiscard]] const NandCounters& counters() const;
     /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.

@@ -28,6 +28,9 @@ public:
     std::expected<void, NandError> mark_bad(BlockId block);
     void settle(SimTime now);
     std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
+    std::expected<std::uint64_t, NandError> rewind(SimTime at);
+    std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
+    void append_moments(std::vector<SimTime>& to) const;
 
     const Geometry geometry;
     const NandConfig config;
@@ -62,9 +65,10 @@ private:
         return {NandErrorKind::host_io, page, at, error.error_number};
     }
 
-    [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record);
-    [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes);
-    [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes);
+    // nand_cut.cpp; the last three work on any store that holds the same cells
+    [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record, PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
 
     UndoLog log_;
     std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept

@@ -26,25 +26,45 @@ void scramble(std::array<std::byte, PageOob::encoded_size>& oob, CutOutcomes& ou
 
 } // namespace
 
-/// Walks the log from the last operation issued to the first, so that each finds the cells as it left them.
 std::expected<NandCutReport, NandError> NandArray::Impl::cut(SimTime at, CutOutcomes& outcomes) {
-    ensure(undo_policy == UndoPolicy::keep, "a power cut needs undo records");
     ensure(!cut_, "one power cut a power-on");
     ensure(at >= scheduler.settled(), "a power cut does not lie before what has settled");
+    const auto undone = rewind(at);
+    if (!undone) return std::unexpected(undone.error());
+    auto report = tear(at, outcomes, store);
+    if (report) report->undone = *undone;
+    return report;
+}
+
+/// Walks the log from the last operation issued to the first, so that each finds the cells as it left them. An operation in flight may have been issued
+/// later than one that is undone: on another block then, for the operations of one block follow each other in time (N2).
+std::expected<std::uint64_t, NandError> NandArray::Impl::rewind(SimTime at) {
+    ensure(undo_policy == UndoPolicy::keep, "a power cut needs undo records");
     cut_ = true;
+    std::uint64_t count = 0;
+    for (std::uint64_t i = log_.end_index(); i-- > log_.front_index();) {
+        UndoRecord& record = log_.at(i);
+        if (record.undone || record.cells < at) continue;
+        if (auto changed = undo(record, store); !changed) return std::unexpected(host_error(changed.error(), record.page, at));
+        record.undone = true;
+        ++count;
+    }
+    while (!log_.empty() && log_.back().undone) log_.drop_back();
+    return count;
+}
+
+std::expected<NandCutReport, NandError> NandArray::Impl::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) {
     NandCutReport report;
-    for (; !log_.empty(); log_.drop_back()) {
-        const UndoRecord& record = log_.back();
-        if (record.end <= at) continue;
+    for (std::uint64_t i = log_.end_index(); i-- > log_.front_index();) {
+        const UndoRecord& record = log_.at(i);
+        if (record.undone || record.end <= at) continue;
+        ensure(record.cells < at, "what begins later was undone before");
         std::expected<void, HostIoError> changed;
-        if (record.cells >= at) {
-            changed = undo(record);
-            ++report.undone;
-        } else if (record.kind == UndoRecord::Kind::program) {
-            changed = tear_program(record, outcomes.of_program(record.page), outcomes);
+        if (record.kind == UndoRecord::Kind::program) {
+            changed = tear_program(record, outcomes.of_program(record.page), outcomes, target);
             ++report.torn_programs;
         } else {
-            changed = tear_erase(record, outcomes.of_erase(geometry.block_of(record.page)), outcomes);
+            changed = tear_erase(record, outcomes.of_erase(geometry.block_of(record.page)), outcomes, target);
             ++report.torn_erases;
         }
         if (!changed) return std::unexpected(host_error(changed.error(), record.page, at));
@@ -52,46 +72,54 @@ std::expected<NandCutReport, NandError> NandArray::Impl::cut(SimTime at, CutOutc
     return report;
 }
 
-std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record) {
+void NandArray::Impl::append_moments(std::vector<SimTime>& to) const {
+    for (std::uint64_t i = log_.front_index(); i != log_.end_index(); ++i) {
+        to.push_back(log_.at(i).cells);
+        to.push_back(log_.at(i).end);
+    }
+}
+
+std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record, PageStore& cells) {
     if (record.kind == UndoRecord::Kind::program) {
         // The record first: while it says "erased", nobody relies on the payload.
-        if (auto wrote = store.write_record(record.page, PageRecord{}); !wrote) return wrote;
-        return record.old_payload.empty() ? std::expected<void, HostIoError>{} : store.write_data(record.page, record.old_payload);
+        if (auto wrote = cells.write_record(record.page, PageRecord{}); !wrote) return wrote;
+        return record.old_payload.empty() ? std::expected<void, HostIoError>{} : cells.write_data(record.page, record.old_payload);
     }
     const BlockId block = geometry.block_of(record.page);
     for (std::uint32_t page = 0; page < record.old_records.size(); ++page) {
-        if (auto wrote = store.write_record(geometry.page_of(block, page), record.old_records[page]); !wrote) return wrote;
+        if (auto wrote = cells.write_record(geometry.page_of(block, page), record.old_records[page]); !wrote) return wrote;
     }
     BlockRecord own = blocks.record_of(block);
     own.erase_count = record.old_erase_count;
-    return store.write_block(block, own);
+    return cells.write_block(block, own);
 }
 
-std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes) {
+std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes,
+                                                                   PageStore& cells) {
     if (outcome == ProgramOutcome::complete) return {};
-    if (outcome == ProgramOutcome::not_started) return undo(record);
-    auto torn = store.read_record(record.page);
+    if (outcome == ProgramOutcome::not_started) return undo(record, cells);
+    auto torn = cells.read_record(record.page);
     if (!torn) return std::unexpected(torn.error());
     torn->state = outcome == ProgramOutcome::garbage ? CellState::garbage : CellState::torn;
     // T2: the OOB may parse over data that do not; T3: neither does.
     if (outcome == ProgramOutcome::garbage || (outcomes.random() & 1) == 0) scramble(torn->oob, outcomes);
-    if (store.keeps_payload()) {
-        if (auto read = store.read_data(record.page, 0, page_); !read) return read;
+    if (cells.keeps_payload()) {
+        if (auto read = cells.read_data(record.page, 0, page_); !read) return read;
         const std::size_t kept = outcome == ProgramOutcome::garbage ? 0 : outcomes.random() % page_.size();
         fill_at_random(std::span{page_}.subspan(kept), outcomes);
-        if (auto wrote = store.write_data(record.page, page_); !wrote) return wrote;
+        if (auto wrote = cells.write_data(record.page, page_); !wrote) return wrote;
     }
-    return store.write_record(record.page, *torn);
+    return cells.write_record(record.page, *torn);
 }
 
 /// E2 leaves the old payload where it lies: no record promises it any more, and no read gives it out.
-std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes) {
+std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells) {
     if (outcome == EraseOutcome::complete) return {};
-    if (outcome == EraseOutcome::not_started) return undo(record);
+    if (outcome == EraseOutcome::not_started) return undo(record, cells);
     for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
         PageRecord garbage{.state = CellState::garbage};
         scramble(garbage.oob, outcomes);
-        if (auto wrote = store.write_record(geometry.page_of(geometry.block_of(record.page), page), garbage); !wrote) return wrote;
+        if (auto wrote = cells.write_record(geometry.page_of(geometry.block_of(record.page), page), garbage); !wrote) return wrote;
     }
     return {};
 }

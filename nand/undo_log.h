@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "base/sim_time.h"
@@ -24,6 +25,7 @@ struct UndoRecord {
     Ppn page;                              ///< programmed, or the first of the erased block
     SimTime cells;                         ///< the cells change between here
     SimTime end;                           ///< and here
+    bool undone = false;                   ///< rewound: it never happened
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
     std::uint32_t old_erase_count = 0;     ///< erase
     std::vector<PageRecord> old_records{}; ///< erase
@@ -37,9 +39,11 @@ public:
     [[nodiscard]] bool empty() const { return records_.empty(); }
     [[nodiscard]] bool holds(std::uint64_t index) const { return index != UndoRecord::no_index && index >= first_; }
     [[nodiscard]] const UndoRecord& at(std::uint64_t index) const;
+    [[nodiscard]] UndoRecord& at(std::uint64_t index) { return const_cast<UndoRecord&>(std::as_const(*this).at(index)); }
     [[nodiscard]] const UndoRecord& front() const { return records_.front(); }
     [[nodiscard]] const UndoRecord& back() const { return records_.back(); }
     [[nodiscard]] std::uint64_t front_index() const { return first_; }
+    [[nodiscard]] std::uint64_t end_index() const { return first_ + records_.size(); }
     void drop_front();
     void drop_back();
 

@@ -18,6 +18,7 @@ public:
     explicit MemoryPramStore(std::uint64_t bytes);
     [[nodiscard]] std::span<std::byte> cells() override { return {cells_.get(), bytes_}; }
     [[nodiscard]] std::span<std::uint64_t> wear() override { return {wear_.get(), pram_wear_regions(bytes_)}; }
+    [[nodiscard]] std::span<const std::byte> content() const { return {cells_.get(), bytes_}; }
     /// Becomes equal to `other`, which has the same size: a snapshot for whoever tries many cuts.
     void copy_from(const MemoryPramStore& other);
 

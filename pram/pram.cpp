@@ -47,6 +47,9 @@ public:
     PramWritten write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now);
     PramWritten write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now);
     PramCutReport cut(SimTime at, PramCutOutcomes& outcomes);
+    std::uint64_t rewind(SimTime at);
+    [[nodiscard]] PramCutReport tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target) const;
+    void append_moments(std::vector<SimTime>& to) const;
 
     SimTime read(std::uint64_t bytes, SimTime now) {
         ensure(!is_cut_, "Pram: no operation after a cut");
@@ -65,6 +68,7 @@ public:
     const std::span<std::uint64_t> wear_;
     EventSink& events_;
     PramCounters counters_;
+    bool forgets_order_ = false;
 
     [[nodiscard]] SimTime free_at() const { return port_.free_at(); }
     void ensure_inside(PramAddress at, std::uint64_t bytes) const {
@@ -77,7 +81,10 @@ private:
     void find_changed_runs(PramAddress first);
     void apply(const PramRun& run, SimTime start);
     void count_wear(PramAddress at, std::uint64_t bytes, bool worn);
-    void tear(std::byte* cell, const std::byte* old, WordOutcome outcome, std::uint64_t random);
+    void tear_word(std::byte* cell, const std::byte* old, WordOutcome outcome, std::uint64_t random) const;
+    [[nodiscard]] SimTime start_of(const PramUndoRecord& record, std::uint32_t offset) const {
+        return record.first_start + config_.word_write * static_cast<std::int64_t>(offset / config_.word_bytes);
+    }
 
     const bool keeps_undo_;
     bool is_cut_ = false;
@@ -135,7 +142,7 @@ PramWritten Pram::Impl::write_words(PramUser user, std::span<const PramRun> runs
     const auto who = static_cast<std::size_t>(std::to_underlying(user));
     const Duration reading = config_.word_read * static_cast<std::int64_t>(compared);
     const Duration length = reading + config_.word_write * static_cast<std::int64_t>(words);
-    const SimTime from = std::max(now, user_end_[who]);
+    const SimTime from = forgets_order_ ? user_end_[who] : std::max(now, user_end_[who]);
     const Slot slot = length > Duration{0} ? port_.reserve(from, length) : Slot{from, from};
     SimTime start = slot.start + reading;
     for (const PramRun& run : runs) {
@@ -173,33 +180,57 @@ void Pram::Impl::count_wear(PramAddress at, std::uint64_t bytes, bool worn) {
 }
 
 PramCutReport Pram::Impl::cut(SimTime at, PramCutOutcomes& outcomes) {
-    ensure(keeps_undo_, "Pram::cut: undo records were kept");
     ensure(!is_cut_, "Pram::cut: once");
-    PramCutReport report;
-    const std::uint32_t word = config_.word_bytes;
-    undo_.for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte> old) {
-        for (std::size_t offset = record.bytes; offset != 0;) {
-            offset -= word;
-            const SimTime start = record.first_start + config_.word_write * static_cast<std::int64_t>(offset / word);
-            if (start + config_.word_write <= at) break; // this word is complete, and those before it
-            std::byte* cell = cells_.data() + record.at.value() + offset;
-            if (start >= at) {
-                std::memcpy(cell, old.data() + offset, word);
-                count_wear(PramAddress{record.at.value() + offset}, word, false);
-                ++report.words_undone;
-                continue;
-            }
-            const WordOutcome outcome = outcomes.of_word(PramAddress{record.at.value() + offset});
-            tear(cell, old.data() + offset, outcome, outcome == WordOutcome::mixed_bits ? outcomes.random() : 0);
-            ++report.words_torn;
-        }
-    });
+    const std::uint64_t undone = rewind(at);
+    PramCutReport report = tear(at, outcomes, cells_);
+    report.words_undone = undone;
     undo_.clear();
-    is_cut_ = true;
     return report;
 }
 
-void Pram::Impl::tear(std::byte* cell, const std::byte* old, WordOutcome outcome, std::uint64_t random) {
+/// From the last word issued to the first. The words of one user follow each other in time (P1), so an older word of it is never rewound before a newer.
+std::uint64_t Pram::Impl::rewind(SimTime at) {
+    ensure(keeps_undo_, "Pram: a power cut needs undo records");
+    is_cut_ = true;
+    std::uint64_t words = 0;
+    const std::uint32_t word = config_.word_bytes;
+    undo_.for_each_backwards([&](PramUndoRecord& record, std::span<const std::byte> old) {
+        for (; record.live != 0; record.live -= word) {
+            const std::uint32_t offset = record.live - word;
+            if (start_of(record, offset) < at) break;
+            std::memcpy(cells_.data() + record.at.value() + offset, old.data() + offset, word);
+            count_wear(PramAddress{record.at.value() + offset}, word, false);
+            ++words;
+        }
+    });
+    undo_.drop_rewound();
+    return words;
+}
+
+PramCutReport Pram::Impl::tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target) const {
+    PramCutReport report;
+    const std::uint32_t word = config_.word_bytes;
+    undo_.for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte> old) {
+        if (record.live == 0) return;
+        // Words before the last that began are complete.
+        const std::uint32_t offset = record.live - word;
+        if (start_of(record, offset) + config_.word_write <= at) return;
+        const WordOutcome outcome = outcomes.of_word(PramAddress{record.at.value() + offset});
+        tear_word(target.data() + record.at.value() + offset, old.data() + offset, outcome, outcome == WordOutcome::mixed_bits ? outcomes.random() : 0);
+        ++report.words_torn;
+    });
+    return report;
+}
+
+void Pram::Impl::append_moments(std::vector<SimTime>& to) const {
+    const std::uint32_t word = config_.word_bytes;
+    undo_.for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte>) {
+        for (std::uint32_t offset = 0; offset < record.live; offset += word) to.push_back(start_of(record, offset));
+        to.push_back(start_of(record, record.live));
+    });
+}
+
+void Pram::Impl::tear_word(std::byte* cell, const std::byte* old, WordOutcome outcome, std::uint64_t random) const {
     if (outcome == WordOutcome::new_value) return;
     const std::uint32_t word = config_.word_bytes;
     const std::uint64_t mask = outcome == WordOutcome::old_value ? 0 : random; // bits that made it
@@ -229,10 +260,15 @@ void Pram::note_commit(const PramWriteEvent& commit) {
     if (impl_->events_.wants(EventLevel::all)) impl_->events_.on(commit);
 }
 
+void Pram::forget_order() { impl_->forgets_order_ = true; }
+
 SimTime Pram::read(std::uint64_t bytes, SimTime now) { return impl_->read(bytes, now); }
 SimTime Pram::last_reserved_end() const { return impl_->free_at(); }
 void Pram::settle(SimTime now) { impl_->settle(now); }
 PramCutReport Pram::cut(SimTime at, PramCutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
+std::uint64_t Pram::rewind(SimTime at) { return impl_->rewind(at); }
+PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target) { return impl_->tear(at, outcomes, target.cells()); }
+void Pram::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const PramCounters& Pram::counters() const { return impl_->counters_; }
 std::span<const std::uint64_t> Pram::wear_by_region() const { return impl_->wear_; }
 EventSink& Pram::events() const { return impl_->events_; }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/events.h"
 #include "base/host_io_error.h"
@@ -97,12 +98,21 @@ public:
     PramWritten write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now);
     /// Counts one transaction and tells the sink of it.
     void note_commit(const PramWriteEvent& commit);
+    /// For the test of the tests: from now on writes no longer wait for the `now` they are given, only for one another.
+    void forget_order();
     /// Time to read `bytes`, charged on the device's port; the bytes are in view().
     [[nodiscard]] SimTime read(std::uint64_t bytes, SimTime now);
 
     [[nodiscard]] SimTime last_reserved_end() const;
     void settle(SimTime now);
     [[nodiscard]] PramCutReport cut(SimTime at, PramCutOutcomes& outcomes);
+
+    /// cut() in two steps, for whoever tries many cuts of one run, the latest first. rewind() undoes for good the words that had not begun at `at` and
+    /// returns how many; tear() then does to `target`, which holds what this PRAM's store holds, what the cut does to the word in flight.
+    std::uint64_t rewind(SimTime at);
+    [[nodiscard]] PramCutReport tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target);
+    /// Where each word that may still be undone begins and ends.
+    void append_moments(std::vector<SimTime>& to) const;
 
     [[nodiscard]] const PramCounters& counters() const;
     /// Words written since mkfs to each 64 KiB region, for the wear histogram.

@@ -3,7 +3,8 @@
 namespace flashlab {
 
 void PramUndoRecords::remember(PramAddress at, std::span<const std::byte> old, SimTime first_start) {
-    records_.push_back({at, first_start, static_cast<std::uint32_t>(old.size())});
+    const auto bytes = static_cast<std::uint32_t>(old.size());
+    records_.push_back({at, first_start, bytes, bytes});
     old_.insert(old_.end(), old.begin(), old.end());
 }
 
@@ -13,6 +14,13 @@ void PramUndoRecords::settle(SimTime now) {
         ++head_;
     }
     give_back();
+}
+
+void PramUndoRecords::drop_rewound() {
+    while (records_.size() != head_ && records_.back().live == 0) {
+        old_.resize(old_.size() - records_.back().bytes);
+        records_.pop_back();
+    }
 }
 
 void PramUndoRecords::clear() {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -19,7 +20,8 @@ namespace flashlab {
 struct PramUndoRecord {
     PramAddress at{0};
     SimTime first_start;
-    std::uint32_t bytes = 0;
+    std::uint32_t bytes = 0; ///< of old words
+    std::uint32_t live = 0;  ///< of these, counted from the first, not yet rewound
 };
 
 class PramUndoRecords {
@@ -38,6 +40,14 @@ public:
             visit(record, std::span{old_}.subspan(old_end, record.bytes));
         }
     }
+    template <class Visit>
+    void for_each_backwards(Visit&& visit) {
+        std::as_const(*this).for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte> old) {
+            visit(const_cast<PramUndoRecord&>(record), old);
+        });
+    }
+    /// Forgets the latest records of which nothing is live.
+    void drop_rewound();
     [[nodiscard]] std::size_t size() const { return records_.size() - head_; }
     void clear();
 

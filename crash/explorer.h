@@ -1,0 +1,103 @@
+/// Cuts the power at every instant of a workload, with every outcome, and again in every instant of the recovery; judges what is found.
+///
+/// Idea       One run of the workload keeps all its undo records. Going backwards in time, the cells are rewound to each moment at which something changes,
+///            copied, torn in every way, recovered and compared with the reference model; then the same is done with the recovery's own records.
+/// Invariant  X1 between two moments a cut leaves the same, so one instant of each interval stands for all of its nanoseconds.
+///            X2 a state is judged by check(), by what every page shows (C1..C4), by EIO nowhere (C9), and, one in eight, by writing on (C7, C8).
+///            X3 a recovery from cells that were met before under the same promises is not cut again: it would be the same recovery.
+/// Cost       A state: the blocks that changed are copied, then what recovery, check() and one read of the device cost. `crash explore` prints states/s.
+/// Power cut  Makes them.
+/// Source     CrashMonkey (Mohan et al., OSDI 2018) for bounded exhaustive workloads; littlefs' runner for the one-line replay id.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "crash/crash_case.h"
+#include "crash/crash_device.h"
+#include "crash/explore_report.h"
+#include "crash/reference_model.h"
+
+namespace flashlab {
+
+struct ExploreLimits {
+    std::uint32_t cuts = 2;                  ///< 2: recovery is cut, too
+    std::uint64_t states = ~std::uint64_t{0};
+    std::size_t violations = 8;              ///< then it ends
+    std::function<bool(const ExploreReport&)> go_on; ///< asked every thousand states; false ends it
+};
+
+class Explorer {
+public:
+    /// Fails with the reason where the scheme refuses the device.
+    [[nodiscard]] static std::expected<std::unique_ptr<Explorer>, std::string> make(const std::string& scheme, const std::string& device,
+                                                                                    Sabotage* sabotage = nullptr);
+    [[nodiscard]] std::uint32_t units() const { return units_; }
+    [[nodiscard]] const SsdConfig& config() const { return config_; }
+
+    /// Every moment, every outcome. Adds to the report.
+    void exhaust(const Workload& workload, const ExploreLimits& limits, ExploreReport& report);
+    /// `states` moments and outcomes of the workload, drawn.
+    void sample(const Workload& workload, std::uint64_t states, Random& random, const ExploreLimits& limits, ExploreReport& report);
+    /// What is wrong after these cuts; nothing when the contract holds.
+    [[nodiscard]] std::optional<std::string> replay(const CrashCase& where);
+
+private:
+    static constexpr std::uint32_t most_cuts = 2;
+    static constexpr std::uint64_t most_combinations = 256; ///< of one moment
+
+    Explorer(const SsdConfig& config, std::string scheme, std::string device, Sabotage* sabotage);
+
+    [[nodiscard]] std::optional<std::string> run(const Workload& workload);
+    [[nodiscard]] std::optional<std::string> take_step(const WorkloadStep& step, bool aging);
+    [[nodiscard]] std::optional<std::string> request(const WorkloadStep& step, std::uint32_t at, std::uint32_t count);
+    [[nodiscard]] std::optional<std::string> power_cycle();
+
+    void collect_moments(CrashDevice& from, SimTime earliest, bool with_model, std::vector<SimTime>& moments) const;
+    /// All cuts of `from`, which is device `level`: its recoveries are device `level` + 1.
+    void cut_everywhere(std::uint32_t level, SimTime earliest);
+    void cut_at(std::uint32_t level, SimTime at);
+    void cut_in_every_way(std::uint32_t level, SimTime at);
+    void cut_thinned(std::uint32_t level, SimTime at, std::string script);
+    /// One state; false when nothing deeper is to be tried from it.
+    bool judge(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
+    [[nodiscard]] std::optional<std::string> recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
+    [[nodiscard]] std::optional<std::string> compare(CrashDevice& device, SimTime now, SimTime cut);
+    [[nodiscard]] std::optional<std::string> write_on(CrashDevice& device, SimTime now);
+    [[nodiscard]] bool is_new_state();
+    [[nodiscard]] bool is_done() const;
+    void violation(std::string what);
+
+    SsdConfig config_;
+    std::string scheme_;
+    std::string device_name_;
+    Sabotage* sabotage_;
+    std::uint32_t units_ = 0;
+    std::unique_ptr<CrashDevice> devices_[most_cuts + 1]; ///< [0] runs the workload, [n] recovers from the n-th cut
+    std::unique_ptr<ReferenceModel> model_;
+    std::vector<SimTime> model_moments_;
+    SimTime now_ = sim_start;
+    SimTime first_cut_ = sim_start; ///< cuts lie here or later
+
+    const Workload* workload_ = nullptr;
+    const ExploreLimits* limits_ = nullptr;
+    ExploreReport* report_ = nullptr;
+    bool stopped_ = false;
+    CutPoint path_[most_cuts];
+    std::uint32_t depth_ = 0; ///< cuts in path_
+    std::vector<SimTime> moments_[most_cuts];
+    std::uint64_t torn_fingerprint_ = 0;     ///< of the cells before the recovery just judged
+    std::unordered_set<std::uint64_t> seen_; ///< looked up only
+    OutcomeCounts uncounted_;
+    std::unique_ptr<ScriptedOutcomes> outcomes_;
+    SimTime opened_[most_cuts + 1];
+    std::vector<std::byte> pages_;   ///< the whole device as read
+    std::vector<std::byte> scratch_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,206 @@
+/// The workload itself, before any cut; and what is looked at after one.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "crash/explorer.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr Duration off_for{1'000'000};
+constexpr SimTime forever = sim_never - Duration{1};
+
+std::string text_of(const std::vector<CheckProblem>& problems) {
+    const CheckProblem& first = problems.front();
+    return fmt::format("check: {} {}: {}{}", first.invariant, first.where, first.detail,
+                       problems.size() == 1 ? "" : fmt::format(" (and {} more)", problems.size() - 1));
+}
+
+} // namespace
+
+std::optional<std::string> Explorer::run(const Workload& workload) {
+    workload_ = &workload;
+    depth_ = 0;
+    for (auto& device : devices_) {
+        device = std::move(*CrashDevice::make(config_, Payload::keep, UndoPolicy::keep));
+        device->set_sabotage(sabotage_);
+    }
+    CrashDevice& device = *devices_[0];
+    now_ = sim_start;
+    try {
+        const auto opened = device.power_on(now_);
+        if (!opened) return opened.error();
+        now_ = opened->done;
+        model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(device.ssd()));
+        pages_.resize(std::size_t{model_->units()} * model_->unit_bytes());
+        for (const WorkloadStep& step : workload.aging) {
+            if (auto wrong = take_step(step, true)) return wrong;
+        }
+        // All that was issued is complete; only what the host was not promised stays open.
+        now_ = std::max(now_, device.ssd().last_reserved_end());
+        device.ssd().settle(now_);
+        model_->settle(now_);
+        first_cut_ = now_;
+        for (const WorkloadStep& step : workload.steps) {
+            if (auto wrong = take_step(step, false)) return wrong;
+        }
+        const auto problems = device.ssd().check();
+        if (!problems.empty()) return text_of(problems);
+    } catch (const std::exception& error) {
+        return fmt::format("contract: {}", error.what());
+    }
+    model_moments_.clear();
+    model_->append_moments(model_moments_);
+    const bool is_off = !workload.steps.empty() && workload.steps.back().kind == WorkloadStep::Kind::shut_down;
+    if (is_off) return std::nullopt;
+    const auto read = device.ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now_);
+    if (!read) return fmt::format("the device cannot be read: {}", describe(read.error()));
+    for (std::uint32_t u = 0; u < model_->units(); ++u) {
+        const auto page = std::span{pages_}.subspan(std::size_t{u} * model_->unit_bytes(), model_->unit_bytes());
+        if (!model_->shows_newest(u, page)) return "without any cut, " + model_->explain(u, page, forever);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> Explorer::take_step(const WorkloadStep& step, bool aging) {
+    using Kind = WorkloadStep::Kind;
+    const std::uint32_t per_unit = model_->unit_bytes() / sector_bytes;
+    if (step.kind == Kind::overwrites) {
+        Random random{step.at};
+        for (std::uint32_t i = 0; i < step.count; ++i) {
+            const WorkloadStep one{Kind::write, 0, 1, step.gap_ns};
+            if (auto wrong = request(one, static_cast<std::uint32_t>(random.below(model_->units())) * per_unit, per_unit)) return wrong;
+        }
+        return std::nullopt;
+    }
+    if (step.kind == Kind::shut_down && aging) return power_cycle();
+    // Places are modulo the device, lengths are clipped to it.
+    const bool in_sectors = step.kind == Kind::write_sectors || step.kind == Kind::trim_sectors;
+    const std::uint32_t all = model_->units() * per_unit;
+    const std::uint32_t scale = in_sectors ? 1 : per_unit;
+    const std::uint32_t at = step.at % (all / scale) * scale;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{step.count} * scale, all - at));
+    return request(step, at, count);
+}
+
+std::optional<std::string> Explorer::request(const WorkloadStep& step, std::uint32_t at, std::uint32_t count) {
+    using Kind = WorkloadStep::Kind;
+    Ssd& ssd = devices_[0]->ssd();
+    DeviceResult<SimTime> done = now_;
+    switch (step.kind) {
+    case Kind::write:
+    case Kind::write_fua:
+    case Kind::write_sectors:
+    case Kind::overwrites: {
+        const auto durability = step.kind == Kind::write_fua ? WriteDurability::fua : WriteDurability::volatile_ok;
+        done = ssd.write(Sector{at}, count, model_->stamp(Sector{at}, count), durability, now_);
+        if (done) model_->wrote(Sector{at}, count, now_, *done, durability);
+        break;
+    }
+    case Kind::trim:
+    case Kind::trim_sectors:
+        done = ssd.trim(Sector{at}, count, now_);
+        if (done) model_->trimmed(Sector{at}, count, now_, *done);
+        break;
+    case Kind::flush:
+        done = ssd.flush(now_);
+        if (done) model_->flushed(now_, *done);
+        break;
+    case Kind::idle: (void)ssd.tick(now_); break;
+    case Kind::shut_down:
+        done = ssd.shut_down(now_);
+        if (done) model_->flushed(forever, *done);
+        break;
+    }
+    if (!done) return fmt::format("step {} failed: {}", step.text(), describe(done.error()));
+    now_ = step.gap_ns ? now_ + Duration{*step.gap_ns} : std::max(now_, *done);
+    return std::nullopt;
+}
+
+std::optional<std::string> Explorer::power_cycle() {
+    CrashDevice& device = *devices_[0];
+    const auto down = device.ssd().shut_down(now_);
+    if (!down) return fmt::format("clean shutdown failed: {}", describe(down.error()));
+    model_->flushed(forever, *down);
+    now_ = *down + off_for;
+    const auto up = device.power_on(now_);
+    if (!up) return up.error();
+    if (!up->was_clean) return "the device does not remember its clean shutdown";
+    now_ = up->done;
+    return std::nullopt;
+}
+
+std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw) {
+    CrashDevice& from = *devices_[level];
+    CrashDevice& device = *devices_[level + 1];
+    try {
+        device.power_off();
+        device.copy_stores(from);
+        outcomes_->begin(at, script, draw);
+        const auto torn = from.tear(at, *outcomes_, *outcomes_, device);
+        path_[level] = {at, outcomes_->script()};
+        depth_ = level + 1;
+        if (!torn) return torn.error();
+        if (limits_ != nullptr && level + 1 < limits_->cuts) torn_fingerprint_ = device.fingerprint();
+        const SimTime on = at + off_for;
+        opened_[level + 1] = on;
+        const auto opened = device.power_on(on);
+        if (!opened) return opened.error();
+        if (report_ != nullptr) report_->recovery.add(opened->done - on);
+        const auto problems = device.ssd().check();
+        if (!problems.empty()) return text_of(problems);
+        if (auto wrong = compare(device, opened->done, path_[0].at)) return wrong;
+        const bool is_last = limits_ == nullptr || level + 1 >= limits_->cuts;
+        const std::uint64_t hash = static_cast<std::uint64_t>(ns_since_start(at)) * 0x9e3779b97f4a7c15u;
+        if (is_last && hash >> 61 == 0) return write_on(device, opened->done);
+    } catch (const std::exception& error) {
+        return fmt::format("contract: {}", error.what());
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> Explorer::compare(CrashDevice& device, SimTime now, SimTime cut) {
+    const auto read = device.ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now);
+    if (!read) return fmt::format("a page cannot be read after recovery: {}", describe(read.error()));
+    const std::uint32_t bytes = model_->unit_bytes();
+    for (std::uint32_t u = 0; u < model_->units(); ++u) {
+        const auto page = std::span<const std::byte>{pages_}.subspan(std::size_t{u} * bytes, bytes);
+        if (!model_->match(u, page, cut)) return model_->explain(u, page, cut);
+    }
+    return std::nullopt;
+}
+
+/// The recovered device is used: each third unit is written, then everything must be as before but for those.
+std::optional<std::string> Explorer::write_on(CrashDevice& device, SimTime now) {
+    Ssd& ssd = device.ssd();
+    const std::uint32_t bytes = model_->unit_bytes();
+    const std::uint32_t sectors = bytes / sector_bytes;
+    for (std::uint32_t u = 0; u < model_->units(); u += 3) {
+        const auto page = std::span{pages_}.subspan(std::size_t{u} * bytes, bytes);
+        std::ranges::fill(page, static_cast<std::byte>(u + 1));
+        const auto done = ssd.write(model_->sector_of(u), sectors, page, WriteDurability::volatile_ok, now);
+        if (!done) return fmt::format("the recovered device refuses a write: {}", describe(done.error()));
+        now = *done;
+    }
+    const auto flushed = ssd.flush(now);
+    if (!flushed) return fmt::format("the recovered device refuses a flush: {}", describe(flushed.error()));
+    const auto problems = ssd.check();
+    if (!problems.empty()) return "after writing on, " + text_of(problems);
+    scratch_.resize(pages_.size());
+    const auto read = ssd.read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), scratch_, *flushed);
+    if (!read) return fmt::format("after writing on, a page cannot be read: {}", describe(read.error()));
+    if (scratch_ != pages_) return "after writing on, a page is neither what was written nor what it was";
+    return std::nullopt;
+}
+
+/// The same cells under the same promises recover in the same way.
+bool Explorer::is_new_state() {
+    const auto promises = static_cast<std::uint64_t>(std::ranges::count_if(model_moments_, [&](SimTime m) { return m <= path_[0].at; }));
+    return seen_.insert(torn_fingerprint_ ^ (promises * 0x9e3779b97f4a7c15u)).second;
+}
+
+} // namespace flashlab

@@ -1,0 +1,63 @@
+/// What becomes of each operation in flight, as a string of digits: enumerated, drawn from a seed, or read from a replay id.
+///
+/// Idea       Each operation asks for one digit, flash first, in the order in which the cut meets them. Digits that the script does not have are 0 or drawn,
+///            and become part of it; advance() counts up like an odometer.
+///              program  0 T0 not started · 1 T1 complete · 2 T2 torn, the OOB parses · 3 T2 torn, nothing parses · 4 T3 garbage
+///              erase    0 E0 not started · 1 E1 complete · 2 E2 garbage
+///              word     0 old · 1 new · 2 a mix of bits
+/// Invariant  The same time and script leave the same bytes: what is torn at random is drawn from the time of the cut.
+/// Cost       A byte an operation in flight.
+/// Power cut  This is one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+#include "nand/nand_array.h"
+#include "pram/pram.h"
+
+namespace flashlab {
+
+/// How often each outcome was tried: T0..T3, E0..E2, then the PRAM word's.
+struct OutcomeCounts {
+    static constexpr std::array<std::string_view, 10> names{"T0", "T1", "T2", "T3", "E0", "E1", "E2", "word_old", "word_new", "word_mixed"};
+    std::array<std::uint64_t, names.size()> counts{};
+};
+
+class ScriptedOutcomes final : public CutOutcomes, public PramCutOutcomes {
+public:
+    explicit ScriptedOutcomes(OutcomeCounts& counts) : counts_{counts} {}
+
+    /// Before each cut. `draw`: where digits beyond the script come from; none: they are 0.
+    void begin(SimTime at, std::string_view script, Random* draw);
+    /// After a cut: the digits used.
+    [[nodiscard]] const std::string& script() const { return digits_; }
+    /// How many outcomes the operation of digit `index` could have had.
+    [[nodiscard]] char choices(std::size_t index) const { return choices_[index]; }
+    /// How many scripts there are for this moment, at most `limit`.
+    [[nodiscard]] std::uint64_t combinations(std::uint64_t limit) const;
+    /// The next script of this moment; nothing when all have been.
+    [[nodiscard]] std::optional<std::string> next() const;
+
+    ProgramOutcome of_program(Ppn page) override;
+    EraseOutcome of_erase(BlockId block) override;
+    WordOutcome of_word(PramAddress at) override;
+    std::uint64_t random() override;
+
+private:
+    std::uint32_t choose(std::uint32_t choices);
+
+    OutcomeCounts& counts_;
+    std::string given_;
+    std::string digits_;
+    std::string choices_;
+    Random* draw_ = nullptr;
+    Random bits_{0};
+    std::optional<bool> oob_parses_; ///< of a T2 whose first draw comes next
+};
+
+} // namespace flashlab

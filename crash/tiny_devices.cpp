@@ -1,0 +1,87 @@
+#include "crash/tiny_devices.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ftl/make_ftl.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
+
+std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
+    SsdConfig c;
+    GeometryConfig& g = c.nand.geometry;
+    g = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 5, .pages_per_block = 4, .page_bytes = 512,
+         .spare_bytes = 32, .cell = CellType::slc};
+    c.nand.factory_bad_per_million = 0;
+    if (shape == "chip") return c;
+    if (shape == "plane") {
+        g.planes_per_die = 1;
+        g.blocks_per_plane = 10;
+        g.pages_per_block = 8;
+        return c;
+    }
+    if (shape == "wide") {
+        g.channels = 2;
+        g.dies_per_chip = 2;
+        g.blocks_per_plane = 6;
+        return c;
+    }
+    if (shape == "uneven") {
+        g.blocks_per_plane = 14;
+        g.page_bytes = 1024;
+        c.nand.factory_bad_per_million = 120'000;
+        return c;
+    }
+    if (shape == "unit2" || shape == "unit4") {
+        c.ftl.mapping_unit_pages = shape == "unit2" ? 2 : 4;
+        g.pages_per_block = 8;
+        return c;
+    }
+    return std::unexpected(fmt::format("there is no tiny device of shape '{}'; there are: {}", shape, fmt::join(tiny_shapes(), ", ")));
+}
+
+} // namespace
+
+std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4"}; }
+
+std::vector<std::string> tiny_devices() {
+    std::vector<std::string> names;
+    for (const std::string& shape : tiny_shapes()) {
+        for (const auto& [name, cell] : cells) names.push_back(shape + "-" + name);
+    }
+    return names;
+}
+
+std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme) {
+    const std::size_t dash = std::min(name.find('-'), name.size());
+    auto config = shaped(name.substr(0, dash));
+    if (!config) return config;
+    const std::string cell = dash == name.size() ? "" : name.substr(dash + 1);
+    const auto known = std::ranges::find(cells, cell, [](const auto& c) { return std::string{c.first}; });
+    if (known == std::end(cells)) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
+    config->nand.geometry.cell = known->second;
+    config->ftl.scheme = scheme;
+    return with_enough_blocks(*config);
+}
+
+std::expected<SsdConfig, std::string> with_enough_blocks(SsdConfig config) {
+    const std::uint32_t blocks = config.nand.geometry.blocks_per_plane;
+    std::string reason;
+    for (std::uint32_t halves = 3; halves <= 16; ++halves) {
+        const auto geometry = Geometry::make(config.nand.geometry);
+        if (!geometry) return std::unexpected(geometry.error());
+        const auto plan = plan_ftl(config, *geometry);
+        if (plan) return config;
+        if (reason.empty()) reason = plan.error();
+        config.nand.geometry.blocks_per_plane = blocks * halves / 2;
+    }
+    return std::unexpected(reason);
+}
+
+} // namespace flashlab

@@ -1,0 +1,28 @@
+/// Devices so small that cuts, collections and full tables come after a few writes; named, so that a replay id can carry one.
+///
+/// Idea       A shape (how many channels, dies, planes) and a cell type: "chip-slc", "wide-mlc", … Every scheme gets the blocks it needs at least.
+/// Invariant  The same name is the same device for ever: replay ids depend on it.
+/// Cost       10 to 100 blocks of 4 to 12 pages of 512 or 1024 bytes.
+/// Power cut  See explorer.h.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "ftl/ssd_config.h"
+
+namespace flashlab {
+
+/// "chip": one chip of two planes; "plane": a single plane; "wide": two channels of two dies of two planes; "uneven": bad blocks from the factory and
+/// pages of two sectors; "unit2", "unit4": mapping units of several pages.
+[[nodiscard]] std::vector<std::string> tiny_shapes();
+/// Every shape with every cell type: "chip-slc".
+[[nodiscard]] std::vector<std::string> tiny_devices();
+
+/// The configuration of a tiny device for a scheme; the reason when there is no such device or the scheme refuses it.
+[[nodiscard]] std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme);
+/// `config` with as many more blocks as its scheme needs; the reason when it refuses for another cause.
+[[nodiscard]] std::expected<SsdConfig, std::string> with_enough_blocks(SsdConfig config);
+
+} // namespace flashlab
