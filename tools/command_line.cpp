@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tools/command_line_crash.h"
 #include "tools/commands/commands.h"
 #include "tools/sizes.h"
 
@@ -256,6 +257,8 @@ int run_command_line(int argc, char** argv) {
     add_bench(app, action);
     add_replay(app, action);
     add_trace(app, action);
+    add_crash(app, action);
+    add_copies(app, action);
     add_small_commands(app, action);
 
     std::vector<std::string> arguments(argv + 1, argv + argc);

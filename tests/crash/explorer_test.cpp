@@ -1,8 +1,9 @@
 /// The explorer on every scheme: standard workloads with every outcome, drawn ones, and replay ids.
 #include "crash/explorer.h"
 
-#include <chrono>
+#include <algorithm>
 
+#include "crash/endurance.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
 #include "tests/support/catch.h"
@@ -33,10 +34,139 @@ TEST_CASE("every cut of the standard workloads, with every outcome, keeps the co
         ExploreReport report;
         ExploreLimits limits;
         limits.cuts = 1;
-        const auto from = std::chrono::steady_clock::now();
         for (const Workload& workload : standard_workloads(explorer->units())) explorer->exhaust(workload, limits, report);
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
-        WARN(scheme << ": " << report.states << " states, " << static_cast<double>(report.states) / seconds << "/s");
         require_none(report);
+        CHECK(report.states > 500);
+        for (std::size_t outcome = 0; outcome < 7; ++outcome) {
+            INFO(OutcomeCounts::names[outcome]);
+            CHECK(report.outcomes.counts[outcome] > 0);
+        }
+    }
+}
+
+TEST_CASE("every cut in the recovery from every cut of a short workload keeps the contract", "[crash][explore]") {
+    const std::string scheme = GENERATE(from_range(all_schemes()));
+    DYNAMIC_SECTION(scheme) {
+        const auto explorer = explorer_for(scheme, "chip-slc");
+        if (!explorer) return;
+        ExploreReport report;
+        ExploreLimits limits;
+        limits.states = 60'000;
+        explorer->exhaust(*Workload::parse("w0x3.f/w1.t2.w0+1000.f"), limits, report);
+        require_none(report);
+        CHECK(report.second_cuts > 0);
+    }
+}
+
+TEST_CASE("drawn workloads, cuts and outcomes keep the contract on every tiny device", "[crash][explore]") {
+    const std::string scheme = GENERATE(from_range(all_schemes()));
+    DYNAMIC_SECTION(scheme) {
+        Random random{20};
+        for (const std::string& device : tiny_devices()) {
+            CAPTURE(device);
+            const auto explorer = explorer_for(scheme, device);
+            if (!explorer) continue;
+            ExploreReport report;
+            for (int i = 0; i < 6; ++i) explorer->sample(Workload::random(random.next(), 24, explorer->units()), 40, random, {}, report);
+            require_none(report);
+        }
+    }
+}
+
+TEST_CASE("an exploration repeats to the last count", "[crash][explore]") {
+    ExploreReport first, second;
+    for (ExploreReport* report : {&first, &second}) {
+        const auto explorer = explorer_for("hftl", "wide-mlc");
+        Random random{5};
+        explorer->sample(Workload::random(4, 20, explorer->units()), 200, random, {}, *report);
+        explorer->exhaust(*Workload::parse("w0x2.f/w1"), {.cuts = 1, .go_on = {}}, *report);
+    }
+    CHECK(first.states == second.states);
+    CHECK(first.outcomes.counts == second.outcomes.counts);
+    CHECK(first.recovery.longest() == second.recovery.longest());
+}
+
+TEST_CASE("rewinding a run backwards and tearing a copy leaves what a cut leaves", "[crash][explore]") {
+    const std::string name = GENERATE(from_range(tiny_devices()));
+    const auto config = tiny_device(name, "hftl");
+    REQUIRE(config.has_value());
+    const auto make = [&] { return std::move(*CrashDevice::make(*config, Payload::keep, UndoPolicy::keep)); };
+    const auto run = [](CrashDevice& device) {
+        SimTime now = device.power_on(sim_start)->done;
+        const std::uint32_t sectors = device.plan().logical_page_bytes / sector_bytes;
+        std::vector<std::byte> page(device.plan().logical_page_bytes);
+        Random random{3};
+        for (int i = 0; i < 90; ++i) {
+            for (auto& b : page) b = static_cast<std::byte>(random.next());
+            const Sector at{random.below(device.plan().logical_pages) * sectors};
+            const auto done = random.chance(1, 6) ? device.ssd().trim(at, sectors, now) : device.ssd().write(at, sectors, page, WriteDurability::fua, now);
+            REQUIRE(done.has_value());
+            now = random.chance(1, 2) ? *done : now;
+        }
+    };
+    OutcomeCounts counts;
+    ScriptedOutcomes outcomes{counts};
+    const auto rewound = make();
+    const auto copy = make();
+    run(*rewound);
+    std::vector<SimTime> moments;
+    rewound->append_moments(moments);
+    std::ranges::sort(moments, std::greater{});
+    for (std::size_t i = 0; i < moments.size(); i += 37) {
+        const SimTime at = moments[i] + Duration{1};
+        REQUIRE(rewound->rewind(at).has_value());
+        copy->copy_stores(*rewound);
+        Random draw{i};
+        outcomes.begin(at, {}, &draw);
+        REQUIRE(rewound->tear(at, outcomes, outcomes, *copy).has_value());
+        const std::string script = outcomes.script();
+        const auto plain = make();
+        run(*plain);
+        outcomes.begin(at, script, nullptr);
+        REQUIRE(plain->cut(at, outcomes, outcomes).has_value());
+        CAPTURE(name, i, script);
+        CHECK(plain->fingerprint() == copy->fingerprint());
+    }
+}
+
+TEST_CASE("a copy of the stores equals the original, whatever changed on either side since the last copy", "[crash][explore]") {
+    const auto config = tiny_device("chip-slc", "hftl");
+    const auto original = std::move(*CrashDevice::make(*config, Payload::keep, UndoPolicy::keep));
+    const auto copy = std::move(*CrashDevice::make(*config, Payload::keep, UndoPolicy::keep));
+    Random random{8};
+    SimTime now = original->power_on(sim_start)->done;
+    std::vector<std::byte> page(512);
+    for (int i = 0; i < 300; ++i) {
+        page[0] = static_cast<std::byte>(i);
+        now = *original->ssd().write(Sector{random.below(original->plan().logical_pages)}, 1, page, WriteDurability::volatile_ok, now);
+        if (!random.chance(1, 3)) continue;
+        copy->copy_stores(*original);
+        CHECK(copy->fingerprint() == original->fingerprint());
+        if (random.chance(1, 2)) continue;
+        const SimTime on = copy->power_on(now)->done;
+        REQUIRE(copy->ssd().write(Sector{0}, 1, page, WriteDurability::volatile_ok, on).has_value());
+        copy->power_off();
+        CHECK(copy->fingerprint() != original->fingerprint());
+    }
+}
+
+TEST_CASE("hundreds of cuts in a row on one image leak nothing", "[crash][endure]") {
+    const std::string scheme = GENERATE(from_range(all_schemes()));
+    DYNAMIC_SECTION(scheme) {
+        for (const std::string& device : {std::string{"chip-slc"}, std::string{"wide-tlc"}}) {
+            const auto endured = endure_cuts(scheme, device, 2000, 1);
+            if (!endured) FAIL(device << ": " << endured.error());
+            CHECK(endured->cuts == 2000);
+            CHECK(endured->fills == 4);
+            CHECK(endured->least_free_blocks + 1 >= endured->first_free_blocks);
+        }
+    }
+}
+
+TEST_CASE("a hundred thousand cuts in a row on one image leak nothing", "[.][long]") {
+    for (const std::string& scheme : all_schemes()) {
+        const auto endured = endure_cuts(scheme, "chip-slc", 100'000, 1);
+        if (!endured) FAIL(scheme << ": " << endured.error());
+        CHECK(endured->least_free_blocks + 1 >= endured->first_free_blocks);
     }
 }

@@ -87,6 +87,20 @@ struct TraceCommandOptions {
     TraceInput input;
     std::optional<std::string> convert, output;
     bool json = false;
+struct CrashExploreOptions {
+    std::string ftl = "hftl", workload = "standard";
+    std::string shape, cell;      ///< empty: chip and slc; all of them when states are drawn
+    std::uint64_t states = 0;     ///< 0 = every one
+    std::uint64_t in_a_row = 0;   ///< cuts on one image instead
+    std::uint32_t cuts = 2;
+    std::uint64_t seed = 1;
+    bool shrinks = true, json = false;
+};
+
+/// Of snapshot and clone.
+struct CopyOptions {
+    std::string from, to;
+    bool remove = false, json = false;
 };
 
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
@@ -103,6 +117,10 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_bench(const BenchOptions& options);
 [[nodiscard]] int run_replay(const ReplayOptions& options);
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
+[[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_replay(const std::string& id, bool json);
+[[nodiscard]] int run_snapshot(const CopyOptions& options);
+[[nodiscard]] int run_clone(const CopyOptions& options);
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;

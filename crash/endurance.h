@@ -1,0 +1,35 @@
+/// Power cuts in a row on one image: does anything wear away?
+///
+/// Idea       A few requests, a cut at a random instant, sometimes another during recovery; again, on the same cells, as often as wanted. After each cut
+///            the device is judged; now and then it is filled to the last page, which a device that leaks blocks cannot take for long (C7).
+/// Invariant  Free blocks on a full, flushed device after cuts come to no less than a margin below the first time.
+/// Cost       About 30 microseconds a cut on a tiny device.
+/// Power cut  Nothing but.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <string>
+
+#include "crash/sabotage.h"
+
+namespace flashlab {
+
+struct EnduranceReport {
+    std::uint64_t cuts = 0;
+    std::uint64_t cuts_of_recovery = 0;
+    std::uint64_t fills = 0;
+    std::uint32_t least_free_blocks = 0;  ///< after a cut on a full device; garbage included
+    std::uint32_t first_free_blocks = 0;  ///< the same, the first time
+    std::uint64_t erases = 0;             ///< over all blocks
+    std::uint64_t host_pages_written = 0;
+    std::uint64_t most_pages_scanned = 0; ///< by one recovery
+};
+
+/// The error says at which cut what was found; the same seed finds it again. `go_on` is asked every thousand cuts.
+[[nodiscard]] std::expected<EnduranceReport, std::string> endure_cuts(const std::string& scheme, const std::string& device, std::uint64_t cuts,
+                                                                      std::uint64_t seed, Sabotage* sabotage = nullptr,
+                                                                      const std::function<bool(const EnduranceReport&)>& go_on = {});
+
+} // namespace flashlab

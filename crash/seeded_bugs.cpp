@@ -1,0 +1,363 @@
+#include "crash/seeded_bugs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "base/crc32c.h"
+#include "crash/endurance.h"
+#include "crash/explorer.h"
+#include "crash/forwarding_ftl.h"
+#include "crash/forwarding_page_store.h"
+
+namespace flashlab {
+
+namespace {
+
+/// A sabotage that puts a Liar around the scheme.
+template <class Liar>
+class FtlSabotage final : public Sabotage {
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Liar>(std::move(ftl)); }
+    std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
+};
+
+/// Or around the cells.
+template <class Liar>
+class StoreSabotage final : public Sabotage {
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
+    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Liar>(store); }
+};
+
+template <class T>
+std::unique_ptr<Sabotage> made() {
+    return std::make_unique<T>();
+}
+
+struct AnswersWritesEarly : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        const auto done = real_->write(first, pages, from, now, origin);
+        return done ? FtlResult<SimTime>{now} : done;
+    }
+};
+
+struct AnswersTrimsEarly : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+        const auto done = real_->trim(first, pages, now, origin);
+        return done ? FtlResult<SimTime>{now} : done;
+    }
+};
+
+struct AnswersFlushesEarly : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> flush(SimTime now, Origin origin) override {
+        const auto done = real_->flush(now, origin);
+        return done ? FtlResult<SimTime>{now} : done;
+    }
+};
+
+struct ForgetsFlushes : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> flush(SimTime now, Origin) override { return now; }
+};
+
+struct LosesTrims : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+};
+
+/// Trims live in memory only.
+struct KeepsTrimsInMemory : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    bool is_mapped(Lpn lpn) const override { return !trimmed_.contains(lpn.value()) && real_->is_mapped(lpn); }
+    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin) override {
+        for (std::uint32_t i = 0; i < pages; ++i) trimmed_.insert(first.value() + i);
+        return now;
+    }
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        for (std::uint32_t i = 0; i < pages; ++i) trimmed_.erase(first.value() + i);
+        return real_->write(first, pages, from, now, origin);
+    }
+    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        const auto done = real_->read(first, pages, to, now, origin);
+        const std::size_t bytes = logical_page_bytes();
+        for (std::uint32_t i = 0; !to.empty() && i < pages; ++i) {
+            if (trimmed_.contains(first.value() + i)) std::ranges::fill(to.subspan(i * bytes, bytes), std::byte{0});
+        }
+        return done;
+    }
+
+private:
+    std::set<std::uint32_t> trimmed_;
+};
+
+struct LosesAWriteInFive : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        return ++writes_ % 5 == 0 ? FtlResult<SimTime>{now} : real_->write(first, pages, from, now, origin);
+    }
+    int writes_ = 0;
+};
+
+struct MisdirectsAWriteInFive : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        const bool moves = ++writes_ % 5 == 0 && first.value() + pages < logical_pages();
+        return real_->write(Lpn{first.value() + (moves ? 1 : 0)}, pages, from, now, origin);
+    }
+    int writes_ = 0;
+};
+
+/// The second half of a page keeps what it had: a program of half a page.
+struct WritesHalfOfAPageInFive : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        if (++writes_ % 5 != 0 || from.empty()) return real_->write(first, pages, from, now, origin);
+        std::vector<std::byte> half(from.begin(), from.end());
+        std::fill(half.end() - static_cast<std::ptrdiff_t>(logical_page_bytes() / 2), half.end(), std::byte{0});
+        return real_->write(first, pages, half, now, origin);
+    }
+    int writes_ = 0;
+};
+
+/// A read cache that no write invalidates.
+struct ReadsFromAStaleCache : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        const auto done = real_->read(first, pages, to, now, origin);
+        if (first.value() != 0 || to.empty()) return done;
+        const auto page = to.first(logical_page_bytes());
+        if (cached_.empty()) cached_.assign(page.begin(), page.end());
+        std::ranges::copy(cached_, page.begin());
+        return done;
+    }
+    std::vector<std::byte> cached_;
+};
+
+struct ForgetsTheShutdown : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    FtlResult<SimTime> shut_down(SimTime now) override { return now; }
+};
+
+/// What was trimmed last comes back after a power cut.
+class ResurrectsTrimmed final : public Sabotage {
+    struct Liar : ForwardingFtl {
+        Liar(std::unique_ptr<Ftl> real, ResurrectsTrimmed& memory) : ForwardingFtl{std::move(real)}, memory_{memory} {}
+        FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+            std::vector<std::byte> old(logical_page_bytes());
+            if (is_mapped(first) && real_->read(first, 1, old, now, origin)) memory_.old_ = {first, std::move(old)};
+            return real_->trim(first, pages, now, origin);
+        }
+        FtlResult<FtlRecovery> recover(SimTime now) override {
+            auto done = real_->recover(now);
+            if (done && memory_.old_ && !is_mapped(memory_.old_->first)) {
+                if (const auto back = real_->write(memory_.old_->first, 1, memory_.old_->second, done->done, {}); back) done->done = *back;
+            }
+            return done;
+        }
+        ResurrectsTrimmed& memory_;
+    };
+
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Liar>(std::move(ftl), *this); }
+    std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
+
+private:
+    std::optional<std::pair<Lpn, std::vector<std::byte>>> old_;
+};
+
+/// Data that ECC refuses are taken as they are.
+struct BelievesTornPages : ForwardingPageStore {
+    using ForwardingPageStore::ForwardingPageStore;
+    std::expected<PageRecord, HostIoError> read_record(Ppn page) override {
+        auto record = real_.read_record(page);
+        if (record && record->state == CellState::torn) believe(page, *record);
+        return record;
+    }
+    std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override {
+        const auto read = real_.read_block_records(block, to);
+        for (PageRecord& record : to) {
+            if (record.state == CellState::torn && PageOob::decode(record.oob)) record.state = CellState::programmed;
+        }
+        return read;
+    }
+
+private:
+    void believe(Ppn page, PageRecord& record) {
+        if (!PageOob::decode(record.oob)) return;
+        std::array<std::byte, 1024> data{};
+        if (!real_.read_data(page, 0, std::span{data}.first(512))) return;
+        record.state = CellState::programmed;
+        record.data_crc = crc32c(std::span{data}.first(512));
+    }
+};
+
+/// The erase reaches into the next block.
+struct ErasesANeighbour : ForwardingPageStore {
+    explicit ErasesANeighbour(PageStore& real) : ForwardingPageStore{real} {}
+    std::expected<void, HostIoError> erase_records(BlockId block) override {
+        if (block.value() != 0) (void)real_.erase_records(BlockId{block.value() - 1});
+        return real_.erase_records(block);
+    }
+};
+
+/// Each power-on gives up one erased block for good.
+class LeaksABlock final : public Sabotage {
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
+    std::unique_ptr<PageStore> around(PageStore& store) override {
+        std::array<PageRecord, 4> records{};
+        for (std::uint32_t b = 0; b < 8; ++b) {
+            std::array<BlockRecord, 1> own{};
+            if (!store.read_block_records(BlockId{b}, records) || !store.read_blocks(BlockId{b}, own) || own.front().grown_bad) continue;
+            if (!std::ranges::all_of(records, [](const PageRecord& r) { return r.state == CellState::erased; })) continue;
+            (void)store.write_block(BlockId{b}, {own.front().erase_count, true});
+            break;
+        }
+        return nullptr;
+    }
+};
+
+/// What recovery reads of the OOBs is spoilt; afterwards all is well.
+class RecoveryMisreads : public Sabotage {
+    struct Scheme : ForwardingFtl {
+        Scheme(std::unique_ptr<Ftl> real, bool& recovering) : ForwardingFtl{std::move(real)}, recovering_{recovering} {}
+        FtlResult<FtlRecovery> recover(SimTime now) override {
+            recovering_ = true;
+            auto done = real_->recover(now);
+            recovering_ = false;
+            return done;
+        }
+        bool& recovering_;
+    };
+    struct Cells : ForwardingPageStore {
+        Cells(PageStore& real, const RecoveryMisreads& by) : ForwardingPageStore{real}, by_{by} {}
+        std::expected<PageRecord, HostIoError> read_record(Ppn page) override {
+            auto record = real_.read_record(page);
+            if (record && by_.recovering_) by_.misread(page, *record);
+            return record;
+        }
+        const RecoveryMisreads& by_;
+    };
+
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override {
+        recovering_ = false;
+        return std::make_unique<Scheme>(std::move(ftl), recovering_);
+    }
+    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Cells>(store, *this); }
+    virtual void misread(Ppn page, PageRecord& record) const = 0;
+
+private:
+    bool recovering_ = false;
+};
+
+class OlderVersionWins final : public RecoveryMisreads {
+    void misread(Ppn, PageRecord& record) const override {
+        auto oob = PageOob::decode(record.oob);
+        if (!oob) return;
+        oob->sequence = WriteSequence{(std::uint64_t{1} << 32) - oob->sequence.value()};
+        oob->encode(record.oob);
+    }
+};
+
+class StopsItsScanEarly final : public RecoveryMisreads {
+    void misread(Ppn page, PageRecord& record) const override {
+        if (page.value() % 4 != 0) record = PageRecord{};
+    }
+};
+
+/// The caller forgets what its operation depends on: it starts as soon as the chip can.
+class ForgetsOrder final : public Sabotage, public NandFaults {
+public:
+    ForgetsOrder(bool programs, bool erases) : programs_{programs}, erases_{erases} {}
+    NandFaults* faults() override { return this; }
+    bool program_fails(Ppn) override { return false; }
+    bool erase_fails(BlockId) override { return false; }
+    SimTime program_from(Ppn, SimTime now) override { return programs_ ? sim_start : now; }
+    SimTime erase_from(BlockId, SimTime now) override { return erases_ ? sim_start : now; }
+
+private:
+    bool programs_;
+    bool erases_;
+};
+
+class HastyPram final : public Sabotage {
+public:
+    bool pram_is_hasty() const override { return true; }
+};
+
+} // namespace
+
+const std::vector<SeededBug>& seeded_bugs() {
+    using Needs = SeededBug::Needs;
+    static const std::vector<SeededBug> bugs{
+        {"answers_writes_early", "a write is answered before it is programmed", made<FtlSabotage<AnswersWritesEarly>>, Needs::no_volatile_cache},
+        {"answers_trims_early", "a trim is answered before it is durable", made<FtlSabotage<AnswersTrimsEarly>>, Needs::no_volatile_cache},
+        {"answers_flushes_early", "a flush is answered before it has ended", made<FtlSabotage<AnswersFlushesEarly>>, Needs::volatile_cache},
+        {"forgets_flushes", "a flush is answered and not done", made<FtlSabotage<ForgetsFlushes>>, Needs::volatile_cache},
+        {"loses_trims", "a trim is answered and not done", made<FtlSabotage<LosesTrims>>, Needs::nothing},
+        {"keeps_trims_in_memory", "trims do not survive, flushed or not", made<FtlSabotage<KeepsTrimsInMemory>>, Needs::nothing},
+        {"resurrects_trimmed", "recovery brings a trimmed page back", made<ResurrectsTrimmed>, Needs::nothing},
+        {"loses_writes", "a write in five is answered and not done", made<FtlSabotage<LosesAWriteInFive>>, Needs::nothing},
+        {"misdirects_writes", "a write in five goes to the next page", made<FtlSabotage<MisdirectsAWriteInFive>>, Needs::nothing},
+        {"writes_half_pages", "a page in five is programmed by half", made<FtlSabotage<WritesHalfOfAPageInFive>>, Needs::nothing},
+        {"reads_stale_cache", "a page read once is remembered for ever", made<FtlSabotage<ReadsFromAStaleCache>>, Needs::nothing},
+        {"forgets_shutdown", "a clean shutdown writes nothing", made<FtlSabotage<ForgetsTheShutdown>>, Needs::nothing},
+        {"believes_torn_pages", "recovery and reads skip the check of a torn page's data", made<StoreSabotage<BelievesTornPages>>, Needs::nothing},
+        {"erases_neighbour", "an erase takes the block before it along", made<StoreSabotage<ErasesANeighbour>>, Needs::nothing},
+        {"leaks_block", "each power-on gives up an erased block", made<LeaksABlock>, Needs::nothing},
+        {"older_version_wins", "recovery compares sequences the wrong way round", made<OlderVersionWins>, Needs::nothing},
+        {"stops_scan_early", "recovery takes three pages in four for erased", made<StopsItsScanEarly>, Needs::nothing},
+        {"programs_before_commit", "a block is programmed before the commit that opens it", [] { return std::make_unique<ForgetsOrder>(true, false); }, Needs::pram},
+        {"erases_before_copies", "a victim is erased before its copies and their commit are durable", [] { return std::make_unique<ForgetsOrder>(false, true); },
+         Needs::nothing},
+        {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
+    };
+    return bugs;
+}
+
+bool applies(const SeededBug& bug, const std::string& scheme) {
+    const auto explorer = Explorer::make(scheme, "chip-slc");
+    if (!explorer) return false;
+    const auto device = CrashDevice::make((*explorer)->config(), Payload::keep, UndoPolicy::keep);
+    if (!device || !(*device)->power_on(sim_start)) return false;
+    switch (bug.needs) {
+    case SeededBug::Needs::nothing: return true;
+    case SeededBug::Needs::pram: return (*device)->plan().pram_bytes != 0;
+    case SeededBug::Needs::volatile_cache: return (*device)->ssd().identify().volatile_write_cache;
+    case SeededBug::Needs::no_volatile_cache: return !(*device)->ssd().identify().volatile_write_cache;
+    }
+    return true;
+}
+
+std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed) {
+    const std::string device = "chip-slc";
+    const auto sabotage = bug.make();
+    const auto explorer = Explorer::make(scheme, device, sabotage.get());
+    if (!explorer) return std::unexpected(explorer.error());
+    ExploreReport report;
+    ExploreLimits limits;
+    limits.violations = 1;
+    limits.cuts = 1;
+    limits.states = states;
+    const auto is_over = [&] { return !report.violations.empty() || report.states >= states; };
+    for (const Workload& workload : standard_workloads((*explorer)->units())) {
+        if (!is_over()) (*explorer)->exhaust(workload, limits, report);
+    }
+    limits.cuts = 2;
+    for (Random random{seed}; !is_over();) (*explorer)->sample(Workload::random(random.next(), 24, (*explorer)->units()), 64, random, limits, report);
+    Hunt result{std::nullopt, report.states};
+    if (!report.violations.empty()) {
+        result.found = report.violations.front();
+    } else if (const auto endured = endure_cuts(scheme, device, 2000, seed, sabotage.get()); !endured) {
+        result.found = Violation{{scheme, device, {}, {}}, endured.error()};
+    }
+    return result;
+}
+
+} // namespace flashlab

@@ -1,0 +1,43 @@
+/// Deliberate defects, each of a kind that people have shipped: the harness is good when it finds every one.
+///
+/// Idea       A bug is a Sabotage between the parts of an otherwise right device: it answers too early, forgets an order, believes what it must not, loses,
+///            mixes or misplaces. hunt() explores with it until something is found.
+/// Invariant  The schemes themselves contain no switch. Without a sabotage the same exploration finds nothing (the tests show both).
+/// Cost       An exploration a bug, most of them over after a few hundred states.
+/// Power cut  See explorer.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crash/explore_report.h"
+#include "crash/sabotage.h"
+
+namespace flashlab {
+
+struct SeededBug {
+    /// What a scheme must have for the bug to break a promise of it.
+    enum class Needs : std::uint8_t { nothing, pram, volatile_cache, no_volatile_cache };
+    std::string_view name;
+    std::string_view what;
+    std::function<std::unique_ptr<Sabotage>()> make;
+    Needs needs = Needs::nothing;
+};
+
+[[nodiscard]] const std::vector<SeededBug>& seeded_bugs();
+
+/// What was found first; nothing: the bug went unnoticed.
+struct Hunt {
+    std::optional<Violation> found;
+    std::uint64_t states = 0;
+};
+/// The error says why the scheme has no such device.
+[[nodiscard]] std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed);
+/// False: the bug would break nothing that this scheme promises.
+[[nodiscard]] bool applies(const SeededBug& bug, const std::string& scheme);
+
+} // namespace flashlab

@@ -1,0 +1,221 @@
+/// flashlab crash explore | replay: the crash harness of crash/ at the command line.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "crash/endurance.h"
+#include "crash/explorer.h"
+#include "crash/shrink.h"
+#include "crash/tiny_devices.h"
+#include "ftl/make_ftl.h"
+#include "tools/commands/commands.h"
+#include "tools/table.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t states_a_workload = 256;   // of drawn ones
+constexpr std::uint64_t states_to_shrink = 2'000'000;
+constexpr std::uint32_t steps_a_workload = 24;
+
+std::atomic<bool> interrupted{false};
+
+/// Ctrl-C ends an exploration with the report of what was done so far.
+class Interruptible {
+public:
+    Interruptible() { before_ = std::signal(SIGINT, [](int) { interrupted = true; }); }
+    ~Interruptible() { std::signal(SIGINT, before_); }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+
+private:
+    void (*before_)(int);
+};
+
+class Progress {
+public:
+    explicit Progress(std::string unit) : unit_{std::move(unit)}, shows_{::isatty(STDERR_FILENO) == 1} {}
+    ~Progress() {
+        if (shown_) fmt::print(stderr, "\r{:40}\r", "");
+    }
+    void at(std::uint64_t done) {
+        const double now = seconds();
+        if (!shows_ || now < next_) return;
+        next_ = now + 0.5;
+        shown_ = now > 1;
+        if (shown_) fmt::print(stderr, "\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now);
+    }
+    [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+private:
+    std::string unit_;
+    bool shows_;
+    bool shown_ = false;
+    double next_ = 0;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
+
+Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double seconds) {
+    Json outcomes{Json::Object{}};
+    for (std::size_t i = 0; i < OutcomeCounts::names.size(); ++i) outcomes.add(std::string{OutcomeCounts::names[i]}, r.outcomes.counts[i]);
+    Json ids{Json::Array{}}, found{Json::Array{}};
+    for (const Violation& v : r.violations) {
+        ids.push(v.where.id());
+        found.push(v.what);
+    }
+    return Json::object({{"ftl", o.ftl},
+                         {"devices", fmt::format("{}", fmt::join(devices, " "))},
+                         {"exhaustive", o.states == 0},
+                         {"interrupted", interrupted.load()},
+                         {"seed", o.seed},
+                         {"workloads", r.workloads},
+                         {"states", r.states},
+                         {"second_cuts", r.second_cuts},
+                         {"thinned_moments", r.thinned_moments},
+                         {"states_per_second", seconds > 0 ? static_cast<double>(r.states) / seconds : 0.0},
+                         {"wall_seconds", seconds},
+                         {"violations", static_cast<std::uint64_t>(r.violations.size())},
+                         {"by_outcome", std::move(outcomes)},
+                         {"recovery_us", Json::object({{"p50", in_us(r.recovery.percentile(0.5))},
+                                                       {"p99", in_us(r.recovery.percentile(0.99))},
+                                                       {"max", in_us(r.recovery.longest())}})},
+                         {"replay_ids", std::move(ids)},
+                         {"found", std::move(found)},
+                         {"version", FLASHLAB_VERSION}});
+}
+
+/// The devices that the options name: all shapes when states are drawn, the smallest when every one is tried.
+std::vector<std::string> devices_of(const CrashExploreOptions& o) {
+    std::vector<std::string> shapes{"chip"};
+    if (!o.shape.empty()) shapes = {o.shape};
+    else if (o.states != 0) shapes = tiny_shapes();
+    std::vector<std::string> cells{"slc"};
+    if (!o.cell.empty()) cells = {o.cell};
+    else if (o.states != 0) cells = {"slc", "mlc", "tlc"};
+    std::vector<std::string> devices;
+    for (const std::string& shape : shapes) {
+        for (const std::string& cell : cells) devices.push_back(shape + "-" + cell);
+    }
+    return devices;
+}
+
+struct Exploration {
+    const CrashExploreOptions& options;
+    std::optional<Workload> workload;
+    ExploreLimits limits;
+    ExploreReport report;
+};
+
+void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Random& random) {
+    if (states == 0) {
+        const std::vector<Workload> workloads = e.workload ? std::vector{*e.workload} : standard_workloads(explorer.units());
+        for (const Workload& w : workloads) explorer.exhaust(w, e.limits, e.report);
+        return;
+    }
+    const std::uint64_t until = e.report.states + states;
+    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !interrupted) {
+        const Workload w = e.workload ? *e.workload : Workload::random(random.next(), steps_a_workload, explorer.units());
+        e.limits.states = until;
+        explorer.sample(w, std::min(states_a_workload, until - e.report.states), random, e.limits, e.report);
+    }
+}
+
+void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from, Explorer& explorer) {
+    for (std::size_t i = from; i < e.report.violations.size() && !interrupted && o.shrinks; ++i)
+        e.report.violations[i] = shrink(explorer, e.report.violations[i], states_to_shrink);
+}
+
+int endure(const CrashExploreOptions& o) {
+    Interruptible interruptible;
+    Progress progress{"cuts"};
+    const std::string device = (o.shape.empty() ? "chip" : o.shape) + "-" + (o.cell.empty() ? "slc" : o.cell);
+    const auto result = endure_cuts(o.ftl, device, o.in_a_row, o.seed, nullptr, [&](const EnduranceReport& r) {
+        progress.at(r.cuts);
+        return !interrupted;
+    });
+    if (!result) return complain(fmt::format("crash explore: {} on {}, seed {}: {}", o.ftl, device, o.seed, result.error()));
+    const EnduranceReport& r = *result;
+    const bool leaks = r.least_free_blocks + 1 < r.first_free_blocks;
+    const Json json = Json::object({{"ftl", o.ftl},
+                                    {"device", device},
+                                    {"seed", o.seed},
+                                    {"cuts", r.cuts},
+                                    {"cuts_of_recovery", r.cuts_of_recovery},
+                                    {"fills", r.fills},
+                                    {"first_free_blocks", r.first_free_blocks},
+                                    {"least_free_blocks", r.least_free_blocks},
+                                    {"erases", r.erases},
+                                    {"host_pages_written", r.host_pages_written},
+                                    {"most_pages_scanned", r.most_pages_scanned},
+                                    {"wall_seconds", progress.seconds()},
+                                    {"violations", leaks ? 1 : 0},
+                                    {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    return leaks ? exit_failed : exit_done;
+}
+
+} // namespace
+
+int run_crash_explore(const CrashExploreOptions& o) {
+    interrupted = false;
+    if (o.in_a_row != 0) return endure(o);
+    Exploration e{.options = o, .workload = std::nullopt, .limits = {}, .report = {}};
+    if (o.workload != "standard") {
+        auto parsed = Workload::parse(o.workload);
+        if (!parsed) return complain(fmt::format("crash explore: --workload: {}", parsed.error()), exit_usage);
+        e.workload = std::move(*parsed);
+    }
+    Interruptible interruptible;
+    Progress progress{"states"};
+    e.limits.cuts = o.cuts;
+    e.limits.go_on = [&](const ExploreReport& r) {
+        progress.at(r.states);
+        return !interrupted;
+    };
+    std::vector<std::string> done;
+    const auto devices = devices_of(o);
+    Random random{o.seed};
+    double seconds = 0;
+    std::string refusal;
+    for (std::size_t i = 0; i < devices.size() && !interrupted && e.report.violations.size() < e.limits.violations; ++i) {
+        const auto explorer = Explorer::make(o.ftl, devices[i]);
+        if (!explorer) {
+            refusal = explorer.error();
+            fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, devices[i], refusal);
+            continue;
+        }
+        done.push_back(devices[i]);
+        const std::size_t known = e.report.violations.size();
+        const double from = progress.seconds();
+        const std::uint64_t share = o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (devices.size() - i));
+        explore_one(e, **explorer, share, random);
+        seconds += progress.seconds() - from;
+        shrink_found(e, o, known, **explorer);
+    }
+    if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
+    const Json json = report_of(o, done, e.report, seconds);
+    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    for (const Violation& v : e.report.violations) fmt::print(stderr, "flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id());
+    return e.report.violations.empty() ? exit_done : exit_failed;
+}
+
+int run_crash_replay(const std::string& id, bool json) {
+    const auto parsed = CrashCase::parse(id);
+    if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
+    if (parsed->cuts.size() > 2) return complain("crash replay: at most two cuts, the second during recovery from the first", exit_usage);
+    const auto explorer = Explorer::make(parsed->scheme, parsed->device);
+    if (!explorer) return complain(fmt::format("crash replay: {}", explorer.error()), exit_usage);
+    const auto wrong = (*explorer)->replay(*parsed);
+    const Json result = Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", json ? result.dump() + "\n" : to_key_value_text(result));
+    return wrong ? exit_failed : exit_done;
+}
+
+} // namespace flashlab
