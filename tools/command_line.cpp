@@ -5,6 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tools/command_line_crash.h"
+#include "tools/command_line_traces.h"
+#include "tools/command_options.h"
 #include "tools/commands/commands.h"
 #include "tools/sizes.h"
 
@@ -12,28 +15,6 @@ namespace flashlab {
 namespace {
 
 using Action = std::function<int()>;
-
-/// A size option; wrong text is wrong usage.
-template <class Target>
-CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
-    return app
-        .add_option_function<std::string>(
-            names,
-            [&target, names](const std::string& text) {
-                const auto bytes = parse_size(text);
-                if (!bytes)
-                    throw CLI::ValidationError(names, bytes.error());
-                target = *bytes;
-            },
-            help)
-        ->type_name("SIZE");
-}
-
-CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
-    CLI::App* command = app.add_subcommand(name, help);
-    command->footer("Example:\n  " + example);
-    return *command;
-}
 
 void add_mkfs(CLI::App& app, Action& action) {
     static MkfsOptions o;
@@ -177,85 +158,6 @@ void add_bench(CLI::App& app, Action& action) {
     c.callback([&action] { action = [] { return run_bench(o); }; });
 }
 
-void add_trace_input(CLI::App& c, TraceInput& input) {
-    c.add_option("TRACE", input.path, "Trace file, plain or .gz/.zst/.xz; - reads standard input")->required();
-    c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
-    c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
-    c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str();
-    c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush");
-    c.add_flag("--header", input.has_header, "of --columns: the first line is a header");
-    c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
-    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
-    c.add_option("--limit", input.limit, "Take at most this many requests");
-    c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
-}
-
-void add_replay(CLI::App& app, Action& action) {
-    static ReplayOptions o;
-    auto& c = add_command(app, "replay", "Replay a trace in virtual time", "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
-    add_trace_input(c, o.input);
-    c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
-    auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
-    c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
-    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x");
-    c.add_option("--preset", o.preset, "A known device");
-    c.add_option("--config", o.config_file, "TOML file of configuration keys");
-    c.add_option("--ftl", o.ftl, "Translation layer");
-    add_size(c, "--size", o.size_bytes, "Logical size of the device; 4G for the default device");
-    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
-    c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
-    c.add_flag("--json", o.json, "One JSON object");
-    c.callback([&action] { action = [] { return run_replay(o); }; });
-}
-
-void add_trace(CLI::App& app, Action& action) {
-    static TraceCommandOptions o;
-    static bool formats = false;
-    auto& c = add_command(app, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz");
-    add_trace_input(c, o.input);
-    c.get_option("TRACE")->required(false);
-    c.add_flag("--formats", formats, "List the formats known");
-    c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
-    c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output");
-    c.add_flag("--json", o.json, "One JSON object");
-    c.callback([&action] {
-        if (!formats && o.input.path.empty())
-            throw CLI::RequiredError("TRACE");
-        if (formats)
-            o.input.path.clear();
-        action = [] { return run_trace(o); };
-    });
-}
-
-void add_crash(CLI::App& app, Action& action) {
-    static CrashExploreOptions o;
-    static std::string id;
-    static bool json = false;
-    auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
-    crash.require_subcommand(1);
-    auto& explore = add_command(crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
-                                "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
-                                "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n\n"
-                                "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, p and q\n"
-                                "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
-                                "request 500 ns later instead of waiting for the answer.");
-    explore.add_option("--ftl", o.ftl, "Translation layer")->capture_default_str();
-    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4; default chip, all of them with --states");
-    explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
-    explore.add_option("--states", o.states, "Draw this many states instead of trying every one");
-    explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
-    explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
-    explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)");
-    explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
-    explore.add_flag("!--no-shrink", o.shrinks, "Report failing workloads as they were found");
-    explore.add_flag("--json", o.json, "One JSON object");
-    explore.callback([&action] { action = [] { return run_crash_explore(o); }; });
-    auto& replay = add_command(crash, "replay", "One case again, exactly", "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
-    replay.add_option("ID", id, "As printed by crash explore")->required();
-    replay.add_flag("--json", json, "One JSON object");
-    replay.callback([&action] { action = [] { return run_crash_replay(id, json); }; });
-}
-
 /// "mount" for .../mount.fuse.flashlab, empty for flashlab itself.
 std::string helper_of(const std::string& program) {
     const std::string name = program.substr(program.rfind('/') + 1);
@@ -286,6 +188,7 @@ int run_command_line(int argc, char** argv) {
     add_replay(app, action);
     add_trace(app, action);
     add_crash(app, action);
+    add_copies(app, action);
     add_small_commands(app, action);
 
     std::vector<std::string> arguments(argv + 1, argv + argc);

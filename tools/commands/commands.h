@@ -99,6 +99,12 @@ struct CrashExploreOptions {
     bool shrinks = true, json = false;
 };
 
+/// Of snapshot and clone.
+struct CopyOptions {
+    std::string from, to;
+    bool remove = false, json = false;
+};
+
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
 [[nodiscard]] int run_mount(const MountOptions& options);
 [[nodiscard]] int run_remount(const std::string& mount_point, const std::vector<std::string>& options);
@@ -115,6 +121,8 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
 [[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
 [[nodiscard]] int run_crash_replay(const std::string& id, bool json);
+[[nodiscard]] int run_snapshot(const CopyOptions& options);
+[[nodiscard]] int run_clone(const CopyOptions& options);
 
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;

@@ -1,0 +1,52 @@
+#include "tools/command_line_crash.h"
+
+#include "tools/command_options.h"
+#include "tools/commands/commands.h"
+
+namespace flashlab {
+
+void add_crash(CLI::App& app, std::function<int()>& action) {
+    static CrashExploreOptions o;
+    static std::string id;
+    static bool json = false;
+    auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
+    crash.require_subcommand(1);
+    auto& explore = add_command(crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
+                                "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
+                                "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n\n"
+                                "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, p and q\n"
+                                "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
+                                "request 500 ns later instead of waiting for the answer.");
+    explore.add_option("--ftl", o.ftl, "Translation layer")->capture_default_str();
+    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4; default chip, all of them with --states");
+    explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
+    explore.add_option("--states", o.states, "Draw this many states instead of trying every one");
+    explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
+    explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
+    explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)");
+    explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
+    explore.add_flag("!--no-shrink", o.shrinks, "Report failing workloads as they were found");
+    explore.add_flag("--json", o.json, "One JSON object");
+    explore.callback([&action] { action = [] { return run_crash_explore(o); }; });
+    auto& replay = add_command(crash, "replay", "One case again, exactly", "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
+    replay.add_option("ID", id, "As printed by crash explore")->required();
+    replay.add_flag("--json", json, "One JSON object");
+    replay.callback([&action] { action = [] { return run_crash_replay(id, json); }; });
+}
+
+void add_copies(CLI::App& app, std::function<int()>& action) {
+    static CopyOptions o;
+    auto& snapshot = add_command(app, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back", "flashlab snapshot /tmp/disk before-upgrade");
+    snapshot.add_option("DIR", o.from, "Device directory, not mounted")->required();
+    snapshot.add_option("NAME", o.to, "Letters, digits, '.', '-', '_'; without one the snapshots are listed");
+    snapshot.add_flag("--delete", o.remove, "Delete the snapshot NAME instead");
+    snapshot.add_flag("--json", o.json, "One JSON object");
+    snapshot.callback([&action] { action = [] { return run_snapshot(o); }; });
+    auto& clone = add_command(app, "clone", "A copy of a device, with an identity of its own", "flashlab clone /tmp/disk@before-upgrade /tmp/old");
+    clone.add_option("DIR", o.from, "Device directory, not mounted, or DIR@NAME of a snapshot")->required();
+    clone.add_option("NEW", o.to, "Directory to make")->required();
+    clone.add_flag("--json", o.json, "One JSON object");
+    clone.callback([&action] { action = [] { return run_clone(o); }; });
+}
+
+} // namespace flashlab

@@ -1,0 +1,62 @@
+#include "tools/command_line_traces.h"
+
+#include "tools/command_options.h"
+#include "tools/commands/commands.h"
+
+namespace flashlab {
+
+namespace {
+
+void add_trace_input(CLI::App& c, TraceInput& input) {
+    c.add_option("TRACE", input.path, "Trace file, plain or .gz/.zst/.xz; - reads standard input")->required();
+    c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
+    c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
+    c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str();
+    c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush");
+    c.add_flag("--header", input.has_header, "of --columns: the first line is a header");
+    c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
+    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
+    c.add_option("--limit", input.limit, "Take at most this many requests");
+    c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
+}
+
+} // namespace
+
+void add_replay(CLI::App& app, std::function<int()>& action) {
+    static ReplayOptions o;
+    auto& c = add_command(app, "replay", "Replay a trace in virtual time", "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
+    add_trace_input(c, o.input);
+    c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
+    auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
+    c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
+    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x");
+    c.add_option("--preset", o.preset, "A known device");
+    c.add_option("--config", o.config_file, "TOML file of configuration keys");
+    c.add_option("--ftl", o.ftl, "Translation layer");
+    add_size(c, "--size", o.size_bytes, "Logical size of the device; 4G for the default device");
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
+    c.add_flag("--json", o.json, "One JSON object");
+    c.callback([&action] { action = [] { return run_replay(o); }; });
+}
+
+void add_trace(CLI::App& app, std::function<int()>& action) {
+    static TraceCommandOptions o;
+    static bool formats = false;
+    auto& c = add_command(app, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz");
+    add_trace_input(c, o.input);
+    c.get_option("TRACE")->required(false);
+    c.add_flag("--formats", formats, "List the formats known");
+    c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
+    c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output");
+    c.add_flag("--json", o.json, "One JSON object");
+    c.callback([&action] {
+        if (!formats && o.input.path.empty())
+            throw CLI::RequiredError("TRACE");
+        if (formats)
+            o.input.path.clear();
+        action = [] { return run_trace(o); };
+    });
+}
+
+} // namespace flashlab
