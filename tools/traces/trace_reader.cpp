@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "tools/traces/column_format.h"
+#include "tools/traces/recorded_source.h"
 #include "tools/traces/trace_formats.h"
 
 namespace flashlab {
@@ -94,6 +95,8 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_source(const std::
 } // namespace
 
 std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const std::string& path, const TraceOptions& options) {
+    if (path != "-" && is_recorded_trace(path))
+        return open_recorded(path, options);
     auto stream = open_byte_stream(path);
     if (!stream)
         return std::unexpected(stream.error());
@@ -116,6 +119,19 @@ std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const
     auto source = make_source(path, trace->format_, options, std::move(reader));
     if (!source)
         return std::unexpected(source.error());
+    trace->source_ = std::move(*source);
+    return trace;
+}
+
+std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open_recorded(const std::string& path, const TraceOptions& options) {
+    auto source = make_recorded_source(path);
+    if (!source)
+        return std::unexpected(source.error());
+    std::unique_ptr<TraceReader> trace{new TraceReader};
+    trace->path_ = path;
+    trace->options_ = options;
+    trace->format_ = "recorded";
+    trace->reason_ = "it is a device's event log";
     trace->source_ = std::move(*source);
     return trace;
 }

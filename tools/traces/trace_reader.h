@@ -1,6 +1,6 @@
 /// A trace file as requests: opens, detects, parses, counts, and complains about bad lines.
 ///
-/// Idea       open() tells what the format is and why; next() gives request after request, times relative to the first.
+/// Idea       A file, standard input, or a device directory whose event log holds what was recorded. open() tells what the format is and why; next() gives request after request, times relative to the first.
 /// Invariant  lines = requests + others + bad. A time that steps back is counted; arrivals never decrease: it is raised to the latest so far.
 ///            More than one bad line in a hundred ends the reading with an error, unless asked to go on.
 /// Cost       Constant memory; about 0.2 us a line of text.
@@ -42,6 +42,7 @@ public:
 
 private:
     TraceReader() = default;
+    [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> open_recorded(const std::string& path, const TraceOptions& options);
     [[nodiscard]] std::expected<void, std::string> note_bad(const TraceParse& parse);
 
     std::string path_, format_, reason_;

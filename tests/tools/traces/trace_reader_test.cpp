@@ -105,7 +105,9 @@ TEST_CASE("an empty file, a wrong format and a directory are refused with the re
     CHECK(read_trace("").error.find("empty") != std::string::npos);
     CHECK(read_trace("hello\nworld\n").error.find("--format") != std::string::npos);
     CHECK(read_trace("1,2,3\n", named("nonsense")).error.find("unknown") != std::string::npos);
-    CHECK_FALSE(TraceReader::open("/tmp", {}).has_value());
+    const auto directory = TraceReader::open("/tmp", {});
+    REQUIRE_FALSE(directory.has_value());
+    CHECK(directory.error().find("--log requests") != std::string::npos);
     CHECK_FALSE(TraceReader::open("/nowhere/at/all", {}).has_value());
     for (const TraceSample& sample : text_trace_samples()) {
         CAPTURE(sample.format);

@@ -1,0 +1,136 @@
+/// Replays in virtual time: open and closed loop by arithmetic, every scheme, the same bytes twice.
+#include "tools/replay.h"
+
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+#include "tests/tools/device_fixture.h"
+
+using namespace flashlab;
+
+namespace {
+
+struct MemoryDevice {
+    NullEventSink events;
+    std::unique_ptr<Device> device;
+    explicit MemoryDevice(const std::string& ftl = "hftl", std::uint64_t bytes = 32u << 20) {
+        ConfigSources sources;
+        sources.settings = {"ftl.scheme=" + ftl, "nand.pages_per_block=32", "nand.planes_per_die=1", "pram.bytes=4194304"};
+        const auto config = gather_config(sources);
+        REQUIRE(config.has_value());
+        const auto plan = plan_device(*config, bytes);
+        INFO((plan ? "" : plan.error()));
+        REQUIRE(plan.has_value());
+        const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
+        auto made = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none),
+                                     std::make_unique<MemoryPramStore>(plan->pram_bytes), events, DevicePast::final);
+        REQUIRE(made.has_value());
+        device = std::move(*made);
+        REQUIRE(device->start(sim_start).has_value());
+    }
+    [[nodiscard]] std::uint64_t bytes() { return device->ssd().identify().sectors * sector_bytes; }
+    RunTally run(const std::vector<TraceRequest>& requests, ReplaySpeed speed = {}, SimTime begin = sim_start) {
+        std::size_t at = 0;
+        AddressFit fit{FitPolicy::as_is, bytes()};
+        const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
+            if (at == requests.size())
+                return false;
+            request = requests[at++];
+            return true;
+        };
+        auto tally = replay(*device, next, fit, speed, std::max(begin, device->ready_at()));
+        INFO((tally ? "" : tally.error()));
+        REQUIRE(tally.has_value());
+        return std::move(*tally);
+    }
+};
+
+std::vector<TraceRequest> random_requests(std::uint64_t device_bytes, int count, std::uint64_t seed) {
+    Random random{seed};
+    std::vector<TraceRequest> out;
+    for (int i = 0; i < count; ++i) {
+        TraceRequest r{static_cast<std::uint64_t>(i) * 200'000, random.below(device_bytes / 4096 - 8) * 4096, 4096 * (1 + random.below(4)), 0, TraceOp::write};
+        const std::uint64_t kind = random.below(20);
+        r.op = kind < 5 ? TraceOp::read : kind == 18 ? TraceOp::trim : kind == 19 ? TraceOp::flush : TraceOp::write;
+        if (r.op == TraceOp::flush)
+            r.bytes = 0;
+        out.push_back(r);
+    }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("in an open loop requests arrive when the trace says, scaled, and late answers delay nobody's arrival", "[replay]") {
+    const std::vector<TraceRequest> requests{{0, 0, 4096, 0, TraceOp::write}, {1'000'000'000, 4096, 4096, 0, TraceOp::write}};
+    MemoryDevice a, b;
+    const auto real = a.run(requests);
+    const auto tenfold = b.run(requests, {.factor = 10});
+    CHECK(real.writes == 2);
+    CHECK((real.end - real.begin) - (tenfold.end - tenfold.begin) == Duration{900'000'000});
+}
+
+TEST_CASE("in a closed loop of depth one the next request arrives with the answer", "[replay]") {
+    MemoryDevice d;
+    std::vector<TraceRequest> requests;
+    for (std::uint64_t i = 0; i < 10; ++i)
+        requests.push_back({0, i * 4096, 4096, 0, TraceOp::read});
+    const auto tally = d.run(requests, {.depth = 1});
+    CHECK(tally.reads == 10);
+    CHECK(tally.end - tally.begin == Duration{static_cast<std::int64_t>(tally.all.count()) * static_cast<std::int64_t>((tally.end - tally.begin).count() / 10)});
+    MemoryDevice deeper;
+    CHECK(deeper.run(requests, {.depth = 8}).end <= tally.end);
+}
+
+TEST_CASE("every scheme serves every request of a replay, stays sound, and gives the same report twice", "[replay]") {
+    for (const std::string& ftl : all_schemes()) {
+        CAPTURE(ftl);
+        std::string reports[2];
+        for (std::string& report : reports) {
+            MemoryDevice d{ftl};
+            const auto filled = precondition(*d.device, {.fill_percent = 60, .random_fills = 0.2}, 3, d.device->ready_at());
+            REQUIRE(filled.has_value());
+            const auto before = RunSnapshot::of(*d.device, *filled);
+            const auto requests = random_requests(d.bytes(), 3000, 11);
+            const auto tally = d.run(requests, {}, *filled);
+            CHECK(tally.requests() == requests.size());
+            for (const auto& problem : d.device->ssd().check())
+                FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+            Json json = report_run({"test", 11, 0}, *d.device, before, tally);
+            for (const auto& [key, value] : json.members())
+                if (key != "peak_rss_bytes")
+                    report += key + "=" + value.dump() + ";";
+        }
+        CHECK(reports[0] == reports[1]);
+        CHECK(reports[0].find("\"ftl\"") == std::string::npos);
+    }
+}
+
+TEST_CASE("preconditioning does not count in the report", "[replay]") {
+    MemoryDevice d;
+    const auto filled = precondition(*d.device, {.fill_percent = 90, .random_fills = 1}, 1, d.device->ready_at());
+    REQUIRE(filled.has_value());
+    const auto before = RunSnapshot::of(*d.device, *filled);
+    const auto tally = d.run({{0, 0, 4096, 0, TraceOp::write}}, {}, *filled);
+    const Json report = report_run({"test", 1, 0}, *d.device, before, tally);
+    CHECK(report["host_write_bytes"].number() == 4096);
+    CHECK(report["nand_program_pages"].number() < 1000);
+    CHECK(d.device->ssd().counters().host_write_bytes > d.bytes());
+}
+
+TEST_CASE("speeds and preconditions are read as documented, and nonsense is refused with an example", "[replay]") {
+    CHECK(parse_replay_speed("open")->depth == 0);
+    CHECK(parse_replay_speed("closed:8")->depth == 8);
+    CHECK(parse_replay_speed("2.5x")->factor == Approx(2.5));
+    for (const char* wrong : {"", "closed", "closed:0", "closed:-1", "x", "0x", "-2x", "fast"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_replay_speed(wrong).has_value());
+    }
+    CHECK(parse_precondition("fill:90,random:2x")->fill_percent == 90);
+    CHECK(parse_precondition("fill:90,random:2x")->random_fills == Approx(2));
+    CHECK(parse_precondition("0.9,random")->fill_percent == 90);
+    CHECK(parse_precondition("50")->fill_percent == 50);
+    for (const char* wrong : {"", "fill", "fill:101", "random:2", "fill:90,", "fill:x", "everything"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_precondition(wrong).has_value());
+    }
+}
