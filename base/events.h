@@ -102,14 +102,16 @@ struct FsOpEvent {
 
 enum class PowerEventKind : std::uint8_t { mount, clean_unmount, cut, recovery };
 
-/// Level summary.
+/// Told by whoever switches a device on and off, since a recovery is the drive's and the file system's together. Level summary.
 struct PowerEvent {
     PowerEventKind kind = PowerEventKind::mount;
     SimTime at;
     Duration recovery{0};
     std::uint64_t pages_scanned = 0;
-    std::uint64_t pages_torn = 0;    ///< programs and erases in flight at a cut
-    std::uint64_t operations_undone = 0;
+    std::uint64_t operations_torn = 0;   ///< programs and erases that a cut interrupted
+    std::uint64_t operations_undone = 0; ///< NAND operations issued for later than the cut
+    std::uint64_t words_torn = 0;        ///< of the PRAM
+    std::uint64_t words_undone = 0;
 };
 
 /// The cumulative counters of a running device at one instant; see Sample in FORMAT of the event log. Level summary.

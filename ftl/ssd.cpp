@@ -87,15 +87,12 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
 DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
     auto done = ftl_.recover(now);
     if (!done) return std::unexpected(translate(done.error()));
-    if (events_.wants(EventLevel::summary))
-        events_.on(PowerEvent{done->was_clean ? PowerEventKind::mount : PowerEventKind::recovery, now, done->done - now, done->pages_scanned, 0, 0});
     return *done;
 }
 
 DeviceResult<SimTime> Ssd::shut_down(SimTime now) {
     const auto done = ftl_.shut_down(now);
     if (!done) return std::unexpected(translate(done.error()));
-    if (events_.wants(EventLevel::summary)) events_.on(PowerEvent{PowerEventKind::clean_unmount, *done, Duration{0}, 0, 0, 0});
     return *done;
 }
 
@@ -243,8 +240,6 @@ DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, Pram
     if (!nand) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, at, nand.error().host_errno});
     report.nand = *nand;
     if (pram_ != nullptr) report.pram = pram_->cut(at, pram_outcomes);
-    if (events_.wants(EventLevel::summary))
-        events_.on(PowerEvent{PowerEventKind::cut, at, Duration{0}, 0, report.nand.torn_programs + report.nand.torn_erases, report.nand.undone});
     return report;
 }
 

@@ -131,6 +131,10 @@ std::string listed(std::string_view blank_separated) {
     return out;
 }
 
+std::string_view when_of(const ConfigKey& key) {
+    return key.phase == ConfigPhase::mkfs ? "mkfs" : key.phase == ConfigPhase::mount ? "mkfs, mount" : "by mkfs";
+}
+
 bool is_choice(std::string_view choices, std::string_view value) {
     return !value.empty() && fmt::format(" {} ", choices).find(fmt::format(" {} ", value)) != std::string::npos;
 }
@@ -247,11 +251,17 @@ Json to_json(const DeviceConfig& config) {
 std::string describe_config_keys() {
     const DeviceConfig defaults;
     Table table{{"key", "default", "allowed", "when", "meaning"}};
-    for (const auto& key : keys) {
-        const std::string_view when = key.phase == ConfigPhase::mkfs ? "mkfs" : key.phase == ConfigPhase::mount ? "mkfs, mount" : "by mkfs";
-        table.add({std::string{key.name}, key.get(defaults), key.range_text(), std::string{when}, std::string{key.help}});
-    }
+    for (const auto& key : keys)
+        table.add({std::string{key.name}, key.get(defaults), key.range_text(), std::string{when_of(key)}, std::string{key.help}});
     return table.to_text();
+}
+
+std::vector<std::string> config_keys_as_markdown() {
+    const DeviceConfig defaults;
+    std::vector<std::string> rows;
+    for (const auto& key : keys)
+        rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), key.range_text(), when_of(key), key.help));
+    return rows;
 }
 
 std::string config_hash(const DeviceConfig& config) {

@@ -52,8 +52,10 @@ struct ConfigKey {
 /// The whole configuration as TOML, a comment above each key: device.toml, and `info --config`.
 [[nodiscard]] std::string to_toml(const DeviceConfig& config);
 [[nodiscard]] Json to_json(const DeviceConfig& config);
-/// A table of all keys for `--help` and docs/configuration.md.
+/// A table of all keys for `info --keys`.
 [[nodiscard]] std::string describe_config_keys();
+/// The same as rows for docs/configuration.md, which a test compares.
+[[nodiscard]] std::vector<std::string> config_keys_as_markdown();
 /// Eight hex digits that tell configurations apart.
 [[nodiscard]] std::string config_hash(const DeviceConfig& config);
 /// The value of layout.checksum: over the keys that are cast in the images, as far as `is_there` (a later version may know more than the file has).

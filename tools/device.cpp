@@ -142,13 +142,16 @@ CutSummary Device::cut(SimTime at, std::uint64_t seed) {
     SeededPramCutOutcomes pram{random.next()};
     was_cut_ = true;
     const auto report = ssd_->cut(at, nand, pram);
-    CutSummary summary{.at = at};
+    PowerEvent event{.kind = PowerEventKind::cut, .at = at};
     if (report) {
-        summary.operations_undone = report->nand.undone + report->pram.words_undone;
-        summary.operations_torn = report->nand.torn_programs + report->nand.torn_erases + report->pram.words_torn;
+        event.operations_torn = report->nand.torn_programs + report->nand.torn_erases;
+        event.operations_undone = report->nand.undone;
+        event.words_torn = report->pram.words_torn;
+        event.words_undone = report->pram.words_undone;
     }
     if (events_.wants(EventLevel::summary))
-        events_.on(PowerEvent{.kind = PowerEventKind::cut, .at = at, .pages_torn = summary.operations_torn, .operations_undone = summary.operations_undone});
+        events_.on(event);
+    const CutSummary summary{.at = at, .operations_undone = event.operations_undone + event.words_undone, .operations_torn = event.operations_torn + event.words_torn};
     ready_at_ = at;
     return summary;
 }

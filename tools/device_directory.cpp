@@ -25,7 +25,8 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
-constexpr std::array<const char*, 8> all_files{"device.toml", "nand.img", "pram.img", "events.db", "events.db-wal", "events.db-shm", "counters.json", "counters.json.new"};
+constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
+                                               "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
 
 /// Removes what a failed mkfs has made.
 class HalfMade {
@@ -224,6 +225,15 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     if (moved && renamed_whole)
         half.keep();
     return moved;
+}
+
+std::string failure_log_path(const std::string& directory) { return directory + "/mount.log"; }
+
+void add_failure_log(Json& report, const std::string& directory) {
+    std::error_code error;
+    const auto bytes = files::file_size(failure_log_path(directory), error);
+    report.add("failure_log", failure_log_path(directory));
+    report.add("failure_log_bytes", error ? 0 : static_cast<std::uint64_t>(bytes));
 }
 
 bool is_in_use(const std::string& directory) {

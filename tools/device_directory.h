@@ -1,4 +1,4 @@
-/// A device on the host's disk: DIR/device.toml, nand.img, pram.img, events.db, counters.json.
+/// A device on the host's disk: DIR/device.toml, nand.img, pram.img, events.db, counters.json, mount.log.
 ///
 /// Idea       make() builds it or leaves nothing; DeviceDirectory::open() locks the images and assembles; close() writes the history.
 /// Invariant  One user at a time, or several lookers (the images' locks). A refused open and a look change nothing.
@@ -26,6 +26,11 @@ enum class ExistingDevice : std::uint8_t { refuse, replace };
 
 /// True when some process has the images locked: mounted, or being checked.
 [[nodiscard]] bool is_in_use(const std::string& directory);
+
+/// What went wrong in the daemons of this device's mounts: DIR/mount.log.
+[[nodiscard]] std::string failure_log_path(const std::string& directory);
+/// Adds failure_log and failure_log_bytes, so that somebody looks into it.
+void add_failure_log(Json& report, const std::string& directory);
 
 /// use: a mount, which counts as a power cycle. check: recovers and closes like a mount, but is no power cycle (fsck).
 /// look: recovery runs on private copies of what it changes; the device stays as it is (info, smart, fsck -n, a read-only mount).

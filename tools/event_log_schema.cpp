@@ -77,12 +77,12 @@ CREATE TABLE host_request(
 -- level requests: a call of an application
 CREATE TABLE fs_op(
   id INTEGER PRIMARY KEY,
-  ts_ns INTEGER NOT NULL,
-  dur_ns INTEGER NOT NULL,
+  ts_ns INTEGER NOT NULL,           -- the call
+  dur_ns INTEGER NOT NULL,          -- until its answer
   op INTEGER NOT NULL REFERENCES fs_op_name,
-  ino INTEGER NOT NULL,
-  offset_bytes INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
+  ino INTEGER NOT NULL,             -- the inode, as stat shows it
+  offset_bytes INTEGER NOT NULL,    -- in the file
+  bytes INTEGER NOT NULL,           -- asked for
   error INTEGER NOT NULL            -- errno, 0: done
 ) STRICT;
 
@@ -133,10 +133,12 @@ CREATE TABLE power(
   run INTEGER NOT NULL REFERENCES run,
   ts_ns INTEGER NOT NULL,
   kind INTEGER NOT NULL REFERENCES power_kind_name,
-  recovery_ns INTEGER NOT NULL,
-  pages_scanned INTEGER NOT NULL,
-  pages_torn INTEGER NOT NULL,
-  operations_undone INTEGER NOT NULL
+  recovery_ns INTEGER NOT NULL,     -- the drive's and the file system's; 0 but for a recovery
+  pages_scanned INTEGER NOT NULL,   -- spare areas that the recovery read
+  operations_torn INTEGER NOT NULL, -- programs and erases that the cut interrupted
+  operations_undone INTEGER NOT NULL, -- NAND operations that were due after the cut
+  words_torn INTEGER NOT NULL,      -- of the PRAM
+  words_undone INTEGER NOT NULL
 ) STRICT;
 
 -- level summary: the device's counters since the run began, once a second and at its end
@@ -234,10 +236,12 @@ CREATE VIEW v_nand_ops AS
 SELECT o.name AS op, c.name AS cause, count(*) AS commands, sum(n.pages) AS pages, sum(n.dur_ns) / 1e6 AS time_ms
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROUP BY n.op, n.cause;
 
--- host requests by kind (level requests)
+-- host requests by kind, with percentiles of their latency (level requests)
 CREATE VIEW v_host_requests AS
-SELECT o.name AS op, count(*) AS requests, sum(h.sectors) * 512 AS bytes, avg(h.dur_ns) / 1e3 AS mean_us, max(h.dur_ns) / 1e3 AS max_us, sum(h.failed) AS failed
-FROM host_request h JOIN host_op_name o USING(op) GROUP BY h.op;
+SELECT o.name AS op, max(n) AS requests, sum(sectors) * 512 AS bytes, avg(dur_ns) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
+  max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(dur_ns) / 1e3 AS max_us, sum(failed) AS failed
+FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY dur_ns) AS i, count(*) OVER (PARTITION BY op) AS n FROM host_request)
+  JOIN host_op_name o USING(op) GROUP BY op;
 
 -- PRAM words by user (level all): what the diff saved is compared - home
 CREATE VIEW v_pram_words AS
@@ -247,7 +251,8 @@ FROM pram_write p JOIN pram_user_name u USING(user) GROUP BY p.user;
 
 -- mounts, cuts and recoveries in order
 CREATE VIEW v_recovery AS
-SELECT p.run, p.ts_ns / 1e9 AS t_s, k.name AS what, p.recovery_ns / 1e6 AS recovery_ms, p.pages_scanned, p.pages_torn, p.operations_undone
+SELECT p.run, p.ts_ns / 1e9 AS t_s, k.name AS what, p.recovery_ns / 1e6 AS recovery_ms, p.pages_scanned, p.operations_torn, p.operations_undone,
+  p.words_torn, p.words_undone
 FROM power p JOIN power_kind_name k USING(kind) ORDER BY p.n;
 )";
 }

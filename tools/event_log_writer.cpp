@@ -87,7 +87,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
         {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
         {&gc_job_, "INSERT INTO gc_job VALUES(?,?,?,?,?,?,?)"},
         {&pram_write_, "INSERT INTO pram_write VALUES(NULL,?,?,?,?,?,?,?)"},
-        {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?)"},
+        {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?,?,?)"},
         {&sample_, "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?,?,?,?,?)"},
         {&sample_nand_, "INSERT INTO sample_nand VALUES(?,?,?,?,?)"},
         {&sample_channel_, "INSERT INTO sample_channel VALUES(?,?,?)"},
@@ -143,8 +143,8 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
         good = good && pram_write_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.user)}, id_of(e.parent), e.log_words,
                                        e.home_words, e.compared_words);
     for (const auto& e : batch.powers)
-        good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned, e.pages_torn,
-                                  e.operations_undone);
+        good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned,
+                                  e.operations_torn, e.operations_undone, e.words_torn, e.words_undone);
     return good;
 }
 

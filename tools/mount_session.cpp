@@ -46,6 +46,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     if (!opened)
         return std::unexpected(opened.error());
     session->opened_ = std::move(*opened);
+    session->directory_ = config.directory;
     Device& device = session->opened_->device();
     session->started_ = device.ready_at();
     MountConfig mount_config = config.mount;
@@ -158,6 +159,8 @@ Json MountSession::dispatch(const Json& request) {
         });
     else
         return failure(fmt::format("unknown request '{}'", command));
+    if (command == "info")
+        add_failure_log(report, directory_);
     return report;
 }
 
@@ -168,6 +171,7 @@ Json MountSession::stats() {
     for (const auto& [key, value] : operations.members())
         report.add(key, value);
     report.add("log_failure", opened_->log().failure());
+    add_failure_log(report, directory_);
     return report;
 }
 

@@ -53,6 +53,7 @@ private:
     void sample_until_stopped();
     void stop_sampler();
 
+    std::string directory_;
     std::unique_ptr<DeviceDirectory> opened_;
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;

@@ -73,6 +73,8 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
                          {"merges", Json::object({{"switch", after.ftl.switch_merges - before.ftl.switch_merges},
                                                   {"partial", after.ftl.partial_merges - before.ftl.partial_merges},
                                                   {"full", after.ftl.full_merges - before.ftl.full_merges}})},
+                         {"cache", Json{}}, // null until a scheme has a DRAM cache or a partitioner
+                         {"partition", Json{}},
                          {"sim_seconds", seconds},
                          {"wall_seconds", run.wall_seconds},
                          {"requests_per_wall_second", run.wall_seconds > 0 ? static_cast<double>(tally.requests()) / run.wall_seconds : 0.0},

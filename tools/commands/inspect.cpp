@@ -85,7 +85,11 @@ int run_info(const std::string& target, InfoShow show, bool json) {
     }
     if (show == InfoShow::config)
         return show_config(target, json);
-    return report_on(target, "info", json, [](DeviceDirectory& opened) { return info_report(opened.device()); });
+    return report_on(target, "info", json, [&](DeviceDirectory& opened) {
+        Json report = info_report(opened.device());
+        add_failure_log(report, target);
+        return report;
+    });
 }
 
 int run_smart(const std::string& target, bool json) {

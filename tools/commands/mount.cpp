@@ -163,12 +163,21 @@ std::string obstacle(const MountSessionConfig& config) {
     return {};
 }
 
-void detach_from_terminal() {
+/// From here on what goes wrong is written to the device's failure log. A read-only mount writes no file: it has syslog only.
+void detach_from_terminal(const MountSessionConfig& config) {
+    constexpr off_t worth_keeping = 1 << 20;
     const int null = ::open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2})
+    const std::string path = failure_log_path(config.directory);
+    const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    struct stat now{};
+    if (log >= 0 && ::fstat(log, &now) == 0 && now.st_size > worth_keeping && ::ftruncate(log, 0) != 0)
+        complain(fmt::format("{}: {}", path, std::strerror(errno)));
+    for (const int fd : {0, 1})
         ::dup2(null, fd);
-    if (null > 2)
-        ::close(null);
+    ::dup2(log >= 0 ? log : null, 2);
+    for (const int fd : {null, log})
+        if (fd > 2)
+            ::close(fd);
 }
 
 /// Serves; `ready` runs when the mount answers.
@@ -200,7 +209,7 @@ int serve_in_foreground(const MountSessionConfig& config) {
 
 [[noreturn]] void serve_as_daemon(const MountSessionConfig& config, int report) {
     ::setsid();
-    bool ready = false;
+    bool ready = false; // before: errors go to the terminal, after: to the failure log
     const auto tell = [&](const std::string& text) {
         const ssize_t written = ::write(report, text.data(), text.size());
         static_cast<void>(written);
@@ -212,20 +221,21 @@ int serve_in_foreground(const MountSessionConfig& config) {
             config,
             [&] {
                 ready = true;
-                detach_from_terminal();
+                detach_from_terminal(config);
                 if (::chdir("/") != 0)
                     return;
                 tell("+");
             },
             [&](const std::string& why) { tell("-" + why); },
             [&](const std::string& what) {
-                if (!ready)
-                    complain(what);
+                complain(what);
                 ::openlog("flashlab", LOG_PID, LOG_DAEMON);
                 ::syslog(LOG_ERR, "%s: %s", config.directory.c_str(), what.c_str());
             });
     } catch (const std::exception& error) {
-        if (!ready)
+        if (ready)
+            complain(fmt::format("internal error: {}", error.what()));
+        else
             tell(fmt::format("-internal error: {}", error.what()));
     }
     ::_exit(code);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Every command that needs no mount: its JSON keys, its exit codes, its help. What programs and scripts of users rely on.
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-cli.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failures=0
+wrong() { printf 'WRONG: %s\n' "$*"; failures=$((failures + 1)); }
+
+# has "KEYS" JSON: every key is there.
+has() {
+    local key
+    for key in $1; do [[ $2 == *"\"$key\":"* ]] || wrong "no key $key in: ${2:0:300}"; done
+}
+# code N COMMAND...: exit code N; errors only on stderr, as "flashlab: ...".
+code() {
+    local expected=$1 got=0
+    shift
+    "$FLASHLAB" "$@" > "$work/out" 2> "$work/err" || got=$?
+    [[ $got -eq $expected ]] || wrong "flashlab $*: exit code $got, expected $expected: $(head -n 1 "$work/err")"
+    if [[ $expected -ne 0 && ${1-} != fsck ]]; then
+        grep -q '^flashlab: ' "$work/err" || wrong "flashlab $*: no 'flashlab: ...' on stderr"
+        [[ ! -s $work/out ]] || wrong "flashlab $*: an error was printed on stdout"
+    fi
+}
+
+dev=$work/dev
+mkfs_keys="directory made preset ftl size_bytes channels groups blocks spare_blocks disk_bytes disk_bytes_at_most pram_bytes ram_bytes"
+has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" -n --json --size 1G)"
+[[ ! -e $dev ]] || wrong "mkfs -n made something"
+has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" --json --size 64M 2> /dev/null)"
+has "preset ftl label channels page_bytes device_bytes free_blocks spare_blocks bad_blocks data_bytes data_free_bytes pram_bytes clean_at_open failure_log" "$("$FLASHLAB" info "$dev" --json)"
+has "critical_warning avail_spare spare_thresh percent_used data_units_read data_units_written host_read_commands host_write_commands power_cycles power_on_hours
+     unsafe_shutdowns waf wear_min wear_mean wear_max spare_blocks bad_user_nand_blocks" "$("$FLASHLAB" smart "$dev" --json)"
+has "clean problems" "$("$FLASHLAB" fsck "$dev" --json)"
+"$FLASHLAB" info "$dev" --config | grep '^scheme = "hftl"' > /dev/null || wrong "info --config"
+has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
+"$FLASHLAB" info --keys | grep '^nand.channels ' > /dev/null || wrong "info --keys"
+"$FLASHLAB" presets | grep modern-tlc > /dev/null || wrong "presets"
+"$FLASHLAB" presets --json | grep '"modern-tlc"' > /dev/null || wrong "presets --json"
+"$FLASHLAB" query --schema | grep 'CREATE TABLE nand_op' > /dev/null || wrong "query --schema"
+"$FLASHLAB" query --views | grep 'CREATE VIEW v_waf_by_cause' > /dev/null || wrong "query --views"
+
+for level in device fs; do
+    bench=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)
+    has "trace ftl preset requests reads writes trims host_read_bytes host_write_bytes nand_read_pages nand_program_pages nand_erase_blocks waf gc_page_copies merges switch partial full
+         cache partition sim_seconds wall_seconds requests_per_wall_second peak_rss_bytes iops read_mb_s write_mb_s latency_us mean p50 p95 p99 p999 max read write channel_utilisation erase_count
+         min stddev config_hash seed version" "$bench"
+    # The same input and seed give the same bytes, wall-clock keys and RSS aside.
+    again=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)
+    without_clock() { sed -E 's/"(wall_seconds|requests_per_wall_second|peak_rss_bytes)":[^,]*,//g' <<< "$1"; }
+    [[ $(without_clock "$bench") == "$(without_clock "$again")" ]] || wrong "bench --level $level does not repeat"
+done
+
+code 0 --version
+code 0 --help
+for command in mkfs mount umount fsck info presets smart ctl query bench; do
+    code 0 "$command" --help
+    grep -q '^Example' "$work/out" || wrong "$command --help shows no example"
+done
+code 2
+code 2 nosuch
+code 2 mkfs
+code 2 mkfs "$work/x" --size 0
+code 2 mkfs "$work/x" --set nand.chanels=2
+code 1 mkfs "$dev" --size 64M
+code 2 mount "$dev"
+code 1 mount "$work/nowhere" "$work"
+code 1 umount "$work"
+code 1 info "$work/nowhere"
+code 1 smart "$work/nowhere"
+code 1 ctl "$work" stats
+code 2 ctl "$work" nosuch
+code 1 query "$dev" "SELECT 1"
+code 2 bench --rw sideways
+code 2 presets nosuch
+code 0 fsck "$dev"
+code 0 fsck -n "$dev"
+code 8 fsck "$work/nowhere"
+code 16 fsck --nonsense "$dev"
+((failures == 0)) || exit 1
+echo "ok: commands"
