@@ -39,6 +39,17 @@ struct FtlCounters {
     std::uint64_t partial_merges = 0;
     std::uint64_t full_merges = 0;
     std::uint64_t retired_blocks = 0;
+    // Schemes whose map lies on flash (DFTL): logical pages looked up, and what that cost.
+    std::uint64_t map_read_hits = 0;
+    std::uint64_t map_read_misses = 0;
+    std::uint64_t map_write_hits = 0;
+    std::uint64_t map_write_misses = 0;
+    std::uint64_t map_evictions = 0;        ///< entries that left the mapping cache for another
+    std::uint64_t map_dirty_evictions = 0;  ///< of these: had to be written first
+    std::uint64_t batch_updates = 0;        ///< translation pages written for dirty entries
+    std::uint64_t batch_entries = 0;        ///< dirty entries written by them
+    std::uint64_t translation_reads = 0;
+    std::uint64_t translation_writes = 0;   ///< without copies by collections
 };
 
 struct FtlSpace {

@@ -9,6 +9,7 @@
 #include "ftl/schemes/block_map_scheme.h"
 #include "ftl/schemes/coftl_scheme.h"
 #include "ftl/schemes/fast_scheme.h"
+#include "ftl/schemes/dftl_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
 #include "ftl/schemes/page_map_scheme.h"
@@ -39,6 +40,8 @@ std::span<const Scheme* const> schemes() {
         &log_block_scheme(),
         &fast_scheme(),
         &hftl_scheme(),
+        &page_map_scheme(),
+        &dftl_scheme(),
     };
     return all;
 }

@@ -88,6 +88,8 @@ const std::array keys{
     ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
     ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
               FIELD(ssd.ftl.checkpoint_blocks)},
+    ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries, 8 bytes each; 0: a 32nd of the map.",
+              FIELD(ssd.ftl.mapping_cache_bytes)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 

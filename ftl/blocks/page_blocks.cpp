@@ -18,6 +18,7 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       state_(array.geometry().blocks(), BlockState::outside),
       frontier_of_(array.geometry().blocks(), 0),
       settled_at_(array.geometry().blocks(), sim_start),
+      closed_by_(array.geometry().blocks(), sim_start),
       pinned_(array.geometry().blocks(), 0) {
     ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
     ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");
@@ -110,7 +111,7 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, O
     }
     if (!ready) {
         // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
-        if (ready.error().kind == FtlErrorKind::no_free_block) {
+        if (ready.error().kind == FtlErrorKind::no_free_block && !write.can_wait) {
             read_only_ = true;
             ready.error().kind = FtlErrorKind::read_only;
         }

@@ -50,6 +50,7 @@ struct RowWrite {
     PageKind kind = PageKind::data;
     std::uint32_t frontier = 0;
     std::optional<std::uint32_t> group{};   ///< none: the least busy one with room
+    bool can_wait = false;                  ///< no_free_block is told, and is not the end of the device
 };
 struct PlacedRow {
     std::uint32_t count = 0;                ///< 0: a program failed, come again
@@ -67,6 +68,8 @@ public:
 
     // Requests
     [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, SimTime now, Origin origin);
+    /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
+    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t group, std::uint32_t frontier, SimTime now) { return room(groups_[group], frontier, now); }
     [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units_.unit_at(placed.columns[i].block, placed.row); }
     /// The new unit of a logical page; invalidate() its old one first.
     void validate(UnitId unit);
@@ -107,8 +110,8 @@ public:
     [[nodiscard]] SimTime settled_at(BlockId block) const { return settled_at_[block.value()]; }
     /// All programs of the superblock, and of what replaced its units, end by then.
     [[nodiscard]] SimTime close_ready(const OpenSuperblock& set) const;
-    /// The last program of the superblock that this block belongs to; sim_start when it is not open.
-    [[nodiscard]] SimTime open_end(BlockId block) const;
+    /// Every program of this block ends by then, for blocks programmed since the mount.
+    [[nodiscard]] SimTime programmed_by(BlockId block) const;
     [[nodiscard]] std::uint64_t next_sequence() const { return next_sequence_; }
     [[nodiscard]] WriteSequence take_sequence() { return WriteSequence{next_sequence_++}; }
     [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
@@ -178,6 +181,7 @@ private:
     void drop_job(Job& job);
     [[nodiscard]] FtlResult<SimTime> collect_now(Group& group, BlockId victim, bool retire, SimTime now);
     SimTime idle_group(Group& group, SimTime now);
+    [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[frontier_of_[victim.value()]].copies_keep_free; }
     [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[frontier_of_[block.value()]]; }
 
     PageBlocksConfig config_;
@@ -193,6 +197,7 @@ private:
     std::vector<BlockState> state_;
     std::vector<std::uint8_t> frontier_of_;
     std::vector<SimTime> settled_at_;
+    std::vector<SimTime> closed_by_;         ///< end of the last program, once closed
     std::vector<std::uint8_t> pinned_;       ///< data blocks with a page that cannot be read: kept until nothing in them is valid
     std::vector<BlockId> failed_;            ///< a program failed: to be retired
     std::uint64_t next_sequence_ = 1;

@@ -65,16 +65,15 @@ FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTim
 /// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.
 FtlResult<PageBlocks::JobEnd> PageBlocks::copy_unit(Group& group, Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
     const std::uint32_t frontier = frontier_of_[units_.block_of(from).value()];
-    const std::uint32_t keep = std::max(keep_free, config_.frontiers[frontier].copies_keep_free);
     OpenSuperblock& set = group.frontiers[frontier].open;
     for (;;) {
         if (!set.has_room()) {
             retire_open(group, frontier);
             SimTime failed_at = now;
             // One block stays back where it can: a program that fails in the new superblock must find another.
-            if (!open_superblock(group, frontier, now, std::max(keep, free_in(group) >= 2 ? 1u : 0u), failed_at)) {
+            if (!open_superblock(group, frontier, now, std::max(keep_free, free_in(group) >= 2 ? 1u : 0u), failed_at)) {
                 if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
-                if (free_in(group) > keep) continue;
+                if (free_in(group) > keep_free) continue;
                 return JobEnd::no_room;
             }
         }
@@ -168,7 +167,7 @@ FtlResult<SimTime> PageBlocks::collect_now(Group& group, BlockId victim, bool re
         if (job.victim && job.victim != victim) drop_job(job);
         if (job.victim) job.retire = job.retire || retire;
         else start_job(job, victim, retire, now);
-        const auto run = run_job(group, job, now, sim_never, 0);
+        const auto run = run_job(group, job, now, sim_never, copies_keep_free(victim));
         if (!run) return std::unexpected(run.error());
         if (*run != JobEnd::no_room) break;
         const auto compacted = compact(group, now);
@@ -224,7 +223,7 @@ SimTime PageBlocks::idle_group(Group& group, SimTime now) {
         start_job(group.job, *victim, false, now);
     }
     if (group.job.next_slice > now) return std::min(close_at, group.job.next_slice);
-    const auto run = run_job(group, group.job, now, now + slice, keep);
+    const auto run = run_job(group, group.job, now, now + slice, std::max(keep, copies_keep_free(*group.job.victim)));
     if (!run || !failed_.empty()) {
         if (run && !retire_failed(now)) return close_at;
         return read_only_ ? sim_never : std::min(close_at, now + slice);

@@ -52,12 +52,19 @@ FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
             if (free > keep && units_per_block - valid_.count(*victim) < std::max(1u, units_per_block / 8)) break;
             start_job(group.job, *victim, false, at);
         }
-        const auto run = run_job(group, group.job, at, sim_never, 0);
+        const BlockId victim = *group.job.victim;
+        const auto run = run_job(group, group.job, at, sim_never, copies_keep_free(victim));
         if (!run) return std::unexpected(run.error());
         if (*run == JobEnd::no_room) {
             const auto compacted = compact(group, at);
             if (!compacted) return std::unexpected(compacted.error());
-            if (!*compacted) break;
+            if (!*compacted && copies_keep_free(victim) == 0) break;
+            if (!*compacted) { // after a cut the blocks kept for others may be all there are
+                start_job(group.job, victim, false, at);
+                const auto last = run_job(group, group.job, at, sim_never, 0);
+                if (!last) return std::unexpected(last.error());
+                if (*last == JobEnd::no_room) break;
+            }
         }
         at = std::max(at, f.open.ready);
         if (f.open.has_room() && free_in(group) >= keep) break;
@@ -73,7 +80,7 @@ FtlResult<bool> PageBlocks::compact(Group& group, SimTime now) {
         if (!victim) return false;
         start_job(group.inner, *victim, false, now);
     }
-    const auto run = run_job(group, group.inner, now, sim_never, 0);
+    const auto run = run_job(group, group.inner, now, sim_never, copies_keep_free(*group.inner.victim));
     if (!run) return std::unexpected(run.error());
     return *run == JobEnd::finished;
 }
@@ -151,11 +158,10 @@ SimTime PageBlocks::close_ready(const OpenSuperblock& set) const {
     return at;
 }
 
-SimTime PageBlocks::open_end(BlockId block) const {
-    if (state_[block.value()] != BlockState::open) return sim_start;
+SimTime PageBlocks::programmed_by(BlockId block) const {
+    if (state_[block.value()] != BlockState::open) return closed_by_[block.value()];
     const Frontier& f = groups_[group_of(block)].frontiers[frontier_of_[block.value()]];
-    const bool is_open = std::ranges::any_of(f.open.columns, [block](const OpenColumn& c) { return c.block == block; });
-    return is_open ? f.open.last_end : f.closing.last_end;
+    return std::max(f.open.last_end, f.closing.last_end);
 }
 
 void PageBlocks::close_due(Group& group, SimTime now) {
@@ -168,6 +174,7 @@ void PageBlocks::close(Group&, OpenSuperblock& set, SimTime now) {
     owner_.closed(set, std::max(now, close_ready(set)));
     for (const OpenColumn& c : set.columns) {
         state_[c.block.value()] = BlockState::data;
+        closed_by_[c.block.value()] = set.last_end;
         full_of(c.block).add(c.block, valid_.count(c.block));
     }
     set.reset();

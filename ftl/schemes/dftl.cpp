@@ -1,0 +1,185 @@
+#include "ftl/schemes/dftl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace flashlab {
+
+Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std::uint32_t cached_entries, NandArray& array, EventSink& events,
+           std::unique_ptr<VictimPolicy> policy)
+    : array_{array},
+      logical_pages_{journal.shape.logical_pages},
+      entries_per_page_{entries_per_page(UnitGeometry{array.geometry(), blocks.pages_per_unit})},
+      to_page_{entries_per_page_},
+      on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_, unmapped),
+      gtd_(on_flash_.size() / entries_per_page_, unmapped),
+      cache_{cached_entries, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
+      blocks_{blocks, array, events, *this, std::move(policy)},
+      journal_{journal, array, blocks_},
+      reader_{array, blocks_},
+      page_(blocks_.units().bytes_per_unit()) {
+    ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
+}
+
+FtlResult<SimTime> Dftl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a read lies in the logical space");
+    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    const auto looked_up = look_up(first, pages, now, origin);
+    if (!looked_up) return looked_up;
+    counters_.host_pages_read += pages;
+    return reader_.read(first, pages, to, *looked_up, origin, [this](Lpn lpn) { return unit_of(entry_of(lpn)); });
+}
+
+FtlResult<SimTime> Dftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(lpn.value() < logical_pages_ && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+    const auto looked_up = look_up(lpn, 1, now, origin);
+    if (!looked_up) return looked_up;
+    ++counters_.host_pages_read;
+    return reader_.read_part(lpn, unit_of(entry_of(lpn)), offset, bytes, to, *looked_up, origin);
+}
+
+FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a write lies in the logical space");
+    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    if (const auto done = checkpoint_if_due(now, origin); !done) return done;
+    SimTime done = now;
+    SimTime at = now;
+    for (std::uint32_t i = 0; i < pages;) {
+        const std::uint32_t lpn = first.value() + i;
+        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
+        const std::uint32_t run = std::min(pages - i, blocks_.units().geometry().planes_per_die());
+        std::uint32_t new_entries = 0;
+        for (std::uint32_t k = 0; k < run; ++k) new_entries += cache_.peek(Lpn{lpn + k}) ? 0 : 1;
+        const auto room = make_room(new_entries, at, origin);
+        if (!room) return room;
+        at = std::max(at, *room);
+        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = run, .from = part}, at, origin);
+        if (!placed) return std::unexpected(placed.error());
+        for (std::uint32_t k = 0; k < placed->count; ++k) {
+            const UnitId unit = blocks_.unit_of(*placed, k);
+            if (const auto old = unit_of(entry_of(Lpn{lpn + k}))) blocks_.invalidate(*old, placed->end);
+            blocks_.validate(unit);
+            set_entry(Lpn{lpn + k}, unit.value() + 1);
+        }
+        i += placed->count;
+        done = std::max(done, placed->end);
+        programmed_at_ = std::max(programmed_at_, done);
+        if (!blocks_.has_failed_blocks()) continue;
+        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
+    }
+    counters_.host_pages_written += pages;
+    durable_at_ = std::max(durable_at_, done);
+    return done;
+}
+
+FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a trim lies in the logical space");
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    const std::uint64_t trimmed_before = counters_.host_pages_trimmed;
+    SimTime done = now;
+    for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
+        const std::uint32_t page = page_of(Lpn{l});
+        const std::uint32_t stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, (page + std::uint64_t{1}) * entries_per_page_));
+        const auto trimmed = trim_in_page(page, Lpn{l}, stop - l, now, origin);
+        if (!trimmed) return trimmed;
+        done = std::max(done, *trimmed);
+        l = stop;
+    }
+    if (counters_.host_pages_trimmed != trimmed_before) journal_.trimmed(first, pages);
+    if (blocks_.has_failed_blocks())
+        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
+    if (journal_.is_full())
+        if (const auto written = flush_trims(now, origin); !written) return written;
+    return done;
+}
+
+FtlResult<SimTime> Dftl::flush(SimTime now, Origin origin) {
+    ensure(recovered_, "recover() comes first");
+    const SimTime written = std::max(now, durable_at_);
+    if (blocks_.is_read_only()) return written;
+    const auto trims = flush_trims(now, origin);
+    if (!trims) return trims;
+    return std::max(written, *trims);
+}
+
+SimTime Dftl::idle(SimTime now) {
+    if (!recovered_ || blocks_.is_read_only()) return sim_never;
+    if (!checkpoint_if_due(now, {Cause::map, no_event})) return sim_never;
+    return blocks_.idle(now);
+}
+
+FtlResult<SimTime> Dftl::relocate(BlockId block, SimTime now) {
+    ensure(recovered_, "recover() comes first");
+    return blocks_.relocate(block, now);
+}
+
+void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
+    programmed_at_ = std::max(programmed_at_, end);
+    if (oob.kind == PageKind::translation) {
+        ensure(gtd_[oob.lpn.value()] == from.value() + 1, "a valid translation page is the newest of its entries");
+        gtd_[oob.lpn.value()] = to.value() + 1;
+        return;
+    }
+    ensure(entry_of(oob.lpn) == from.value() + 1, "a valid unit is its page's newest version");
+    if (cache_.peek(oob.lpn)) return cache_.update(oob.lpn, to.value() + 1); // lazy copying
+    cache_.insert_cold(oob.lpn, to.value() + 1);
+    moved_pages_.push_back(page_of(oob.lpn));
+}
+
+/// The translation pages of what was moved are written, once each. The erase need not wait for them: a census finds the copies.
+FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
+    if (blocks_.frontier_of(victim) == data_frontier) {
+        std::vector<std::uint32_t> pages;
+        std::swap(pages, moved_pages_);
+        std::ranges::sort(pages);
+        pages.erase(std::ranges::unique(pages).begin(), pages.end());
+        for (std::size_t i = 0; i < pages.size(); ++i) {
+            const auto updated = batch_update(pages[i], at, {Cause::map, job});
+            if (updated) continue;
+            if (updated.error().kind != FtlErrorKind::no_free_block) return updated;
+            moved_pages_.push_back(pages[i]); // they stay dirty, above the cache's capacity, until there is room
+        }
+        drop_clean_excess();
+        pages.clear();
+        if (moved_pages_.empty()) std::swap(pages, moved_pages_); // keeps the memory
+    }
+    if (!journal_.is_kept(victim)) return at;
+    return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+}
+
+BlockStatus Dftl::status_of(BlockId block) const {
+    return blocks_.status_of(block, blocks_.frontier_of(block) == map_frontier ? BlockUse::translation : BlockUse::data);
+}
+
+FtlCounters Dftl::counters() const {
+    FtlCounters all = counters_;
+    blocks_.count_into(all);
+    return all;
+}
+
+std::vector<CheckProblem> Dftl::check() {
+    std::vector<CheckProblem> out = journal_.check();
+    blocks_.check(out);
+    MapCheck map{"F1", "F4", blocks_.units(), array_};
+    const auto check = [&](std::uint32_t page, PageKind kind, std::uint32_t entry) {
+        if (const auto unit = unit_of(entry)) map.check({Lpn{page}, kind, *unit}, blocks_.valid().test(*unit), blocks_.next_sequence(), out);
+    };
+    std::uint64_t dirty = 0;
+    for (std::uint32_t l = 0; l < logical_pages_; ++l) {
+        check(l, PageKind::data, entry_of(Lpn{l}));
+        if (entry_of(Lpn{l}) != on_flash_[l]) ++dirty;
+    }
+    for (std::uint32_t p = 0; p < gtd_.size(); ++p) check(p, PageKind::translation, gtd_[p]);
+    if (dirty > cache_.dirty()) out.push_back({"F2", "mapping cache", fmt::format("{} entries differ from flash, {} are dirty", dirty, cache_.dirty())});
+    if (map.units_named() != blocks_.valid().total())
+        out.push_back({"F1", "valid bits", fmt::format("{} valid units, {} named", blocks_.valid().total(), map.units_named())});
+    return out;
+}
+
+} // namespace flashlab

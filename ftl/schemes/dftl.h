@@ -1,0 +1,121 @@
+/// DFTL: a page map whose table lies on flash; DRAM holds the entries in use.
+///
+/// Idea       Translation pages, arrays of entries in order of the logical page, have a frontier of their own. The global translation directory (GTD) says where
+///            each lies. The mapping cache (CMT) holds entries in LRU order: a read miss reads a translation page, a write miss makes a dirty entry without any
+///            flash operation; when a dirty entry must leave, all dirty ones of its translation page are written with it (batch update). A collection that
+///            moves a data page changes its cached entry (lazy copying); of pages not cached it updates the translation pages, once for each victim.
+/// Invariant  F1 the entry of a logical page is the cached one, else the one in its translation page; it names a valid unit, and no two entries name one.
+///            F2 gtd_ names the newest version of each translation page; on_flash_ is what that page holds: entries not cached, or cached and clean, are equal.
+///            F3 a translation page starts after every data page that its new entries name has ended, and holds every entry that was dirty then.
+///            F4 the OOB of a unit's pages names its logical (translation) page. F5 blocks: B1 to B4 of page_blocks.h; checkpoints: J1 to J4 of page_journal.h.
+/// Cost       DRAM of the device: 8 bytes a cached entry, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read, an eviction of a
+///            dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run needs no payload.)
+/// Power cut  Checkpoint = GTD and dirty entries. Recovery: that, the census of blocks programmed since, one read of each translation page.
+/// Source     Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings",
+///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: schemes/DFTL.md.
+#pragma once
+
+#include "base/divider.h"
+#include "ftl/blocks/map_check.h"
+#include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/unit_reader.h"
+#include "ftl/cache/mapping_cache.h"
+#include "ftl/recovery/page_journal.h"
+
+namespace flashlab {
+
+class Dftl final : public Ftl, private PageOwner {
+public:
+    static constexpr std::uint32_t data_frontier = 0;
+    static constexpr std::uint32_t map_frontier = 1;
+
+    Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std::uint32_t cached_entries, NandArray& array, EventSink& events,
+         std::unique_ptr<VictimPolicy> policy);
+
+    std::string_view name() const override { return "dftl"; }
+    std::uint32_t logical_page_bytes() const override { return blocks_.units().bytes_per_unit(); }
+    std::uint32_t logical_pages() const override { return logical_pages_; }
+
+    FtlResult<FtlRecovery> recover(SimTime now) override;
+    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
+    SimTime idle(SimTime now) override;
+    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> shut_down(SimTime now) override;
+
+    bool is_mapped(Lpn lpn) const override { return entry_of(lpn) != unmapped; }
+    FtlCounters counters() const override;
+    FtlSpace space() const override { return blocks_.space(); }
+    BlockStatus status_of(BlockId block) const override;
+    std::vector<CheckProblem> check() override;
+    [[nodiscard]] const MappingCache& cache() const { return cache_; }
+
+    /// Entries of a translation page; the pages of a map.
+    [[nodiscard]] static std::uint32_t entries_per_page(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
+    [[nodiscard]] static std::uint32_t translation_pages(const UnitGeometry& units, std::uint32_t logical_pages) {
+        return (logical_pages + entries_per_page(units) - 1) / entries_per_page(units);
+    }
+    /// Of the scheme's part of a checkpoint.
+    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries);
+
+private:
+    static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
+
+    [[nodiscard]] std::uint32_t entry_of(Lpn lpn) const { return cache_.peek(lpn).value_or(on_flash_[lpn.value()]); }
+    [[nodiscard]] static std::optional<UnitId> unit_of(std::uint32_t entry) { return entry == unmapped ? std::nullopt : std::optional{UnitId{entry - 1}}; }
+    [[nodiscard]] std::uint32_t page_of(Lpn lpn) const { return to_page_.divide(lpn.value()); }
+
+    SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
+    void closed(OpenSuperblock&, SimTime) override {}
+    void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override;
+    FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
+    SimTime condemned(BlockId, SimTime now, EventId) override { return now; }
+
+    // dftl_map.cpp: the map's traffic with flash
+    /// The entries of the run are in the cache, or none is needed; returns when.
+    [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
+    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, SimTime now, Origin origin);
+    /// Writes the translation page with all its dirty entries. None when the group has no room now: they stay dirty.
+    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> read_translation_page(std::uint32_t page, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    void forget_page(std::uint32_t page, SimTime now);
+    void drop_clean_excess();
+    void set_entry(Lpn lpn, std::uint32_t entry);
+    [[nodiscard]] std::span<const std::byte> map_bytes();
+    [[nodiscard]] FtlResult<SimTime> checkpoint_if_due(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
+
+    // dftl_recovery.cpp
+    struct DirtyEntry {
+        Lpn lpn;
+        std::uint32_t entry;
+    };
+    [[nodiscard]] bool decode(std::span<const std::byte> scheme_part, std::vector<DirtyEntry>& dirty);
+    [[nodiscard]] FtlResult<SimTime> read_translation_pages(SimTime now, FtlRecovery& report);
+    [[nodiscard]] bool take_map(std::span<const std::uint32_t> map);
+
+    NandArray& array_;
+    std::uint32_t logical_pages_;
+    std::uint32_t entries_per_page_;
+    Divider to_page_;
+    std::vector<std::uint32_t> on_flash_;       ///< what the translation pages hold, by logical page
+    std::vector<std::uint32_t> gtd_;            ///< unit + 1 by translation page, 0 = never written
+    MappingCache cache_;
+    PageBlocks blocks_;
+    PageJournal journal_;
+    UnitReader reader_;
+    FtlCounters counters_;
+    std::vector<std::uint32_t> moved_pages_;    ///< translation pages of entries that a collection moved and that are not in use
+    std::vector<std::byte> page_;               ///< a translation page, for program and recovery
+    std::vector<std::byte> checkpoint_;
+    SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names
+    SimTime durable_at_ = sim_start;
+    bool recovered_ = false;
+};
+
+} // namespace flashlab

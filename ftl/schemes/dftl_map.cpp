@@ -1,0 +1,183 @@
+/// DFTL's traffic between the mapping cache and the translation pages.
+#include <algorithm>
+
+#include "ftl/schemes/dftl.h"
+
+namespace flashlab {
+
+FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    SimTime at = now;
+    std::optional<std::uint32_t> just_read;
+    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
+        const Lpn lpn{l};
+        if (cache_.use(lpn)) {
+            ++counters_.map_read_hits;
+            continue;
+        }
+        ++counters_.map_read_misses;
+        const std::uint32_t page = page_of(lpn);
+        if (gtd_[page] == unmapped) continue; // the directory itself says that nothing is there
+        const auto room = make_room(1, at, origin);
+        if (!room) return room;
+        at = std::max(at, *room);
+        if (just_read != page) { // one read serves the pages of one request
+            const auto read = read_translation_page(page, at, origin);
+            if (!read) return read;
+            at = *read;
+            just_read = page;
+        }
+        const bool has_room = cache_.size() < cache_.capacity() || !blocks_.is_read_only();
+        if (has_room && !cache_.peek(lpn)) cache_.insert(lpn, on_flash_[l], false); // making room may have moved the page, and its entry here
+    }
+    return at;
+}
+
+FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin origin) {
+    SimTime at = now;
+    while (cache_.size() != 0 && cache_.size() + entries > cache_.capacity()) {
+        const auto victim = *cache_.coldest();
+        if (!victim.is_dirty) {
+            cache_.remove(victim.lpn);
+            ++counters_.map_evictions;
+            continue;
+        }
+        if (blocks_.is_read_only()) break;
+        ++counters_.map_dirty_evictions;
+        const auto written = batch_update(page_of(victim.lpn), at, origin);
+        if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
+        if (!written) return written;
+        at = std::max(at, *written);
+    }
+    return at;
+}
+
+FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, SimTime now, Origin origin) {
+    const UnitGeometry& units = blocks_.units();
+    const UnitId unit{gtd_[page] - 1};
+    SimTime done = now;
+    for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
+        const auto read = array_.read(PageRead{units.page_of(unit, p), 0, units.geometry().page_bytes(), {}}, now, {Cause::map, origin.parent});
+        if (!read) return std::unexpected(blocks_.fail(read.error(), Lpn{page * entries_per_page_}));
+        done = std::max(done, *read);
+    }
+    ++counters_.translation_reads;
+    return done;
+}
+
+FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin origin) {
+    const std::uint32_t group = page % blocks_.groups(); // a home for each, so that every group's share of translation pages is known
+    for (;;) {
+        if (const auto room = blocks_.make_room(group, map_frontier, now); !room) return room;
+        if (cache_.dirty_of(page) == 0) return now; // a collection that made the room has written them
+        SimTime at = now;
+        if (gtd_[page] != unmapped) {
+            const auto read = read_translation_page(page, now, origin);
+            if (!read) return read;
+            at = *read;
+        }
+        const auto from = std::as_bytes(std::span{on_flash_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_));
+        std::ranges::copy(from, page_.begin());
+        cache_.for_each_dirty_of(page, [&](Lpn lpn, std::uint32_t entry) {
+            std::memcpy(page_.data() + std::size_t{to_page_.remainder(lpn.value())} * 4, &entry, 4);
+            if (const auto unit = unit_of(entry)) at = std::max(at, blocks_.programmed_by(blocks_.units().block_of(*unit))); // F3
+        });
+        const auto placed = blocks_.write_row({.first = Lpn{page}, .pages = 1, .from = page_, .kind = PageKind::translation, .frontier = map_frontier,
+                                               .group = group, .can_wait = true},
+                                              at, {Cause::map, origin.parent});
+        if (!placed) return std::unexpected(placed.error());
+        if (placed->count == 0) continue;
+        const UnitId unit = blocks_.unit_of(*placed, 0);
+        if (const auto old = unit_of(gtd_[page])) blocks_.invalidate(*old, placed->end);
+        blocks_.validate(unit);
+        gtd_[page] = unit.value() + 1;
+        std::memcpy(on_flash_.data() + std::size_t{page} * entries_per_page_, page_.data(), page_.size());
+        ++counters_.batch_updates;
+        counters_.batch_entries += cache_.dirty_of(page);
+        ++counters_.translation_writes;
+        cache_.clean(page);
+        programmed_at_ = std::max(programmed_at_, placed->end);
+        return placed->end;
+    }
+}
+
+/// After a batch update of what collections brought: those entries are clean and were never asked for.
+void Dftl::drop_clean_excess() {
+    while (cache_.size() > cache_.capacity()) {
+        const auto victim = *cache_.coldest();
+        if (victim.is_dirty) return;
+        cache_.remove(victim.lpn);
+    }
+}
+
+/// A host's write: the entry is dirty and in use.
+void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
+    if (cache_.use(lpn)) {
+        ++counters_.map_write_hits;
+        cache_.update(lpn, entry);
+    } else {
+        ++counters_.map_write_misses;
+        cache_.insert(lpn, entry, true);
+    }
+}
+
+FtlResult<SimTime> Dftl::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    if (gtd_[page] == unmapped && cache_.dirty_of(page) == 0) return now;
+    const std::uint32_t end = first.value() + pages;
+    const bool is_whole = to_page_.remainder(first.value()) == 0 && (pages == entries_per_page_ || end == logical_pages_);
+    SimTime at = now;
+    bool reads_page = false;
+    for (std::uint32_t l = first.value(); l < end && !reads_page; ++l) reads_page = on_flash_[l] != unmapped && !cache_.peek(Lpn{l});
+    if (reads_page) { // to learn which pages are invalid now
+        const auto read = read_translation_page(page, now, origin);
+        if (!read) return read;
+        at = *read;
+    }
+    bool brought = false;
+    for (std::uint32_t l = first.value(); l < end; ++l) {
+        const Lpn lpn{l};
+        const auto unit = unit_of(entry_of(lpn));
+        const bool is_cached = cache_.peek(lpn).has_value();
+        if (is_whole && is_cached) cache_.remove(lpn);
+        if (!unit) continue;
+        ++counters_.host_pages_trimmed;
+        journal_.keep_until_flushed(blocks_.units().block_of(*unit));
+        blocks_.invalidate(*unit, now);
+        if (is_whole) continue;
+        if (is_cached) {
+            cache_.update(lpn, unmapped);
+        } else {
+            cache_.insert_cold(lpn, unmapped);
+            brought = true;
+        }
+    }
+    if (is_whole) forget_page(page, now);
+    if (!brought) return at;
+    const auto written = batch_update(page, at, origin);
+    if (!written && written.error().kind != FtlErrorKind::no_free_block) return written;
+    drop_clean_excess();
+    return at;
+}
+
+/// Nothing is mapped there any more. While the trim waits, an older version of the page may be on flash that only this one outdates.
+void Dftl::forget_page(std::uint32_t page, SimTime now) {
+    const auto unit = unit_of(gtd_[page]);
+    if (!unit) return;
+    journal_.keep_until_flushed(blocks_.units().block_of(*unit));
+    blocks_.invalidate(*unit, now);
+    gtd_[page] = unmapped;
+    std::ranges::fill(std::span{on_flash_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_), unmapped);
+}
+
+FtlResult<SimTime> Dftl::checkpoint_if_due(SimTime now, Origin origin) {
+    if (!journal_.is_checkpoint_due()) return now;
+    if (const auto room = make_room(0, now, origin); !room) return room;
+    return journal_.checkpoint(map_bytes(), std::max(now, programmed_at_), origin);
+}
+
+FtlResult<SimTime> Dftl::flush_trims(SimTime now, Origin origin) {
+    if (!journal_.needs_map_to_flush()) return journal_.flush_trims({}, now, origin);
+    if (const auto room = make_room(0, now, origin); !room) return room;
+    return journal_.flush_trims(map_bytes(), std::max(now, programmed_at_), origin);
+}
+
+} // namespace flashlab

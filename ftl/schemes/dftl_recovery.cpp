@@ -1,0 +1,134 @@
+/// DFTL across power cuts and clean shutdowns. Its part of a checkpoint: FORMAT.md.
+#include <algorithm>
+
+#include "base/little_endian.h"
+#include "ftl/schemes/dftl.h"
+
+namespace flashlab {
+
+std::uint64_t Dftl::checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries) {
+    // Dirty entries: the cache's, and above its capacity those of a collection under way and of one given up in each group.
+    const std::uint64_t dirty = std::uint64_t{cached_entries} + 2ull * groups * units.units_per_block();
+    return 8 + 4ull * translation_pages(units, units.units()) + 8 * dirty;
+}
+
+std::span<const std::byte> Dftl::map_bytes() {
+    checkpoint_.resize(8 + 4 * gtd_.size() + 8 * std::size_t{cache_.dirty()});
+    LittleEndianWriter out{checkpoint_};
+    out.u32(static_cast<std::uint32_t>(gtd_.size()));
+    out.u32(cache_.dirty());
+    for (const std::uint32_t entry : gtd_) out.u32(entry);
+    cache_.for_each_dirty([&out](Lpn lpn, std::uint32_t entry) {
+        out.u32(lpn.value());
+        out.u32(entry);
+    });
+    ensure(out.full(), "the directory and the dirty entries fill their part");
+    return checkpoint_;
+}
+
+bool Dftl::decode(std::span<const std::byte> scheme_part, std::vector<DirtyEntry>& dirty) {
+    if (scheme_part.empty()) return true; // no checkpoint yet
+    LittleEndianReader in{scheme_part};
+    const std::uint32_t pages = in.u32();
+    const std::uint32_t entries = in.u32();
+    if (in.failed() || pages != gtd_.size() || in.left() != 4ull * pages + 8ull * entries) return false;
+    for (std::uint32_t& entry : gtd_) entry = in.u32();
+    for (std::uint32_t i = 0; i < entries; ++i) {
+        const Lpn lpn{in.u32()};
+        const std::uint32_t entry = in.u32();
+        if (lpn.value() >= logical_pages_) return false;
+        dirty.push_back({lpn, entry});
+    }
+    return true;
+}
+
+FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
+    ensure(!recovered_, "recover() is called once");
+    FtlRecovery report;
+    auto start = journal_.recover(now, report);
+    if (!start) return std::unexpected(start.error());
+    const FtlError foreign{FtlErrorKind::read_only, Lpn{0}, start->done};
+    const UnitGeometry& units = blocks_.units();
+    const std::uint64_t since = start->checkpoint.next_sequence;
+    std::vector<DirtyEntry> dirty;
+    if (!decode(start->scheme_part, dirty)) return std::unexpected(foreign);
+    std::vector<bool> is_rewritten(gtd_.size());
+    if (!start->was_clean) {
+        for (const FoundUnit& f : start->census.found())
+            if (f.kind == PageKind::translation && f.sequence.value() >= since && f.lpn.value() < gtd_.size()) is_rewritten[f.lpn.value()] = true;
+        rebuild_map(gtd_, PageKind::translation, units, start->census, nullptr, since);
+    }
+    const auto read = read_translation_pages(start->done, report);
+    if (!read) return std::unexpected(read.error());
+    start->done = *read;
+    std::vector<std::uint32_t> map(on_flash_.begin(), on_flash_.begin() + logical_pages_);
+    for (const DirtyEntry& d : dirty)
+        if (!is_rewritten[page_of(d.lpn)]) map[d.lpn.value()] = d.entry; // F3: a page written since holds it
+    if (!start->was_clean) rebuild_map(map, PageKind::data, units, start->census, &start->trims, since);
+    if (!take_map(map)) return std::unexpected(foreign);
+    const auto ready = journal_.load(*start, start->done);
+    if (!ready) return std::unexpected(ready.error());
+    report.done = programmed_at_ = durable_at_ = *ready;
+    recovered_ = true;
+    return report;
+}
+
+FtlResult<SimTime> Dftl::read_translation_pages(SimTime now, FtlRecovery& report) {
+    const UnitGeometry& units = blocks_.units();
+    const std::uint32_t page_bytes = units.geometry().page_bytes();
+    SimTime done = now;
+    for (std::uint32_t page = 0; page < gtd_.size(); ++page) {
+        const auto unit = unit_of(gtd_[page]);
+        if (!unit) continue;
+        if (unit->value() >= units.units()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, done});
+        for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
+            const auto part = std::span{page_}.subspan(std::size_t{p} * page_bytes, page_bytes);
+            const auto read = array_.read(PageRead{units.page_of(*unit, p), 0, page_bytes, part}, now, {Cause::recovery, no_event});
+            if (!read) return std::unexpected(blocks_.fail(read.error(), Lpn{page * entries_per_page_}));
+            done = std::max(done, *read);
+            ++report.pages_scanned;
+        }
+        std::memcpy(on_flash_.data() + std::size_t{page} * entries_per_page_, page_.data(), page_.size());
+    }
+    return done;
+}
+
+/// Valid bits, and as dirty entries what flash does not hold; false when units are named twice or are none.
+bool Dftl::take_map(std::span<const std::uint32_t> map) {
+    ValidMap& valid = blocks_.valid_to_load();
+    const auto take = [&](std::uint32_t entry) {
+        const UnitId unit{entry - 1};
+        if (unit.value() >= blocks_.units().units() || valid.test(unit)) return false;
+        valid.set(unit);
+        return true;
+    };
+    for (std::uint32_t page = 0; page < gtd_.size(); ++page) {
+        const std::size_t first = std::size_t{page} * entries_per_page_;
+        const auto entries = map.subspan(first, std::min<std::size_t>(entries_per_page_, map.size() - first));
+        if (std::ranges::all_of(entries, [](std::uint32_t e) { return e == unmapped; })) { // trimmed as a whole
+            gtd_[page] = unmapped;
+            std::ranges::fill(std::span{on_flash_}.subspan(first, entries_per_page_), unmapped);
+            continue;
+        }
+        if (gtd_[page] != unmapped && !take(gtd_[page])) return false;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i] != unmapped && !take(entries[i])) return false;
+            if (entries[i] != on_flash_[first + i]) cache_.insert_cold(Lpn{static_cast<std::uint32_t>(first + i)}, entries[i]);
+        }
+    }
+    return true;
+}
+
+FtlResult<SimTime> Dftl::shut_down(SimTime now) {
+    ensure(recovered_, "recover() comes first");
+    if (blocks_.is_read_only()) {
+        recovered_ = false;
+        return std::max(now, programmed_at_);
+    }
+    if (const auto room = make_room(0, now, {Cause::map, no_event}); !room) return room;
+    recovered_ = false;
+    blocks_.settle_down(now);
+    return journal_.shut_down(map_bytes(), std::max(now, programmed_at_));
+}
+
+} // namespace flashlab

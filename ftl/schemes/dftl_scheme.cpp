@@ -1,0 +1,70 @@
+#include "ftl/schemes/dftl_scheme.h"
+
+#include <algorithm>
+
+#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/dftl.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint32_t tag = 0x6c74'6664; // "dftl"
+
+// What each frontier leaves to those that must go on when it cannot (schemes/DFTL.md, "Reserve").
+constexpr FrontierRule data_rule{.writes_keep_free = 4, .copies_keep_free = 2, .columns = 0};
+constexpr FrontierRule map_rule{.writes_keep_free = 1, .copies_keep_free = 0, .columns = 1};
+constexpr std::uint32_t spare_blocks_a_group = 7;
+
+std::uint32_t cached_entries(const SsdConfig& config, const UnitGeometry& units) {
+    const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
+    const std::uint64_t bytes = config.ftl.mapping_cache_bytes == 0 ? map_bytes / 32 : config.ftl.mapping_cache_bytes;
+    const std::uint64_t entries = bytes / MappingCache::device_bytes_per_entry;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, 4, units.units()));
+}
+
+std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) { return config.ftl.groups == 0 ? g.dies() : std::min(config.ftl.groups, g.dies()); }
+
+std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
+    const UnitGeometry units{g, config.ftl.mapping_unit_pages};
+    const std::uint32_t groups = groups_of(config, g);
+    return PageJournal::checkpoint_bytes_at_most(units, groups, 2, Dftl::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
+}
+
+std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geometry& g) {
+    if (const auto possible = can_map_units(config, g, "dftl"); !possible) return std::unexpected(possible.error());
+    const UnitGeometry units{g, config.ftl.mapping_unit_pages};
+    const std::uint32_t groups = groups_of(config, g);
+    // Each group's share of the translation pages, rounded up to a block, and the block that is open.
+    const std::uint64_t a_group = (Dftl::translation_pages(units, units.units()) + groups - 1) / groups;
+    const std::uint64_t blocks_a_group = (a_group + units.units_per_block() - 1) / units.units_per_block();
+    return plan_pages(config, g, {.scheme = "dftl", .spare_a_group = spare_blocks_a_group + 1, .has_meta_log = true,
+                                  .checkpoint_bytes = checkpoint_bytes(config, g), .own_units = groups * blocks_a_group * units.units_per_block()});
+}
+
+std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts) {
+    auto policy = victim_policy_of(parts.config);
+    if (!policy) return std::unexpected(policy.error());
+    const Geometry& g = parts.array.geometry();
+    const UnitGeometry units{g, parts.config.ftl.mapping_unit_pages};
+    PageJournalConfig journal;
+    journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
+    journal.interval_blocks = parts.config.ftl.checkpoint_blocks;
+    journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
+    PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
+    blocks.closes_at_once = true;
+    blocks.stamps_pages = true;
+    blocks.frontiers = {data_rule, map_rule};
+    blocks.spare_blocks_a_group = spare_blocks_a_group;
+    blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
+    return std::make_unique<Dftl>(blocks, journal, cached_entries(parts.config, units), parts.array, parts.events, std::move(*policy));
+}
+
+} // namespace
+
+const Scheme& dftl_scheme() {
+    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl};
+    return scheme;
+}
+
+} // namespace flashlab
