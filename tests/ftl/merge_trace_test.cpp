@@ -206,6 +206,32 @@ TEST_CASE("block mapping spreads neighbouring logical blocks over channels, then
     }
 }
 
+TEST_CASE("a full merge takes the time of its page reads and programs, one after the other", "[ftl][merge][time]") {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.planes_per_die = 1;
+    config.nand.geometry.blocks_per_plane = 30;
+    config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
+                          .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
+    config.ftl.scheme = "log_block";
+    config.ftl.log_blocks = 2;
+    CutRig rig{config, Payload::keep, UndoPolicy::none};
+    const auto wait = [&rig] {
+        for (SimTime wake = rig.ssd().tick(rig.now); wake != sim_never; wake = rig.ssd().tick(rig.now)) rig.now = std::max(rig.now, wake);
+        rig.now = std::max(rig.now, rig.ssd().last_reserved_end());
+    };
+    rig.now = rig.write(0, 2 * per_block);
+    wait();
+    for (std::uint32_t i = 0; i < per_block; ++i) rig.now = rig.write(3, 1);
+    wait();
+    const SimTime start = rig.now;
+    const SimTime answered = rig.write(3, 1); // the log block is full
+    // Link 1000 + 512 B x 250 ps; then each page: command 100 and 60 us, 512 B out; command 100, 512 B in, 700 us.
+    const Duration arrival = config.host_link.request_overhead + Duration{128};
+    const Duration copy = Duration{100 + 60'000 + 512 + 100 + 512 + 700'000};
+    // Then, on the same plane, the write itself, and the record that names its log block; both have 512 B to program.
+    CHECK(answered - start == arrival + copy * per_block + 2 * Duration{100 + 512 + 700'000});
+}
+
 TEST_CASE("block mapping refuses what it cannot do, says why, and warns of what will collapse", "[ftl][merge]") {
     const std::string scheme = GENERATE("block_map", "log_block", "fast");
     CAPTURE(scheme);
