@@ -40,8 +40,6 @@ std::span<const Scheme* const> schemes() {
         &log_block_scheme(),
         &fast_scheme(),
         &hftl_scheme(),
-        &page_map_scheme(),
-        &dftl_scheme(),
     };
     return all;
 }
