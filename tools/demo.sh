@@ -8,14 +8,19 @@ set -eu
 cd "$(dirname "$0")/.."
 tree=$PWD
 demo=$tree/build/demo
-device=$demo/device
 mnt=$demo/mnt
-flashlab=$tree/build/release/flashlab
 
 step() { printf '\n=== %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }
-run() {
-    printf '$ %s\n' "$*"
+run() { # prints the command as it could be typed
+    printf '$'
+    for word; do
+        case $word in
+            *[!A-Za-z0-9_./:=@%+,-]*) printf " '%s'" "$word" ;;
+            *) printf ' %s' "$word" ;;
+        esac
+    done
+    printf '\n'
     "$@"
 }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
@@ -42,41 +47,51 @@ step "2. A new solid-state drive: flash chips, controller, file system, all in o
 clean_up
 rm -rf "$demo"
 mkdir -p "$mnt"
-run "$flashlab" mkfs "$device"
-run "$flashlab" mount "$device" "$mnt"
+cd "$demo" # short names in what follows
+PATH=$tree/build/release:$PATH
+export PATH
+note "in build/demo:"
+run flashlab mkfs device
+run flashlab mount device mnt
 note "It is an ordinary directory now. Every byte goes through a flash translation layer to simulated chips."
-df -h "$mnt"
+df -h mnt
 
 step "3. A benchmark on it"
 if command -v iozone > /dev/null; then
-    (cd "$mnt" && run iozone -i 0 -i 1 -i 2 -s 64m -r 4k -r 1m > "$demo/iozone.txt")
-    awk '/random +random/, /iozone test complete/' "$demo/iozone.txt" | grep -v '^$' || true
-    note "KiB/s as IOZone sees them: latency is off, so this is the speed of the simulator, not of the flash."
+    printf '$ iozone -i 0 -i 1 -i 2 -s 64m -r 4k -r 1m\n'
+    (cd mnt && iozone -i 0 -i 1 -i 2 -s 64m -r 4k -r 1m > "$demo/iozone.txt")
+    # Its table has columns for tests that were not asked for.
+    awk 'BEGIN { printf "%10s %9s %9s %9s %9s %9s %9s\n", "record KiB", "write", "rewrite", "read", "reread", "rnd read", "rnd write" }
+        NF == 8 && $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ { printf "%10d %9d %9d %9d %9d %9d %9d\n", $2, $3, $4, $5, $6, $7, $8 }' "$demo/iozone.txt"
+    note "KiB/s as IOZone sees them: latency is off, so this is the speed of the simulator, not of the flash; what was just written is read from memory,"
+    note "as on any drive. Mounted with --latency real, requests take the time the flash would need."
 else
-    run fio --name=demo --directory="$mnt" --size=64m --bs=4k --rw=randwrite --ioengine=psync --fsync=64 --verify=crc32c --output="$demo/fio.txt"
+    run fio --name=demo --directory=mnt --size=64m --bs=4k --rw=randwrite --ioengine=psync --fsync=64 --verify=crc32c --output="$demo/fio.txt"
     grep -E 'IOPS|READ:|WRITE:' "$demo/fio.txt" || true
     note "fio wrote with checksums and read everything back."
     rm -f "$mnt"/demo.*
 fi
 
 step "4. Real work: this project's own repository, cloned and checked"
-if git -c safe.directory='*' rev-parse HEAD > /dev/null 2>&1; then
-    git -c safe.directory='*' clone -q --bare . "$demo/source.git"
+if git -C "$tree" -c safe.directory='*' rev-parse HEAD > /dev/null 2>&1; then
+    git -c safe.directory='*' clone -q --bare "$tree" source.git
 else # an unpacked tarball
-    git init -q "$demo/source"
-    cp -r CMakeLists.txt README.md base nand pram ftl fs tools tests "$demo/source/"
-    git -C "$demo/source" add -A
-    git -C "$demo/source" -c user.name=demo -c user.email=demo@localhost commit -q -m "The sources"
-    git clone -q --bare "$demo/source" "$demo/source.git"
+    git init -q source
+    (cd "$tree" && cp -r CMakeLists.txt README.md base nand pram ftl fs tools tests "$demo/source/")
+    git -C source add -A
+    git -C source -c user.name=demo -c user.email=demo@localhost commit -q -m "The sources"
+    git clone -q --bare source source.git
 fi
-run git clone -q "file://$demo/source.git" "$mnt/clone"
-run git -C "$mnt/clone" -c safe.directory='*' fsck
+run git clone -q "file://$demo/source.git" mnt/clone
+run git -C mnt/clone -c safe.directory='*' fsck
 note "git read back every object and found it unchanged."
+run flashlab ctl mnt flush
+note "What a program writes without asking for fsync waits in memory for some seconds, as on any computer; git asks for little. Now all of it is on the flash."
 
 step "5. Somebody writes a diary, line by line, each line made durable before the next is begun ..."
 (
     line=1
-    while echo "line $line" >> "$mnt/diary" && sync "$mnt/diary"; do
+    while echo "line $line" >> mnt/diary && sync mnt/diary; do
         echo "$line" > "$demo/promised"
         line=$((line + 1))
     done
@@ -84,36 +99,37 @@ step "5. Somebody writes a diary, line by line, each line made durable before th
 writer=$!
 sleep 2
 step "   ... and the power fails"
-run "$flashlab" ctl "$mnt" powercut --seed 1
+run flashlab ctl mnt powercut --seed 1
 wait "$writer" 2> /dev/null || true
 writer=""
 clean_up
 promised=$(cat "$demo/promised")
-note "Flash pages half programmed, DRAM gone. $promised lines had been promised to be durable."
+note "Operations still in flight were torn or never happened, and DRAM is gone. $promised lines had been promised to be durable."
 
 step "6. The power is back: the next mount recovers"
 started=$(now_ms)
-run "$flashlab" mount "$device" "$mnt"
+run flashlab mount device mnt
 note "recovered and mounted in $(($(now_ms) - started)) ms"
-there=$(grep -c '^line ' "$mnt/diary")
+there=$(grep -c '^line ' mnt/diary)
 note "promised lines: $promised; lines in the diary: $there (one more may have become durable before it could be promised)"
 [ "$there" -ge "$promised" ] || { echo "flashlab demo: a promise was broken" >&2; exit 1; }
-run git -C "$mnt/clone" -c safe.directory='*' fsck
-note "the clone survived too"
+run git -C mnt/clone -c safe.directory='*' fsck
+note "The clone survived, too."
 
 step "7. How the drive feels, in figures"
-run "$flashlab" smart "$mnt"
+run flashlab smart mnt
 note "WAF, the write amplification factor: pages programmed on flash for each page written by programs. 1 is ideal; more wears the flash out."
 
 step "8. What happened is a table: where did the flash writes come from?"
-run "$flashlab" query "$device" "SELECT * FROM v_waf_by_cause" --table
+run flashlab query device "SELECT * FROM v_waf_by_cause" --table
 note "user: data of programs; gc: copies made to free blocks; merge, recovery and others: the drive's own work."
 
 step "9. Unmount, and verify every structure on the drive"
-run "$flashlab" umount "$mnt"
-run "$flashlab" fsck "$device"
+run flashlab umount mnt
+run flashlab fsck device
 
 step "Done"
-note "The device stays in $device: mount it again, or ask it more (the event log lies in events.db):"
-note "  $flashlab mount $device $mnt"
-note "  $flashlab query --views"
+note "The device stays in build/demo/device. Mount it again, or ask it more (the event log lies in events.db):"
+note "  cd build/demo; PATH=../release:\$PATH"
+note "  flashlab mount device mnt"
+note "  flashlab query --views"
