@@ -51,6 +51,8 @@ public:
         holds_trimmed_[block.value()] = true;
     }
     [[nodiscard]] bool is_kept(BlockId block) const { return holds_trimmed_[block.value()]; }
+    /// The record of every trim that no longer waits has ended by then: no block that was kept is erased before.
+    [[nodiscard]] SimTime trims_durable_at() const { return trims_durable_at_; }
     /// True when trims fill a page: flush_trims() is due although nobody asked.
     [[nodiscard]] bool is_full() const;
     /// When every trim so far is durable. `map` as for checkpoint(): written instead when the ring is short.

@@ -149,7 +149,7 @@ FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId j
         pages.clear();
         if (moved_pages_.empty()) std::swap(pages, moved_pages_); // keeps the memory
     }
-    if (!journal_.is_kept(victim)) return at;
+    if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
 }
 

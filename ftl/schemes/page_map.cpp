@@ -151,7 +151,7 @@ void PageMap::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn
 }
 
 FtlResult<SimTime> PageMap::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
-    if (!journal_.is_kept(victim)) return at;
+    if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
 }
 

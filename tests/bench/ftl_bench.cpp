@@ -2,6 +2,7 @@
 // layer, beside the floor of a page map that does nothing else. No payload, no undo, no event log: the loops of a replay.
 //
 //   build/release/tests/ftl_bench [seconds-scale, default 1]
+//   build/release/tests/ftl_bench waf        write amplification of each victim policy beside the closed form
 #include <fmt/format.h>
 
 #include <chrono>
@@ -12,11 +13,13 @@
 #include <tuple>
 
 #include "base/random.h"
+#include "ftl/blocks/victim_policies.h"
 #include "ftl/make_ftl.h"
 #include "ftl/ssd.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 #include "tests/bench/plain_page_map.h"
+#include "tests/support/waf_experiment.h"
 
 namespace flashlab::bench {
 namespace {
@@ -212,6 +215,15 @@ void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
 
 int main(int argc, char** argv) {
     using namespace flashlab;
+    if (argc > 1 && std::string_view{argv[1]} == "waf") {
+        for (const auto& policy : victim_policies())
+            for (const std::uint32_t permille : {70u, 120u, 200u, 280u}) {
+                const auto point = test::measure_waf(permille, std::string{policy.name});
+                fmt::print("page_map, {}: spare {:.1f} %: write amplification {:.3f} ({:.3f} with checkpoints), Desnoyers' greedy {:.3f} ({:+.1f} %), fifo {:.3f}\n",
+                           policy.name, 100 * point.spare, point.measured, point.with_map, point.greedy, 100 * (point.measured / point.greedy - 1), point.fifo);
+            }
+        return 0;
+    }
     const std::uint64_t scale = argc > 1 ? std::max(1ull, std::strtoull(argv[1], nullptr, 10)) : 1;
     bench::bench_array(scale);
     bench::bench_redo_log(scale);
@@ -226,7 +238,12 @@ int main(int argc, char** argv) {
     fmt::print("steady state: {} pages of {} KiB, {} planes, 12.5 % spare, random writes, depth 32\n", plan->logical_pages, plan->logical_page_bytes / 1024,
                geometry.planes());
     const bench::Steady floor = bench::bench_floor(*plan, geometry, writes);
-    bench::bench_ssd(config, geometry, *plan, writes, floor);
+    for (const char* scheme : {"page_map", "hftl", "dftl"}) {
+        SsdConfig own = config;
+        own.ftl.scheme = scheme;
+        const auto own_plan = plan_ftl(own, geometry);
+        if (own_plan) bench::bench_ssd(own, geometry, *own_plan, writes, floor);
+    }
     for (const char* scheme : {"log_block", "fast"}) bench::bench_block_mapping(scheme, writes);
     bench::bench_block_mapping("block_map", writes / 10);
     return 0;

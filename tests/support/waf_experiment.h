@@ -1,0 +1,83 @@
+/// Write amplification of page_map under uniform random writes, beside the closed form: the test and ftl_bench print the same experiment.
+///
+/// Idea       One plane, one frontier, 4,096 blocks of 64 pages; filled once, then three fills of uniform random pages, the last two of them counted. Spare is what is neither
+///            logical nor kept for checkpoints, of what is not kept for checkpoints: nothing is hidden.
+/// Source     Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012: LRU (here: fifo) and greedy cleaning.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "base/random.h"
+#include "ftl/make_ftl.h"
+#include "nand/memory_page_store.h"
+
+namespace flashlab::test {
+
+/// Lambert's W, principal branch, for -1/e < x < 0.
+inline double lambert_w(double x) {
+    double w = -1 + std::sqrt(2 * (1 + std::exp(1.0) * x));
+    for (int i = 0; i < 50; ++i) {
+        const double e = std::exp(w);
+        w -= (w * e - x) / (e * (w + 1));
+    }
+    return w;
+}
+
+/// `alpha`: physical over logical pages.
+inline double waf_of_fifo(double alpha) { return alpha / (alpha + lambert_w(-alpha * std::exp(-alpha))); }
+
+inline double waf_of_greedy(double alpha, double pages_per_block) {
+    const double a = (1 + 1 / (2 * pages_per_block)) * alpha;
+    const double valid = 0.5 - pages_per_block / alpha * lambert_w(-a * std::exp(-a)); // X0: valid pages of a victim
+    return pages_per_block / (pages_per_block - (valid - 1));
+}
+
+struct WafPoint {
+    double spare = 0;
+    double measured = 0;  ///< programs of the host and of collections, for each page written
+    double with_map = 0;  ///< checkpoints included
+    double greedy = 0;
+    double fifo = 0;
+};
+
+inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& victim) {
+    SsdConfig config;
+    config.ftl.scheme = "page_map";
+    config.ftl.victim = victim;
+    config.ftl.reserved_permille = reserved_permille;
+    config.nand.factory_bad_per_million = 0;
+    config.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 4096, .pages_per_block = 64,
+                            .page_bytes = 4096, .spare_bytes = 64, .cell = CellType::slc};
+    const Geometry geometry = *Geometry::make(config.nand.geometry);
+    const FtlPlan plan = plan_ftl(config, geometry).value();
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    if (!array.open()) std::abort();
+    const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
+    SimTime now = ftl->recover(sim_start).value().done;
+    const auto write = [&](std::uint32_t lpn) {
+        now = ftl->write(Lpn{lpn}, 1, {}, now, {}).value();
+        array.settle(now);
+    };
+    const auto programs = [&](Cause cause) { return static_cast<double>(array.counters().programs[static_cast<std::size_t>(cause)]); };
+    Random random{17};
+    for (std::uint32_t l = 0; l < plan.logical_pages; ++l) write(l);
+    for (std::uint32_t i = 0; i < plan.logical_pages; ++i) write(static_cast<std::uint32_t>(random.below(plan.logical_pages)));
+    const double before = programs(Cause::user) + programs(Cause::gc);
+    const double map_before = programs(Cause::map);
+    const double writes = 2.0 * plan.logical_pages;
+    for (std::uint64_t i = 0; i < 2ull * plan.logical_pages; ++i) write(static_cast<std::uint32_t>(random.below(plan.logical_pages)));
+    const double physical = static_cast<double>(geometry.blocks() - plan.meta_blocks) * geometry.pages_per_block();
+    WafPoint point;
+    point.spare = 1 - plan.logical_pages / physical;
+    point.measured = (programs(Cause::user) + programs(Cause::gc) - before) / writes;
+    point.with_map = point.measured + (programs(Cause::map) - map_before) / writes;
+    point.greedy = waf_of_greedy(physical / plan.logical_pages, geometry.pages_per_block());
+    point.fifo = waf_of_fifo(physical / plan.logical_pages);
+    return point;
+}
+
+} // namespace flashlab::test
