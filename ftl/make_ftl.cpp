@@ -7,9 +7,8 @@
 #include <array>
 
 #include "ftl/schemes/block_map_scheme.h"
-#include "ftl/schemes/coftl_scheme.h"
-#include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/dftl_scheme.h"
+#include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
 #include "ftl/schemes/page_map_scheme.h"
@@ -36,9 +35,11 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 
 std::span<const Scheme* const> schemes() {
     static const std::array all{
+        &page_map_scheme(),
         &block_map_scheme(),
         &log_block_scheme(),
         &fast_scheme(),
+        &dftl_scheme(),
         &hftl_scheme(),
     };
     return all;
