@@ -9,6 +9,7 @@
 
 #include "crash/endurance.h"
 #include "crash/explorer.h"
+#include "crash/seeded_bugs.h"
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
@@ -204,6 +205,30 @@ int run_crash_explore(const CrashExploreOptions& o) {
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
     for (const Violation& v : e.report.violations) fmt::print(stderr, "flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id());
     return e.report.violations.empty() ? exit_done : exit_failed;
+}
+
+int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json) {
+    const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
+    std::uint64_t seeded = 0;
+    std::uint64_t caught = 0;
+    Json missed{Json::Array{}};
+    for (const std::string& scheme : schemes) {
+        if (const auto device = Explorer::make(scheme, "chip-slc"); !device) return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
+        for (const SeededBug& bug : seeded_bugs()) {
+            if (!applies(bug, scheme)) continue;
+            ++seeded;
+            const auto hunted = hunt(bug, scheme, states, seed);
+            const bool found = hunted && hunted->found;
+            caught += found ? 1 : 0;
+            if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
+            if (!json) {
+                fmt::print("{:10} {:24} {}\n", scheme, bug.name, found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what) : "MISSED: " + std::string{bug.what});
+            }
+        }
+    }
+    if (json) fmt::print("{}\n", Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}}).dump());
+    else fmt::print("{} of {} seeded bugs caught\n", caught, seeded);
+    return caught == seeded ? exit_done : exit_failed;
 }
 
 int run_crash_replay(const std::string& id, bool json) {
