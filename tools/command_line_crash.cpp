@@ -32,6 +32,14 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     replay.add_option("ID", id, "As printed by crash explore")->required();
     replay.add_flag("--json", json, "One JSON object");
     replay.callback([&action] { action = [] { return run_crash_replay(id, json); }; });
+    static std::string ftl = "all";
+    static std::uint64_t states = 30'000, seed = 1;
+    auto& selftest = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
+    selftest.add_option("--ftl", ftl, "Translation layer, or all")->capture_default_str();
+    selftest.add_option("--states", states, "States at most for each defect")->capture_default_str();
+    selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();
+    selftest.add_flag("--json", json, "One JSON object");
+    selftest.callback([&action] { action = [] { return run_crash_selftest(ftl, states, seed, json); }; });
 }
 
 void add_copies(CLI::App& app, std::function<int()>& action) {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 
 #include "crash/endurance.h"
 #include "crash/explorer.h"
+#include "crash/seeded_bugs.h"
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
@@ -50,6 +52,8 @@ public:
         shown_ = now > 1;
         if (shown_) fmt::print(stderr, "\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now);
     }
+    /// CPU time of this process: what a core manages when it is not shared.
+    [[nodiscard]] static double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
     [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
 private:
@@ -62,7 +66,7 @@ private:
 
 double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
 
-Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double seconds) {
+Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds, double wall_seconds) {
     Json outcomes{Json::Object{}};
     for (std::size_t i = 0; i < OutcomeCounts::names.size(); ++i) outcomes.add(std::string{OutcomeCounts::names[i]}, r.outcomes.counts[i]);
     Json ids{Json::Array{}}, found{Json::Array{}};
@@ -79,8 +83,9 @@ Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& dev
                          {"states", r.states},
                          {"second_cuts", r.second_cuts},
                          {"thinned_moments", r.thinned_moments},
-                         {"states_per_second", seconds > 0 ? static_cast<double>(r.states) / seconds : 0.0},
-                         {"wall_seconds", seconds},
+                         {"states_per_second", cpu_seconds > 0 ? static_cast<double>(r.states) / cpu_seconds : 0.0}, // of one core
+                         {"cpu_seconds", cpu_seconds},
+                         {"wall_seconds", wall_seconds},
                          {"violations", static_cast<std::uint64_t>(r.violations.size())},
                          {"by_outcome", std::move(outcomes)},
                          {"recovery_us", Json::object({{"p50", in_us(r.recovery.percentile(0.5))},
@@ -193,17 +198,41 @@ int run_crash_explore(const CrashExploreOptions& o) {
         }
         done.push_back(devices[i]);
         const std::size_t known = e.report.violations.size();
-        const double from = progress.seconds();
+        const double from = Progress::cpu_seconds();
         const std::uint64_t share = o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (devices.size() - i));
         explore_one(e, **explorer, share, random);
-        seconds += progress.seconds() - from;
+        seconds += Progress::cpu_seconds() - from;
         shrink_found(e, o, known, **explorer);
     }
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
-    const Json json = report_of(o, done, e.report, seconds);
+    const Json json = report_of(o, done, e.report, seconds, progress.seconds());
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
     for (const Violation& v : e.report.violations) fmt::print(stderr, "flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id());
     return e.report.violations.empty() ? exit_done : exit_failed;
+}
+
+int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json) {
+    const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
+    std::uint64_t seeded = 0;
+    std::uint64_t caught = 0;
+    Json missed{Json::Array{}};
+    for (const std::string& scheme : schemes) {
+        if (const auto device = Explorer::make(scheme, "chip-slc"); !device) return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
+        for (const SeededBug& bug : seeded_bugs()) {
+            if (!applies(bug, scheme)) continue;
+            ++seeded;
+            const auto hunted = hunt(bug, scheme, states, seed);
+            const bool found = hunted && hunted->found;
+            caught += found ? 1 : 0;
+            if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
+            if (!json) {
+                fmt::print("{:10} {:24} {}\n", scheme, bug.name, found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what) : "MISSED: " + std::string{bug.what});
+            }
+        }
+    }
+    if (json) fmt::print("{}\n", Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}}).dump());
+    else fmt::print("{} of {} seeded bugs caught\n", caught, seeded);
+    return caught == seeded ? exit_done : exit_failed;
 }
 
 int run_crash_replay(const std::string& id, bool json) {
