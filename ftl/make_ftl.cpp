@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ftl/schemes/block_map_scheme.h"
+#include "ftl/schemes/coftl_scheme.h"
 #include "ftl/schemes/dftl_scheme.h"
 #include "ftl/schemes/fast_scheme.h"
 #include "ftl/schemes/hftl_scheme.h"
@@ -41,6 +42,7 @@ std::span<const Scheme* const> schemes() {
         &fast_scheme(),
         &dftl_scheme(),
         &hftl_scheme(),
+        &coftl_scheme(),
     };
     return all;
 }

@@ -14,6 +14,8 @@ struct CoftlOptions {
     std::uint64_t cache_bytes = 16u << 20;     ///< data cache, in slots of a virtual page; 0 = none
     std::uint32_t cached_tables = 1024;        ///< virtual page tables in RAM
     std::uint32_t free_sets = 0;               ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
+    std::uint32_t swap_sets = 0;               ///< CO8: block sets for page tables that leave RAM before their set is full; 0 = none
+    std::uint32_t wear_period = 32;            ///< CO11: one set that nobody rewrites is reclaimed after so many erased ones; 0 = never
 };
 
 struct FtlConfig {

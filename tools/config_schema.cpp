@@ -93,6 +93,17 @@ const std::array keys{
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 
+    ConfigKey{"coftl.cache_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Data cache of coftl, in slots of a virtual page; 0: none.",
+              FIELD(ssd.ftl.coftl.cache_bytes)},
+    ConfigKey{"coftl.cached_tables", integer, mount, 1, 1u << 24, "", "Virtual page tables of coftl that are kept in RAM.",
+              FIELD(ssd.ftl.coftl.cached_tables)},
+    ConfigKey{"coftl.free_sets", integer, mount, 0, 1u << 24, "", "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.",
+              FIELD(ssd.ftl.coftl.free_sets)},
+    ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "", "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.",
+              FIELD(ssd.ftl.coftl.swap_sets)},
+    ConfigKey{"coftl.wear_period", integer, mount, 0, 1u << 30, "", "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
+              FIELD(ssd.ftl.coftl.wear_period)},
+
     ConfigKey{"host_link.ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte between host and drive; 250 is 4 GB/s.",
               FIELD(ssd.host_link.ps_per_byte)},
     ConfigKey{"host_link.request_overhead_ns", integer, mount, 1, ns_per_second, "", "Time on the link for each request.",

@@ -21,6 +21,12 @@ void surround(DevicePreset& preset) {
         config.host_link.ps_per_byte = 40'000;
         preset.source += "; host link of 25 MB/s, as the paper";
     }
+    if (preset.name == "coftl") {
+        config.ftl.scheme = "coftl";
+        config.ftl.striping = config.nand.geometry.channels;
+        config.ftl.reserved_permille = 30;
+        preset.source += "; sets of one block on each channel; 3 % spare, since 97 % was written beforehand";
+    }
     if (preset.name == "slc-64g")
         config.ftl.reserved_permille = 30;
 }

@@ -39,6 +39,23 @@ BlockSets::BlockSets(const NandConfig& nand, const Geometry& geometry, std::uint
     }
 }
 
+std::uint32_t BlockSets::count_of(const NandConfig& nand, const Geometry& geometry, std::uint32_t width, std::span<const BlockId> set_aside) {
+    const std::uint32_t planes_per_channel = geometry.planes() / geometry.channels();
+    std::vector<std::uint32_t> usable(geometry.planes(), geometry.blocks_per_plane());
+    for (const BlockId block : set_aside) --usable[geometry.plane_of(block).value()];
+    for (std::uint32_t b = 0; nand.factory_bad_per_million != 0 && b < geometry.blocks(); ++b)
+        if (is_bad_from_factory(BlockId{b}, nand.seed, nand.factory_bad_per_million)) --usable[geometry.plane_of(BlockId{b}).value()];
+    std::uint32_t sets = 0;
+    for (std::uint32_t place = 0; place < planes_per_channel; ++place) {
+        for (std::uint32_t channel = 0; channel < geometry.channels(); channel += width) {
+            std::uint32_t least = geometry.blocks_per_plane();
+            for (std::uint32_t c = 0; c < width; ++c) least = std::min(least, usable[(channel + c) * planes_per_channel + place]);
+            sets += least;
+        }
+    }
+    return sets;
+}
+
 std::optional<SetId> BlockSets::set_of(BlockId block) const {
     const std::uint32_t set = set_of_[block.value()];
     if (set == none) return std::nullopt;

@@ -1,7 +1,7 @@
 /// Physical block sets: one block on each of some channels, used and erased together; a page set is the same page of each of them.
 ///
-/// Idea       A lane is a plane on each of `width` neighbouring channels, at the same chip, die and plane of its channel. The k-th set of a lane is the
-///            k-th usable block of each of its planes. Sets are numbered across the lanes, so that neighbouring ids lie on different channels and planes.
+/// Idea       A lane is a plane on each of `width` neighbouring channels, at the same chip, die and plane of its channel. The k-th set of a lane is
+///            the k-th usable block of each of its planes. Sets are numbered across the lanes: neighbouring ids lie on different channels and planes.
 /// Invariant  set_of(block(s, c)) == s; no block is in two sets; factory bad blocks and those set aside are in none.
 /// Cost       4 bytes a block and 4 a set's block; O(1) each way.
 /// Power cut  Keeps nothing: the same configuration gives the same sets.
@@ -22,6 +22,9 @@ class BlockSets {
 public:
     /// `width` divides the channels; blocks in `set_aside` (a scheme's own log) stay out.
     BlockSets(const NandConfig& nand, const Geometry& geometry, std::uint32_t width, std::span<const BlockId> set_aside);
+    /// How many there would be: for plans, without making them.
+    [[nodiscard]] static std::uint32_t count_of(const NandConfig& nand, const Geometry& geometry, std::uint32_t width,
+                                                std::span<const BlockId> set_aside);
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(blocks_.size()) / width_; }
     [[nodiscard]] std::uint32_t width() const { return width_; }
     [[nodiscard]] BlockId block(SetId set, std::uint32_t column) const { return blocks_[std::size_t{set.value()} * width_ + column]; }

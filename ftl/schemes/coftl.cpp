@@ -9,8 +9,17 @@ namespace flashlab {
 namespace {
 
 /// A virtual page is written or read over all channels at once; only the bus and the cells count.
-Duration page_time(const NandTiming& t, std::uint32_t bytes, Duration cells, Duration controller) {
-    return t.command + Duration{(std::int64_t{bytes} * t.bus_ps_per_byte + 999) / 1000} + cells + controller;
+Duration transfer_time(const NandArray& array) {
+    const NandTiming& t = array.config().timing;
+    return t.command + Duration{(std::int64_t{array.geometry().page_bytes()} * t.bus_ps_per_byte + 999) / 1000};
+}
+
+Duration program_time(const NandArray& array) {
+    return transfer_time(array) + array.config().timing.page_program + array.config().timing.controller_page_program;
+}
+
+Duration read_time(const NandArray& array) {
+    return transfer_time(array) + array.config().timing.page_read + array.config().timing.controller_page_read;
 }
 
 } // namespace
@@ -26,8 +35,8 @@ Coftl::Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaAr
       log_{std::move(log_area), array},
       tables_{config.cached_tables, pages_},
       cache_{config.cache_slots, array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0,
-             page_time(array.config().timing, array.geometry().page_bytes(), array.config().timing.page_program, array.config().timing.controller_page_program),
-             page_time(array.config().timing, array.geometry().page_bytes(), array.config().timing.page_read, array.config().timing.controller_page_read)},
+             program_time(array), read_time(array)},
+      swap_{config.swap_area, config.virtual_blocks, array},
       blocks_(config.virtual_blocks),
       mapped_(std::size_t{config.virtual_blocks} * words_),
       bits_known_(config.virtual_blocks, 1),
@@ -203,6 +212,7 @@ FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const 
         done = std::max(done, *written);
     }
     counters_.host_pages_written += pages;
+    if (const auto levelled = level_wear(now); !levelled && levelled.error().kind == FtlErrorKind::host_io) return levelled;
     return done;
 }
 

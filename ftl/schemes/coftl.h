@@ -1,11 +1,12 @@
 /// COFTL: chains of striped block sets behind a cache of large pages; recovery without a version number for each write.
 ///
-/// Idea       A virtual page is a page set: one page on each of `width` channels. A virtual block owns a chain: a primary set and up to `width` replacement
-///            sets. Writes go in order into the last set; when it is full its page table is committed to a summary page of the primary and a replacement
-///            page points to the next set. When the chain is full, or free sets run short, what is valid is merged into a fresh primary. Small writes
-///            and reads stay in a cache of whole virtual pages, evicted through two heaps.
+/// Idea       A virtual page is a page set: one page on each of `width` channels. A virtual block owns a chain: a primary set and up to `width`
+///            replacement sets. Writes go in order into the last set; when it is full its page table is committed to a summary page of the primary
+///            and a replacement page points to the next set. When the chain is full, or free sets run short, what is valid is merged into a fresh
+///            primary.
+///            Small writes and reads stay in a cache of whole virtual pages, evicted through two heaps.
 /// Invariant  X1 a chain has at most width + 1 sets; the page sets of a set are written in order, those before next_row at least begun.
-///            X2 all sets of a chain but the last are committed: the summary of set i is durable before set i + 1 is programmed (O1, DESIGN-coftl.md).
+///            X2 all sets of a chain but the last are committed: the summary of set i is durable before set i + 1 is programmed (O1).
 ///            X3 a virtual page's place is its newest whole page set in the chain, unless a trim came after it; its pages say so themselves.
 ///            X4 only sets listed in the log's newest version are taken (S1, S2); each is in one chain, in the free ring, or lost.
 ///            X5 a cached slot and the entry of its virtual block's table name each other; a table that is not in RAM names no slot.
@@ -20,6 +21,7 @@
 #include "ftl/schemes/coftl_cache.h"
 #include "ftl/schemes/coftl_format.h"
 #include "ftl/schemes/coftl_sets.h"
+#include "ftl/schemes/coftl_swap.h"
 #include "ftl/schemes/coftl_tables.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
@@ -32,6 +34,8 @@ struct CoftlConfig {
     std::uint32_t free_sets = 3;       ///< the cleaner keeps so many free; a log version lists so many
     std::uint32_t cache_slots = 0;     ///< 0 = no data cache: every write goes to flash directly
     std::uint32_t cached_tables = 2;
+    std::uint32_t wear_period = 0;     ///< CO11: block sets erased between two reclaims of a virtual block that nobody rewrites; 0 = never
+    std::vector<BlockId> swap_area;    ///< CO8; empty = none
 };
 
 struct CoftlCounters {
@@ -44,6 +48,9 @@ struct CoftlCounters {
     std::uint64_t merges = 0;
     std::uint64_t log_versions = 0;
     std::uint64_t table_loads = 0;
+    std::uint64_t swap_outs = 0;
+    std::uint64_t swap_ins = 0;
+    std::uint64_t wear_reclaims = 0;
 };
 
 class Coftl final : public Ftl {
@@ -75,6 +82,8 @@ public:
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::uint32_t swapped = 0xffff;     ///< in place of a commit's number: a table in the swap area
+    static constexpr std::uint32_t wear_window = 256;    ///< virtual blocks looked at for one reclaim
     static constexpr std::uint32_t keeps_free = 2;       ///< one for a merge, one for a set that fails in it
     struct VirtualBlock {
         std::uint32_t primary = none;
@@ -115,6 +124,7 @@ private:
     FtlResult<std::uint32_t> scan_set(std::uint32_t set, std::uint32_t rows, std::uint32_t table, SimTime now, SimTime& done);
     FtlResult<std::optional<PageOob>> read_row_oob(std::uint32_t set, std::uint32_t row, SimTime now, SimTime& done, bool& erased);
     [[nodiscard]] bool speaks_for(const PageOob& oob, std::uint32_t set) const;
+    [[nodiscard]] const CoftlStatement* recovered_statement(std::uint32_t vb) const;
     void apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const;
     void peek(std::uint32_t vb, std::span<CoftlPlace> places) const;
     void know_bits(std::uint32_t vb) const;
@@ -125,7 +135,8 @@ private:
     FtlResult<SimTime> add_replacement(std::uint32_t vb, SimTime now);
     FtlResult<SimTime> commit(std::uint32_t vb, std::uint32_t table, SimTime now);
     FtlResult<SimTime> merge(std::uint32_t vb, std::uint32_t table, SimTime now, Cause cause);
-    FtlResult<bool> copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin, SimTime& done);
+    FtlResult<bool> copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin,
+                              SimTime& done);
     std::expected<SimTime, NandError> program_row(std::uint32_t set, std::uint32_t row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
     std::expected<SimTime, NandError> read_row(std::uint32_t set, std::uint32_t row, std::span<std::byte> to, SimTime now, Origin origin);
     void begin_chain(std::uint32_t vb, std::uint32_t set, SimTime now);
@@ -138,6 +149,8 @@ private:
     // coftl_space.cpp: free sets, the cleaner, the log
     FtlResult<std::uint32_t> take_set(SimTime now, SimTime& ready);
     FtlResult<bool> clean_one(SimTime now);
+    FtlResult<SimTime> reclaim(std::uint32_t vb, SimTime now, Cause cause);
+    FtlResult<SimTime> level_wear(SimTime now);
     FtlResult<SimTime> make_free(SimTime now);
     FtlResult<SimTime> release(std::span<const std::uint32_t> sets, SimTime now, Cause cause);
     FtlResult<SimTime> write_version(SimTime now, bool clean);
@@ -160,7 +173,9 @@ private:
     void collect_free(const CoftlVersion& version, bool erased);
 
     // bits: mapped on flash
-    [[nodiscard]] bool bit(std::uint32_t vb, std::uint32_t page) const { return (mapped_[std::size_t{vb} * words_ + page / 64] >> page % 64 & 1) != 0; }
+    [[nodiscard]] bool bit(std::uint32_t vb, std::uint32_t page) const {
+        return (mapped_[std::size_t{vb} * words_ + page / 64] >> page % 64 & 1) != 0;
+    }
     void set_bit(std::uint32_t vb, std::uint32_t page, bool on) const;
     [[nodiscard]] std::uint32_t mapped_count(std::uint32_t vb) const;
 
@@ -179,6 +194,7 @@ private:
     MetaLog log_;
     CoftlTables tables_;
     CoftlCache cache_;
+    CoftlSwap swap_;
     std::vector<VirtualBlock> blocks_;
     mutable std::uint64_t mapped_total_ = 0;        ///< of the virtual blocks whose bits are known
     mutable std::vector<std::uint64_t> mapped_;     ///< a bit a virtual page: something on flash is its content
@@ -189,6 +205,9 @@ private:
     std::vector<std::vector<CoftlPlace>> shadow_;   ///< without payload: what the newest summary page would say
     std::vector<BlockId> failed_;                   ///< a program failed: marked bad when their set has nothing left
     std::uint32_t hand_ = 0;                        ///< the cleaner's place in its circle
+    std::uint32_t wear_hand_ = 0;                   ///< the wear levelling's place in its own
+    std::uint64_t total_wear_ = 0;                  ///< erases of all sets
+    std::uint64_t erased_sets_ = 0;                 ///< since the last reclaim for wear
     SimTime list_ready_ = sim_start;                ///< the newest version is durable
     SimTime durable_at_ = sim_start;                ///< no program ends later
     std::uint32_t bad_blocks_ = 0;

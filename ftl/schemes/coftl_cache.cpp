@@ -20,7 +20,7 @@ CoftlCache::CoftlCache(std::uint32_t slots, std::size_t payload_bytes, Duration 
 /// value = count / (now - last), the divisor at least one tick of a nanosecond; cross-multiplied, so that nothing is rounded.
 bool CoftlCache::less(std::uint32_t a, std::uint64_t factor_a, std::uint32_t b, std::uint64_t factor_b, SimTime now) const {
     const auto age = [now](const Slot& s) { return static_cast<unsigned __int128>(std::max<std::int64_t>((now - s.last).count(), 1)); };
-    const auto weight = [](const Slot& s, std::uint64_t factor) { return static_cast<std::uint64_t>(std::min<std::uint64_t>(s.count, 0xffff'ffff)) * factor; };
+    const auto weight = [](const Slot& s, std::uint64_t factor) { return std::min<std::uint64_t>(s.count, 0xffff'ffff) * factor; };
     return weight(slots_[a], factor_a) * age(slots_[b]) < weight(slots_[b], factor_b) * age(slots_[a]);
 }
 

@@ -1,9 +1,9 @@
 /// COFTL's data cache: slots of one virtual page each, in two heaps, of the clean and of the dirty ones.
 ///
-/// Idea       A heap's root is the least important slot, by references / time since the last one. An eviction takes the clean root if its value is below
-///            alpha x the dirty root's, else the dirty one: a dirty page costs a write, a clean one a read if it is wanted again.
-/// Invariant  K1 every used slot is in exactly one heap, at its own position. K2 a value is compared as of the moment of the comparison; nodes that nobody
-///            touches change places only when a root is examined, so the order is the paper's as of the last touch.
+/// Idea       A heap's root is the least important slot, by references / time since the last one. An eviction takes the clean root if its value is
+///            below alpha x the dirty root's, else the dirty one: a dirty page costs a write, a clean one a read if it is wanted again.
+/// Invariant  K1 every used slot is in exactly one heap, at its own position. K2 a value is compared as of the moment of the comparison; nodes that
+///            nobody touches change places only when a root is examined, so the order is the paper's as of the last touch.
 /// Cost       O(log n) a reference. RAM: 48 bytes and the payload a slot.
 /// Power cut  Gone: what was dirty was promised to nobody.
 /// Source     CO4, CO5; the deviation of the root from the exact minimum is measured in DESIGN-coftl.md.

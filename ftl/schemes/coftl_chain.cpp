@@ -21,7 +21,8 @@ Ppn Coftl::pointer_page(std::uint32_t vb, std::uint32_t index) const {
     return array_.geometry().page_of(sets_.block(SetId{blocks_[vb].primary}, index), pages_ + 1);
 }
 
-std::expected<SimTime, NandError> Coftl::program_row(std::uint32_t set, std::uint32_t row, const PageOob& oob, Buffer data, SimTime now, Origin origin) {
+std::expected<SimTime, NandError> Coftl::program_row(std::uint32_t set, std::uint32_t row, const PageOob& oob, Buffer data, SimTime now,
+                                                     Origin origin) {
     const std::uint32_t bytes = array_.geometry().page_bytes();
     SimTime end = now;
     std::optional<NandError> error;
@@ -53,6 +54,7 @@ std::expected<SimTime, NandError> Coftl::read_row(std::uint32_t set, std::uint32
 void Coftl::set_place(std::uint32_t vb, std::uint32_t table, std::uint32_t page, CoftlPlace place) {
     tables_.set_place(table, page, place);
     tables_.set_dirty(table, true);
+    swap_.forget(vb);
     set_bit(vb, page, place.mapped());
 }
 
@@ -127,6 +129,7 @@ FtlResult<SimTime> Coftl::make_room(std::uint32_t vb, std::uint32_t table, SimTi
 void Coftl::begin_chain(std::uint32_t vb, std::uint32_t set, SimTime ready) {
     VirtualBlock& b = blocks_[vb];
     info_.use(set, vb, 0, none);
+    swap_.forget(vb);
     b.primary = b.last = set;
     b.length = 1;
     b.next_row = 0;
@@ -161,6 +164,7 @@ FtlResult<SimTime> Coftl::add_replacement(std::uint32_t vb, SimTime now) {
     ++b.length;
     b.next_row = 0;
     b.committed = false;
+    b.closed = false;
     b.ready = ready; // the back pointers name the primary: nothing waits for the replacement page
     b.last_end = sim_start;
     note_length(vb);
@@ -175,7 +179,8 @@ FtlResult<SimTime> Coftl::commit(std::uint32_t vb, std::uint32_t table, SimTime 
     for (std::uint32_t p = 0; p < pages_; ++p) places_[p] = tables_.place(table, p);
     if (array_.keeps_payload()) CoftlSummary::encode(page_, index, birth, places_);
     else shadow_[vb].assign(places_.begin(), places_.end());
-    const PageProgram one{summary_page(vb, index), page_, PageOob{lpn_of(vb, 0), WriteSequence{birth}, PageKind::summary, CoftlWord{index, 0}.encode()}};
+    const PageOob oob{lpn_of(vb, 0), WriteSequence{birth}, PageKind::summary, CoftlWord{index, 0}.encode()};
+    const PageProgram one{summary_page(vb, index), page_, oob};
     const auto end = array_.program({&one, 1}, std::max({now, b.last_end, b.ready}), {Cause::map, no_event});
     durable_at_ = std::max(durable_at_, end ? *end : end.error().done);
     b.closed = true;
@@ -186,6 +191,7 @@ FtlResult<SimTime> Coftl::commit(std::uint32_t vb, std::uint32_t table, SimTime 
         return end.error().done;
     }
     ++own_.commits;
+    swap_.forget(vb);
     b.committed = true;
     b.ready = *end;
     tables_.set_dirty(table, false);
@@ -240,7 +246,8 @@ FtlResult<SimTime> Coftl::merge(std::uint32_t vb, std::uint32_t table, SimTime n
 }
 
 /// False: a program failed, the set is of no use. A page that cannot be read leaves a page set that says so (C9).
-FtlResult<bool> Coftl::copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin, SimTime& done) {
+FtlResult<bool> Coftl::copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin,
+                                 SimTime& done) {
     std::uint32_t row = 0;
     for (std::uint32_t p = 0; p < pages_; ++p) {
         CoftlPlace place = tables_.place(table, p);

@@ -17,6 +17,7 @@ std::vector<CheckProblem> Coftl::check() {
 }
 
 void Coftl::check_sets(std::vector<CheckProblem>& out) const {
+    const auto at_block = [](std::uint32_t vb) { return fmt::format("virtual block {}", vb); };
     std::vector<std::uint32_t> seen(info_.count(), 0);
     for (std::uint32_t i = 0; i < info_.free(); ++i) {
         const std::uint32_t set = info_.free_at(i);
@@ -30,18 +31,18 @@ void Coftl::check_sets(std::vector<CheckProblem>& out) const {
             const CoftlSets::Info& s = info_.of(set);
             ++seen[set];
             if (s.use != CoftlSets::Use::used || s.vb != vb || s.index != i - 1)
-                out.push_back({"X4", fmt::format("virtual block {}", vb), fmt::format("set {} is not set {} of its chain", set, i - 1)});
-            if (i == 1 && b.primary != set) out.push_back({"X4", fmt::format("virtual block {}", vb), "its chain does not begin with its primary set"});
+                out.push_back({"X4", at_block(vb), fmt::format("set {} is not set {} of its chain", set, i - 1)});
+            if (i == 1 && b.primary != set) out.push_back({"X4", at_block(vb), "its chain does not begin with its primary set"});
             set = s.previous;
         }
-        if (b.length > config_.width + 1) out.push_back({"X1", fmt::format("virtual block {}", vb), fmt::format("{} sets", b.length)});
-        if (((chained_[vb / 64] >> vb % 64 & 1) != 0) != (b.length > 1)) out.push_back({"X1", fmt::format("virtual block {}", vb), "the cleaner's bit is wrong"});
+        if (b.length > config_.width + 1) out.push_back({"X1", at_block(vb), fmt::format("{} sets", b.length)});
+        if (((chained_[vb / 64] >> vb % 64 & 1) != 0) != (b.length > 1)) out.push_back({"X1", at_block(vb), "the cleaner's bit is wrong"});
     }
     std::uint32_t lost = 0;
     for (std::uint32_t set = 0; set < info_.count(); ++set) {
-        lost += info_.of(set).use == CoftlSets::Use::lost ? 1 : 0;
-        const bool held = info_.of(set).use == CoftlSets::Use::lost;
-        if (seen[set] + (held ? 1u : 0u) != 1) out.push_back({"S1", fmt::format("set {}", set), fmt::format("found in {} places", seen[set] + (held ? 1u : 0u))});
+        const std::uint32_t is_lost = info_.of(set).use == CoftlSets::Use::lost ? 1 : 0;
+        lost += is_lost;
+        if (seen[set] + is_lost != 1) out.push_back({"S1", fmt::format("set {}", set), fmt::format("found in {} places", seen[set] + is_lost)});
     }
     if (lost != info_.lost()) out.push_back({"S1", "sets", "the number of lost sets is wrong"});
     if (!read_only_ && good_sets() < config_.virtual_blocks + least_spare_sets) out.push_back({"X6", "sets", "too few are left to write"});
@@ -59,7 +60,8 @@ void Coftl::check_tables(std::vector<CheckProblem>& out) const {
             const std::uint32_t slot = tables_.slot(table, p);
             if (slot == CoftlCache::none) continue;
             ++slots;
-            if (cache_.lpn(slot) != lpn_of(vb, p)) out.push_back({"X5", fmt::format("virtual page {}", lpn_of(vb, p).value()), "its slot holds another page"});
+            if (cache_.lpn(slot) != lpn_of(vb, p))
+                out.push_back({"X5", fmt::format("virtual page {}", lpn_of(vb, p).value()), "its slot holds another page"});
         }
         if (slots != tables_.slots(table)) out.push_back({"L2", fmt::format("virtual block {}", vb), "its table counts its slots wrongly"});
         named += slots;
@@ -87,14 +89,15 @@ void Coftl::check_block(std::uint32_t vb, std::vector<CoftlPlace>& scratch, std:
             out.push_back({"X3", fmt::format("virtual page {}", lpn_of(vb, p).value()), "its table names another page set than its newest"});
     }
     const std::uint32_t pointer = array_.write_pointer(sets_.block(SetId{b.last}, 0));
-    if (b.length > 1 && pointer < b.next_row && !b.closed) out.push_back({"X1", fmt::format("virtual block {}", vb), "its last set is shorter than its next page set"});
+    if (pointer < b.next_row && !b.closed)
+        out.push_back({"X1", fmt::format("virtual block {}", vb), "its last set is shorter than its next page set"});
 }
 
 BlockStatus Coftl::status_of(BlockId block) const {
     const auto set = sets_.set_of(block);
     if (!set) {
         if (array_.is_bad(block)) return {BlockUse::bad, 0};
-        return {log_.area().contains(block) ? BlockUse::other : BlockUse::free, 0};
+        return {log_.area().contains(block) || swap_.contains(block) ? BlockUse::other : BlockUse::free, 0};
     }
     const CoftlSets::Info& s = info_.of(set->value());
     if (s.use == CoftlSets::Use::lost) return {array_.is_bad(block) ? BlockUse::bad : BlockUse::other, 0};

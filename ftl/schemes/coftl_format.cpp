@@ -126,7 +126,8 @@ std::optional<CoftlVersion> CoftlVersion::decode(std::span<const std::byte> from
     const std::uint32_t chain_count = in.u32();
     const std::uint32_t link_count = in.u32();
     const std::uint32_t statement_count = in.u32();
-    if (std::uint64_t{free_count} * free_bytes + std::uint64_t{chain_count} * chain_bytes + std::uint64_t{link_count} * link_bytes > in.left()) return std::nullopt;
+    if (std::uint64_t{free_count} * free_bytes + std::uint64_t{chain_count} * chain_bytes > in.left() || link_count > in.left() / link_bytes)
+        return std::nullopt;
     for (std::uint32_t i = 0; i < free_count; ++i) {
         const std::uint32_t bits = in.u32();
         v.free.push_back({SetId{bits & ~erased_bit}, (bits & erased_bit) != 0});
@@ -152,7 +153,8 @@ std::optional<CoftlVersion> CoftlVersion::decode(std::span<const std::byte> from
         v.links.push_back({set, in.u64()});
         if (set.value() >= v.sets) return std::nullopt;
     }
-    if (linked != link_count || v.listed > free_count || !decode_statements(in, statement_count, v.statements) || in.left() != 0) return std::nullopt;
+    if (in.failed() || linked != link_count || v.listed > free_count) return std::nullopt;
+    if (!decode_statements(in, statement_count, v.statements) || in.left() != 0) return std::nullopt;
     return v;
 }
 

@@ -10,6 +10,7 @@ FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
     FtlRecovery report;
     const Geometry& g = array_.geometry();
     for (std::uint32_t b = 0; b < g.blocks(); ++b) bad_blocks_ += array_.is_bad(BlockId{b}) ? 1 : 0;
+    for (std::uint32_t set = 0; set < sets_.count(); ++set) total_wear_ += array_.erase_count(sets_.block(SetId{set}, 0));
     const auto log = log_.recover(now);
     if (!log) return std::unexpected(fail(log.error(), Lpn{0}));
     report.pages_scanned = log->pages_read;

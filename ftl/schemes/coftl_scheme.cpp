@@ -18,6 +18,31 @@ MetaArea log_area(const SsdConfig& config, const Geometry& g) {
     return plan_meta_area(config.nand, g, g.planes(), CoftlVersion::max_bytes(most_sets, most_sets, g.pages_per_block() - 2));
 }
 
+/// The first sets are the swap area: whole ones, so that it is erased like everything else.
+std::vector<BlockId> swap_area(const SsdConfig& config, const BlockSets& sets) {
+    std::vector<BlockId> area;
+    for (std::uint32_t s = 0; s < config.ftl.coftl.swap_sets; ++s)
+        for (const BlockId block : sets.blocks(SetId{s})) area.push_back(block);
+    return area;
+}
+
+/// What the device is made of: log, swap area, and the sets of all other blocks.
+struct Parts {
+    MetaArea log;
+    std::vector<BlockId> swap;
+    BlockSets sets;
+};
+
+Parts parts_of(const SsdConfig& config, const Geometry& g) {
+    MetaArea log = log_area(config, g);
+    BlockSets all{config.nand, g, config.ftl.striping, log.blocks};
+    if (config.ftl.coftl.swap_sets == 0 || config.ftl.coftl.swap_sets >= all.count()) return {std::move(log), {}, std::move(all)};
+    std::vector<BlockId> swap = swap_area(config, all);
+    std::vector<BlockId> aside = log.blocks;
+    aside.insert(aside.end(), swap.begin(), swap.end());
+    return {std::move(log), std::move(swap), BlockSets{config.nand, g, config.ftl.striping, aside}};
+}
+
 std::uint32_t free_sets_of(const SsdConfig& config, std::uint32_t spare) {
     if (config.ftl.coftl.free_sets != 0) return std::clamp(config.ftl.coftl.free_sets, Coftl::least_spare_sets, spare);
     return std::max(Coftl::least_spare_sets, std::min(256u, spare / 2));
@@ -26,37 +51,44 @@ std::uint32_t free_sets_of(const SsdConfig& config, std::uint32_t spare) {
 std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Geometry& g) {
     const FtlConfig& f = config.ftl;
     if (f.mapping_unit_pages != 1)
-        return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: a page set of coftl is one page of each of its blocks; set it to 1 and ftl.striping "
-                                           "to the blocks of a set",
+        return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: a page set of coftl is one page of each of its blocks; set it "
+                                           "to 1 and ftl.striping to the blocks of a set",
                                            f.mapping_unit_pages));
     if (f.striping == 0 || f.striping > CoftlWord::max_index || g.channels() % f.striping != 0)
-        return std::unexpected(fmt::format("ftl.striping is {}: a block set of coftl has one block on each of so many channels, it must divide the {} channels",
+        return std::unexpected(fmt::format("ftl.striping is {}: a block set of coftl has one block on each of so many channels, it must divide "
+                                           "the {} channels",
                                            f.striping, g.channels()));
     if (f.groups != 0) return std::unexpected("coftl takes block sets from one free list over all channels: leave ftl.groups at 0");
-    if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
+    if (f.reserved_permille >= 900)
+        return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     if (g.pages_per_block() < 4 || g.pages_per_block() > CoftlPlace::max_page_sets)
         return std::unexpected(fmt::format("blocks of {} pages: coftl needs 4 to {} (two of a primary set are its summary and replacement pages)",
                                            g.pages_per_block(), CoftlPlace::max_page_sets));
     if (CoftlSummary::bytes(g.pages_per_block() - 2) > g.page_bytes())
-        return std::unexpected(fmt::format("the page table of {} virtual pages takes {} bytes, a summary page has {}: use larger pages or fewer of them in a block",
+        return std::unexpected(fmt::format("the page table of {} virtual pages takes {} bytes, a summary page has {}: use larger pages or fewer of "
+                                           "them in a block",
                                            g.pages_per_block() - 2, CoftlSummary::bytes(g.pages_per_block() - 2), g.page_bytes()));
+    if (f.coftl.swap_sets == 1 || std::uint64_t{f.coftl.swap_sets} * f.striping >= g.blocks() / 2)
+        return std::unexpected(fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all",
+                                           f.coftl.swap_sets));
     const MetaArea area = log_area(config, g);
-    const BlockSets sets{config.nand, g, f.striping, area.blocks};
+    const std::uint32_t all_sets = BlockSets::count_of(config.nand, g, f.striping, area.blocks);
+    const std::uint32_t sets = all_sets - std::min(all_sets, f.coftl.swap_sets);
     const std::uint32_t least = Coftl::least_spare_sets + 1;
-    if (area.blocks.empty() || sets.count() < 2 * least)
-        return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the log: use more blocks or a smaller ftl.striping", good_blocks(config, g),
-                                           sets.count(), f.striping));
-    if (sets.count() > CoftlWord::max_sets) return std::unexpected(fmt::format("{} block sets: at most {}", sets.count(), CoftlWord::max_sets));
+    if (area.blocks.empty() || sets < 2 * least)
+        return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the log: use more blocks or a smaller ftl.striping",
+                                           good_blocks(config, g), sets, f.striping));
+    if (sets > CoftlWord::max_sets) return std::unexpected(fmt::format("{} block sets: at most {}", sets, CoftlWord::max_sets));
     FtlPlan plan;
     plan.groups = g.planes() / f.striping;
     plan.logical_page_bytes = f.striping * g.page_bytes();
-    const auto asked = static_cast<std::uint32_t>((std::uint64_t{sets.count()} * f.reserved_permille + 999) / 1000);
+    const auto asked = static_cast<std::uint32_t>((std::uint64_t{sets} * f.reserved_permille + 999) / 1000);
     const std::uint32_t spare_sets = std::max(asked, least);
     if (spare_sets > asked)
         plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
-    plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size());
-    plan.logical_pages = (sets.count() - spare_sets) * (g.pages_per_block() - 2);
+    plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size()) + f.coftl.swap_sets * f.striping;
+    plan.logical_pages = (sets - spare_sets) * (g.pages_per_block() - 2);
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
                                             plan.logical_page_bytes / 1024));
@@ -66,14 +98,16 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
 std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& parts) {
     const SsdConfig& config = parts.config;
     const Geometry& g = parts.array.geometry();
-    MetaArea area = log_area(config, g);
-    BlockSets sets{config.nand, g, config.ftl.striping, area.blocks};
+    auto [area, swap, sets] = parts_of(config, g);
     CoftlConfig coftl;
     coftl.width = config.ftl.striping;
     coftl.virtual_blocks = parts.plan.logical_pages / (g.pages_per_block() - 2);
     coftl.free_sets = free_sets_of(config, sets.count() - coftl.virtual_blocks);
-    coftl.cache_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.ftl.coftl.cache_bytes / parts.plan.logical_page_bytes, parts.plan.logical_pages));
+    const std::uint64_t slots = config.ftl.coftl.cache_bytes / parts.plan.logical_page_bytes;
+    coftl.cache_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, parts.plan.logical_pages));
     coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
+    coftl.wear_period = config.ftl.coftl.wear_period;
+    coftl.swap_area = std::move(swap);
     return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(area), parts.events);
 }
 

@@ -1,9 +1,9 @@
 /// Who uses which physical block set, and the queue of those that nobody uses.
 ///
-/// Idea       One record a set; chains are linked backwards through it. Free sets wait in a ring, first in, first out; the first `listed` of them stand in
-///            the log's newest version and are the only ones that may be taken (CO10: a set erased since is not reused before the next version).
+/// Idea       One record a set; chains are linked backwards through it. Free sets wait in a ring, first in, first out; the first `listed` of them
+///            stand in the log's newest version and are the only ones that may be taken (CO10: a set erased since is not reused before the next one).
 /// Invariant  S1 a set is free and in the ring once, or used by one virtual block, or lost to a bad block. S2 births grow in the order of taking; the
-///            i-th listed set has birth first + i, so that whoever finds a page knows which life of its set it comes from.
+///            i-th listed set has birth first + i, so that whoever finds a page knows from which life of its set it comes.
 /// Cost       O(1); 24 bytes a set.
 /// Power cut  RAM only, rebuilt from the log's version and the listed sets' first pages.
 #pragma once

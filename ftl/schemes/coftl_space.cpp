@@ -28,6 +28,7 @@ FtlResult<std::uint32_t> Coftl::take_set(SimTime now, SimTime& ready) {
             failed = true;
         }
         if (!failed) {
+            ++total_wear_;
             ready = done;
             return set;
         }
@@ -69,6 +70,8 @@ FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime n
             if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
             bad = true;
         }
+        ++erased_sets_;
+        total_wear_ += bad ? 0 : 1;
         if (bad) lose(set);
         else info_.add_free(set, true);
     }
@@ -91,20 +94,40 @@ FtlResult<bool> Coftl::clean_one(SimTime now) {
         const std::uint32_t vb = w * 64 + static_cast<std::uint32_t>(std::countr_zero(ahead));
         hand_ = (vb + 1) % config_.virtual_blocks;
         ++counters_.gc_jobs;
-        if (blocks_[vb].table != none) {
-            const auto merged = merge(vb, blocks_[vb].table, now, Cause::gc);
-            if (!merged) return std::unexpected(merged.error());
-            return true;
-        }
-        tables_.assign(tables_.scratch(), vb);
-        const auto loaded = load_table(vb, tables_.scratch(), now);
-        if (!loaded) return std::unexpected(loaded.error());
-        const auto merged = merge(vb, tables_.scratch(), *loaded, Cause::gc);
-        if (!merged) return std::unexpected(merged.error());
-        if (const auto retired = retire_places(vb, tables_.scratch(), *merged); !retired) return std::unexpected(retired.error());
+        if (const auto done = reclaim(vb, now, Cause::gc); !done) return std::unexpected(done.error());
         return true;
     }
     return false;
+}
+
+/// Merges what may not be in RAM: the cleaner has a table of its own, so that no other one has to leave.
+FtlResult<SimTime> Coftl::reclaim(std::uint32_t vb, SimTime now, Cause cause) {
+    if (blocks_[vb].table != none) return merge(vb, blocks_[vb].table, now, cause);
+    tables_.assign(tables_.scratch(), vb);
+    const auto loaded = load_table(vb, tables_.scratch(), now);
+    if (!loaded) return loaded;
+    const auto merged = merge(vb, tables_.scratch(), *loaded, cause);
+    if (!merged) return merged;
+    return retire_places(vb, tables_.scratch(), *merged);
+}
+
+/// CO11: each time enough sets have been erased, a virtual block that has one set, and so is not rewritten, moves to another: the one whose set is
+/// least worn among the next ones of the circle, as soon as the set it would move to is worn more than the average.
+FtlResult<SimTime> Coftl::level_wear(SimTime now) {
+    if (config_.wear_period == 0 || erased_sets_ < config_.wear_period || read_only_ || info_.free() <= keeps_free) return now;
+    const auto wear_of = [this](std::uint32_t set) { return array_.erase_count(sets_.block(SetId{set}, 0)); };
+    // What rests should be worn more than the average: else the next free set is waited for.
+    if (std::uint64_t{wear_of(info_.free_at(0))} * sets_.count() <= total_wear_) return now;
+    erased_sets_ = 0;
+    std::uint32_t best = none;
+    for (std::uint32_t step = 0; step < std::min(config_.virtual_blocks, wear_window); ++step) {
+        const std::uint32_t vb = wear_hand_;
+        wear_hand_ = (wear_hand_ + 1) % config_.virtual_blocks;
+        if (blocks_[vb].length == 1 && (best == none || wear_of(blocks_[vb].primary) < wear_of(blocks_[best].primary))) best = vb;
+    }
+    if (best == none || wear_of(blocks_[best].primary) >= wear_of(info_.free_at(0))) return now;
+    ++own_.wear_reclaims;
+    return reclaim(best, now, Cause::wear);
 }
 
 FtlResult<SimTime> Coftl::make_free(SimTime now) {
@@ -151,8 +174,7 @@ FtlResult<SimTime> Coftl::write_version(SimTime now, bool clean) {
         }
         if (b.settled && (b.stated || clean)) v.statements.push_back(statement_of(vb));
         if (b.settled) continue;
-        const auto s = std::ranges::lower_bound(recovered_, vb, {}, &CoftlStatement::vb);
-        if (s != recovered_.end() && s->vb == vb) v.statements.push_back(*s);
+        if (const CoftlStatement* s = recovered_statement(vb); s != nullptr) v.statements.push_back(*s);
     }
     v.encode(record_);
     const auto end = log_.checkpoint(record_, std::max(now, durable_at_), {Cause::map, no_event});
@@ -173,6 +195,7 @@ void Coftl::detach(std::uint32_t vb, std::vector<std::uint32_t>& sets) {
     b.length = b.next_row = 0;
     b.committed = b.closed = b.sealed = b.stated = false;
     b.settled = true;
+    swap_.forget(vb);
     note_length(vb);
 }
 

@@ -53,8 +53,8 @@ FtlResult<SimTime> Coftl::evict_table(std::uint32_t table, SimTime now, Origin o
     return retired;
 }
 
-/// CO7: a table that leaves RAM before its set is full is committed, and what is left of the set is lost until it is erased. A clean one is dropped, and
-/// so is one whose summary page is spoilt: its last set is scanned again at the next touch.
+/// CO7: a table that leaves RAM before its set is full is committed, and what is left of the set is lost until it is erased. A clean one is dropped,
+/// and so is one whose summary page is spoilt: its last set is scanned again at the next touch.
 FtlResult<SimTime> Coftl::retire_places(std::uint32_t vb, std::uint32_t table, SimTime now) {
     VirtualBlock& b = blocks_[vb];
     if (b.length == 0 || !tables_.is_dirty(table) || b.committed || b.sealed || read_only_) return now;
@@ -64,6 +64,18 @@ FtlResult<SimTime> Coftl::retire_places(std::uint32_t vb, std::uint32_t table, S
         if (!merged) return merged;
         at = *merged;
         if (b.length == 0 || b.committed) return at;
+    }
+    if (swap_.exists()) {
+        for (std::uint32_t p = 0; p < pages_; ++p) places_[p] = tables_.place(table, p);
+        if (array_.keeps_payload()) CoftlSummary::encode(page_, swapped, info_.of(b.last).birth, places_);
+        const auto swapped_out = swap_.write(vb, page_, std::max(at, b.last_end));
+        if (!swapped_out) return std::unexpected(fail(swapped_out.error(), lpn_of(vb, 0)));
+        if (*swapped_out) {
+            if (!array_.keeps_payload()) shadow_[vb].assign(places_.begin(), places_.end());
+            ++own_.swap_outs;
+            durable_at_ = std::max(durable_at_, **swapped_out);
+            return **swapped_out;
+        }
     }
     own_.skipped_page_sets += rows_of(b.length - 1) - b.next_row;
     return commit(vb, table, at);
@@ -75,7 +87,15 @@ FtlResult<SimTime> Coftl::load_table(std::uint32_t vb, std::uint32_t table, SimT
     if (!b.settled) return settle(vb, table, now);
     SimTime done = now;
     bool loaded = false;
-    if (b.committed) {
+    if (swap_.holds(vb)) {
+        const auto read = swap_.read(vb, page_, now);
+        if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), lpn_of(vb, 0)));
+        done = read ? *read : read.error().done;
+        if (!array_.keeps_payload()) std::ranges::copy(shadow_[vb], places_.begin());
+        loaded = read && (!array_.keeps_payload() || CoftlSummary::decode(page_, swapped, info_.of(b.last).birth, places_));
+        for (std::uint32_t p = 0; p < pages_ && loaded; ++p) tables_.set_place(table, p, places_[p]);
+        own_.swap_ins += loaded ? 1 : 0;
+    } else if (b.committed) {
         const auto summary = load_summary(vb, b.length - 1, table, now, done);
         if (!summary) return std::unexpected(summary.error());
         loaded = *summary == Summary::loaded;
@@ -200,13 +220,19 @@ FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime 
     b.sealed = summary == Summary::spoilt || pointed;
     b.ready = b.last_end = done;
     b.settled = true;
+    b.stated = b.stated || recovered_statement(vb) != nullptr;
     tables_.set_dirty(table, !b.committed);
     return done;
 }
 
-void Coftl::apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const {
+const CoftlStatement* Coftl::recovered_statement(std::uint32_t vb) const {
     const auto s = std::ranges::lower_bound(recovered_, vb, {}, &CoftlStatement::vb);
-    if (s == recovered_.end() || s->vb != vb) return;
+    return s == recovered_.end() || s->vb != vb ? nullptr : &*s;
+}
+
+void Coftl::apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const {
+    const CoftlStatement* s = recovered_statement(vb);
+    if (s == nullptr) return;
     for (std::uint32_t p = 0; p < pages_; ++p) {
         if (!places[p].mapped() || (s->mapped[p / 64] >> p % 64 & 1) != 0) continue;
         const std::uint64_t birth = info_.of(set_at(vb, places[p].index())).birth;

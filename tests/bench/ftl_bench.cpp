@@ -210,6 +210,42 @@ void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
     }
 }
 
+/// COFTL behind its default cache: writes of one virtual page, a quarter of the device takes three quarters of them, and as many reads of a sector.
+void bench_coftl(std::uint32_t width, std::uint64_t writes) {
+    SsdConfig config = device_of_today();
+    config.ftl.scheme = "coftl";
+    config.ftl.striping = width;
+    const Geometry geometry = *Geometry::make(config.nand.geometry);
+    const FtlPlan plan = plan_ftl(config, geometry).value();
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    if (!array.open()) std::abort();
+    const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
+    Ssd ssd{config, *ftl, array, nullptr, sink};
+    SimTime now = ssd.recover(sim_start).value().done;
+    const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
+    for (std::uint32_t l = 0; l < plan.logical_pages; ++l) now = ssd.write(Sector{std::uint64_t{l} * sectors}, sectors, {}, WriteDurability::volatile_ok, now).value();
+    Random random{7};
+    const auto load = [&](std::uint64_t requests) {
+        for (std::uint64_t i = 0; i < requests; ++i) {
+            const std::uint64_t page = random.below(random.chance(3, 4) ? plan.logical_pages / 4 : plan.logical_pages);
+            now = ssd.write(Sector{page * sectors}, sectors, {}, WriteDurability::volatile_ok, now).value();
+            now = ssd.read(Sector{random.below(plan.logical_pages) * sectors}, 1, {}, now).value();
+            ssd.settle(now);
+        }
+    };
+    load(writes / 2);
+    const auto operations = [&] { return sum(array.counters().reads) + sum(array.counters().programs) + sum(array.counters().erases); };
+    const std::uint64_t before = operations(), programs = sum(array.counters().programs);
+    const double at = cpu_ns();
+    load(writes);
+    const double took = cpu_ns() - at;
+    const double n = static_cast<double>(writes);
+    fmt::print("coftl, sets of {}: {:.0f} ns a write and a read ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", width, took / n,
+               1e6 * n / took, took / static_cast<double>(operations() - before), static_cast<double>(sum(array.counters().programs) - programs) / n / width);
+}
+
 } // namespace
 } // namespace flashlab::bench
 
@@ -246,5 +282,6 @@ int main(int argc, char** argv) {
     }
     for (const char* scheme : {"log_block", "fast"}) bench::bench_block_mapping(scheme, writes);
     bench::bench_block_mapping("block_map", writes / 10);
+    for (const std::uint32_t width : {1u, 8u}) bench::bench_coftl(width, writes / width / 10);
     return 0;
 }

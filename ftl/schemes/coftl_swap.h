@@ -1,0 +1,48 @@
+/// COFTL's swap area: page tables that left RAM while their set still had room, so that they need not be committed.
+///
+/// Idea       A ring of blocks written page by page, one of them kept empty. When the open one is full the oldest is cleaned: what is still wanted is
+///            copied behind the newest. Where nothing would be gained the caller commits instead.
+/// Invariant  W1 a virtual block has at most one page here, and each page at most one owner. W2 one block is never open nor holds anything.
+/// Cost       One program to swap out, one read to swap in. RAM: 4 bytes a page of the area, 4 bytes a virtual block.
+/// Power cut  Nothing here is believed after a mount: tables of open sets are scanned. Blocks are erased before their first use.
+/// Source     CO8.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nand/nand_array.h"
+
+namespace flashlab {
+
+class CoftlSwap {
+public:
+    CoftlSwap(std::vector<BlockId> area, std::uint32_t virtual_blocks, NandArray& array);
+    [[nodiscard]] bool exists() const { return area_.size() >= 2; }
+    [[nodiscard]] bool contains(BlockId block) const;
+    [[nodiscard]] bool holds(std::uint32_t vb) const { return exists() && page_of_[vb] != none; }
+    /// None: no room, commit instead. A table that was here is replaced.
+    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> write(std::uint32_t vb, std::span<const std::byte> page, SimTime now);
+    [[nodiscard]] std::expected<SimTime, NandError> read(std::uint32_t vb, std::span<std::byte> page, SimTime now);
+    /// What is here is of no use any more.
+    void forget(std::uint32_t vb);
+
+private:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    [[nodiscard]] std::uint32_t next_good(std::uint32_t block) const;
+    [[nodiscard]] std::uint32_t live_in(std::uint32_t block) const;
+    [[nodiscard]] Ppn ppn_of(std::uint32_t page) const { return array_.geometry().page_of(area_[page / pages_], page % pages_); }
+    [[nodiscard]] std::expected<bool, NandError> open_next(SimTime now);
+    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> append(std::uint32_t vb, std::span<const std::byte> page, SimTime now);
+
+    NandArray& array_;
+    std::vector<BlockId> area_;
+    std::uint32_t pages_;                 ///< of a block
+    std::vector<std::uint32_t> owner_;    ///< by page of the area
+    std::vector<std::uint32_t> page_of_;  ///< by virtual block
+    std::uint32_t open_ = 0;              ///< index of the block that is written
+    std::uint32_t next_ = none;           ///< its next page; none: no block is open yet
+    std::vector<std::byte> buffer_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,294 @@
+/// COFTL alone: sets of several channels, caches and page tables too small for their load, and its own counters on traces made by hand.
+#include "ftl/schemes/coftl.h"
+#include "tests/support/cut_rig.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::tiny_config;
+
+namespace {
+
+struct Shape {
+    std::uint32_t channels = 1;
+    std::uint32_t width = 1;
+    std::uint32_t slots = 0;
+    std::uint32_t tables = 2;
+};
+
+SsdConfig coftl_config(const Shape& shape) {
+    SsdConfig c = tiny_config();
+    c.ftl.scheme = "coftl";
+    c.nand.geometry.channels = shape.channels;
+    c.nand.geometry.blocks_per_plane = 14;
+    c.ftl.striping = shape.width;
+    c.ftl.coftl.cache_bytes = std::uint64_t{shape.slots} * shape.width * c.nand.geometry.page_bytes;
+    c.ftl.coftl.cached_tables = shape.tables;
+    return c;
+}
+
+std::vector<Shape> shapes() {
+    return {{1, 1, 0, 1}, {1, 1, 3, 2}, {2, 2, 0, 2}, {2, 2, 4, 1}, {4, 2, 5, 3}, {4, 4, 2, 2}, {4, 1, 6, 64}};
+}
+
+const CoftlCounters& own(CutRig& rig) { return dynamic_cast<const Coftl&>(rig.ssd().ftl()).coftl_counters(); }
+
+} // namespace
+
+TEST_CASE("coftl keeps every newest version whatever the width, with caches and tables far too small", "[ftl][coftl]") {
+    for (const Shape& shape : shapes()) {
+        CAPTURE(shape.channels, shape.width, shape.slots, shape.tables);
+        CutRig rig{coftl_config(shape), Payload::keep, UndoPolicy::none};
+        Random random{5};
+        for (int i = 0; i < 1500; ++i) {
+            CAPTURE(i);
+            rig.step(random);
+            if (i % 10 == 0) rig.require_sound();
+            if (i % 64 == 0) rig.settle();
+        }
+        rig.check_all();
+        CHECK(own(rig).merges > 0);
+        CHECK(own(rig).commits > 0);
+    }
+}
+
+TEST_CASE("coftl keeps the contract across power cuts, also while it recovers, whatever the width", "[ftl][coftl][crash]") {
+    for (const Shape& shape : shapes()) {
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            CutRig rig{coftl_config(shape)};
+            Random random{seed};
+            for (int c = 0; c < 20; ++c) {
+                CAPTURE(shape.channels, shape.width, shape.slots, shape.tables, seed, c);
+                const SimTime from = rig.now;
+                rig.settle();
+                for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
+                const SimTime at = rig.random_moment(random, from);
+                if (random.chance(1, 2)) rig.cut_twice(at, random);
+                else rig.cut(at, random.next());
+            }
+            rig.check_all();
+        }
+    }
+}
+
+TEST_CASE("coftl keeps the contract across thousands of power cuts", "[.][long][coftl]") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        for (const Shape& shape : shapes()) {
+            CutRig rig{coftl_config(shape)};
+            Random random{seed * 1000};
+            const std::uint64_t steps = seed % 3 == 0 ? 4 : seed % 3 == 1 ? 60 : 200;
+            for (int c = 0; c < 25; ++c) {
+                CAPTURE(shape.channels, shape.width, shape.slots, shape.tables, seed, c);
+                const SimTime from = rig.now;
+                rig.settle();
+                for (std::uint64_t k = 1 + random.below(steps); k > 0; --k) rig.step(random);
+                if (random.chance(1, 10)) rig.remount_clean();
+                if (random.chance(1, 20)) rig.kill();
+                const SimTime at = rig.random_moment(random, std::max(from, rig.now));
+                if (random.chance(1, 2)) rig.cut_twice(at, random);
+                else rig.cut(at, random.next());
+            }
+            rig.check_all();
+        }
+    }
+}
+
+namespace {
+
+/// Two channels, sets of two blocks of 8 pages: 6 virtual pages a virtual block; no cache, so that every write is a page set.
+Shape two_wide(std::uint32_t slots = 0, std::uint32_t tables = 64) { return {2, 2, slots, tables}; }
+
+std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t n : by_cause) all += n;
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a chain fills its primary and two replacement sets, is committed at each, and merged when the last one is full", "[ftl][coftl]") {
+    CutRig rig{coftl_config(two_wide()), Payload::keep, UndoPolicy::none};
+    const auto programs = [&](Cause cause) { return rig.array().counters().programs[static_cast<std::size_t>(cause)]; };
+    const auto erases = [&] { return rig.array().counters().erases[static_cast<std::size_t>(Cause::merge)]; };
+    for (std::uint32_t p = 0; p < 5; ++p) rig.now = rig.write(p, 1);
+    CHECK(own(rig).commits == 0);
+    rig.now = rig.write(5, 1); // six page sets: the primary is full
+    CHECK(own(rig).commits == 1);
+    CHECK(own(rig).log_versions == 1);
+    CHECK(programs(Cause::user) == 6 * 2);
+    const std::uint64_t map_before = programs(Cause::map);
+    for (std::uint32_t i = 0; i < 8; ++i) rig.now = rig.write(i % 6, 1); // first replacement set: all eight page sets hold data
+    CHECK(own(rig).commits == 2);
+    CHECK(programs(Cause::map) - map_before == 2); // a replacement page and a summary page
+    CHECK(own(rig).merges == 0);
+    for (std::uint32_t i = 0; i < 7; ++i) rig.now = rig.write(i % 6, 1);
+    CHECK(own(rig).commits == 2);
+    CHECK(erases() == 0);
+    rig.now = rig.write(0, 1); // the second, and last, is full: six valid pages go to a new primary, which is full and committed
+    CHECK(own(rig).merges == 1);
+    CHECK(own(rig).commits == 3);
+    CHECK(programs(Cause::merge) == 6 * 2);
+    CHECK(erases() == 3 * 2);
+    CHECK(own(rig).skipped_page_sets == 0);
+    rig.check_all();
+}
+
+TEST_CASE("a page table that leaves RAM is committed and gives up the rest of its set, unless there is a swap area", "[ftl][coftl]") {
+    const bool swap = GENERATE(false, true);
+    CAPTURE(swap);
+    SsdConfig config = coftl_config(two_wide(0, 1));
+    config.ftl.coftl.swap_sets = swap ? 2 : 0;
+    CutRig rig{config, Payload::keep, UndoPolicy::none};
+    rig.now = rig.write(0, 1);
+    rig.now = rig.write(6, 1); // another virtual block: the only table is needed
+    CHECK(own(rig).commits == (swap ? 0 : 1));
+    CHECK(own(rig).swap_outs == (swap ? 1 : 0));
+    CHECK(own(rig).skipped_page_sets == (swap ? 0 : 5));
+    rig.now = rig.write(1, 1);
+    CHECK(own(rig).swap_ins == (swap ? 1 : 0));
+    CHECK(own(rig).commits == (swap ? 0 : 2));
+    rig.check_all();
+}
+
+TEST_CASE("a swap area far too small for its load loses no page, also across power cuts", "[ftl][coftl][crash]") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SsdConfig config = coftl_config({2, 2, 3, 1});
+        config.nand.geometry.blocks_per_plane = 24;
+        config.ftl.coftl.swap_sets = 2;
+        CutRig rig{config};
+        Random random{seed};
+        for (int c = 0; c < 12; ++c) {
+            CAPTURE(seed, c);
+            const SimTime from = rig.now;
+            rig.settle();
+            for (std::uint64_t k = 1 + random.below(120); k > 0; --k) rig.step(random);
+            rig.require_sound();
+            rig.cut_twice(rig.random_moment(random, from), random);
+        }
+        rig.check_all();
+    }
+}
+
+TEST_CASE("small writes stay in the cache until it is full, then the least important slot goes to flash", "[ftl][coftl]") {
+    CutRig rig{coftl_config(two_wide(2)), Payload::keep, UndoPolicy::none};
+    rig.now = rig.write(0, 1);
+    rig.now = rig.write(1, 1);
+    rig.now += Duration{1'000'000};
+    (void)rig.write(1, 1); // twice, and the later one: page 0 is the less important
+    CHECK(sum(rig.array().counters().programs) == 0);
+    CHECK(own(rig).cache_hits == 1);
+    rig.now = rig.write(2, 1);
+    CHECK(own(rig).dirty_evictions == 1);
+    CHECK(rig.array().counters().programs[static_cast<std::size_t>(Cause::user)] == 2);
+    rig.now = rig.write(3, 3); // larger than a virtual page: past the cache
+    CHECK(own(rig).dirty_evictions == 1);
+    CHECK(rig.array().counters().programs[static_cast<std::size_t>(Cause::user)] == 2 + 3 * 2);
+    rig.check_all();
+}
+
+TEST_CASE("the clean root goes first unless it is worth alpha times the dirty one", "[ftl][coftl]") {
+    const auto victim_is_dirty = [](int clean_references, int dirty_references) {
+        CoftlCache cache{2, 0, Duration{400}, Duration{100}}; // alpha 4
+        const std::uint32_t clean = cache.insert(Lpn{0}, false, sim_start);
+        const std::uint32_t dirty = cache.insert(Lpn{1}, true, sim_start);
+        for (int i = 1; i < clean_references; ++i) cache.touch(clean, sim_start);
+        for (int i = 1; i < dirty_references; ++i) cache.touch(dirty, sim_start);
+        return cache.victim(sim_time_from_ns(1000)) == dirty;
+    };
+    CHECK_FALSE(victim_is_dirty(39, 10));
+    CHECK(victim_is_dirty(40, 10)); // not smaller
+    CHECK(victim_is_dirty(41, 10));
+}
+
+TEST_CASE("a page referenced often but long ago is given up before one referenced once just now", "[ftl][coftl]") {
+    CoftlCache cache{3, 0, Duration{400}, Duration{100}};
+    const std::uint32_t old = cache.insert(Lpn{0}, false, sim_start);
+    for (int i = 0; i < 9; ++i) cache.touch(old, sim_start);
+    const std::uint32_t young = cache.insert(Lpn{1}, false, sim_time_from_ns(900));
+    CHECK(cache.victim(sim_time_from_ns(1000)) == old);    // 10 / 1000 < 1 / 100
+    CHECK(cache.victim(sim_time_from_ns(100'000)) == young); // 10 / 100000 > 1 / 99100: with time only the count is left
+    CHECK(cache.is_sound());
+}
+
+TEST_CASE("the root of a heap is close to its exact minimum", "[ftl][coftl]") {
+    CoftlCache cache{256, 0, Duration{950}, Duration{100}};
+    Random random{4};
+    SimTime now = sim_start;
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t i = 0; i < 256; ++i) slots.push_back(cache.insert(Lpn{i}, i % 2 == 1, now += Duration{1000}));
+    std::uint64_t ranks = 0;
+    constexpr int evictions = 2000;
+    for (int i = 0; i < evictions; ++i) {
+        for (int k = 0; k < 8; ++k) cache.touch(slots[random.below(random.chance(1, 2) ? 256 : 32)], now += Duration{1000});
+        const std::uint32_t out = cache.victim(now += Duration{1000});
+        ranks += cache.rank_of_root(cache.is_dirty(out), now);
+        const Lpn lpn = cache.lpn(out);
+        cache.remove(out, now);
+        slots[lpn.value()] = cache.insert(lpn, random.chance(1, 2), now);
+    }
+    REQUIRE(cache.is_sound());
+    const double mean_rank = static_cast<double>(ranks) / evictions;
+    CAPTURE(mean_rank);
+    CHECK(mean_rank < 12.8); // a tenth of a heap
+    WARN("mean rank of the evicted root among about 128 nodes: " << mean_rank);
+}
+
+TEST_CASE("the mount after a power cut reads two page sets of each listed free set at most, and the first touch one set", "[ftl][coftl][crash]") {
+    SsdConfig config = coftl_config({4, 4, 0, 64});
+    config.nand.geometry.blocks_per_plane = 40;
+    CutRig rig{config};
+    Random random{9};
+    for (int i = 0; i < 600; ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
+    const auto plan = plan_ftl(config, rig.geometry());
+    const std::uint64_t free_sets = std::max(3u, plan->spare_blocks / 4 / 2);
+    rig.cut(rig.random_moment(random, rig.now), 5);
+    const auto recovery_reads = [&] { return rig.array().counters().reads[static_cast<std::size_t>(Cause::recovery)]; };
+    // cut() also reads every page: what was read at the first touches is in it, a set of 8 page sets and a pointer page for each virtual block.
+    const std::uint64_t virtual_blocks = rig.units() / 6;
+    const std::uint64_t log_pages = 2ull * plan->meta_blocks * 8;
+    CHECK(recovery_reads() > 0);
+    CHECK(recovery_reads() <= log_pages + free_sets * 2 * 4 + virtual_blocks * (8 * 4 + 1));
+}
+
+TEST_CASE("a virtual block that is trimmed as a whole gives its sets back at the flush, without a copy", "[ftl][coftl]") {
+    CutRig rig{coftl_config(two_wide()), Payload::keep, UndoPolicy::none};
+    const std::uint32_t free_before = rig.ftl().space().free_blocks;
+    rig.now = rig.write(0, 6);
+    rig.now = rig.write(0, 6);
+    CHECK(rig.ftl().space().free_blocks == free_before - 4);
+    rig.now = rig.trim(0, 6);
+    CHECK(rig.ftl().space().free_blocks == free_before - 4);
+    rig.now = rig.flush();
+    CHECK(rig.ftl().space().free_blocks == free_before);
+    CHECK(rig.ftl().counters().gc_page_copies == 0);
+    rig.check_all();
+}
+
+TEST_CASE("wear levelling keeps sets that nobody rewrites from resting", "[ftl][coftl]") {
+    SsdConfig config = coftl_config(two_wide());
+    config.nand.geometry.blocks_per_plane = 60;
+    config.ftl.coftl.wear_period = GENERATE(0u, 8u);
+    CutRig rig{config, Payload::none, UndoPolicy::none};
+    const auto write = [&](std::uint32_t unit) {
+        rig.now = *rig.ssd().write(rig.sector(unit), rig.unit_bytes() / sector_bytes, {}, WriteDurability::volatile_ok, rig.now);
+    };
+    for (std::uint32_t u = 0; u < rig.units(); ++u) write(u);
+    Random random{2};
+    for (std::uint32_t i = 0; i < 20 * rig.units(); ++i) {
+        write(static_cast<std::uint32_t>(random.below(rig.units() / 8)));
+        if (i % 1000 == 0) rig.ssd().settle(rig.now);
+    }
+    rig.require_sound();
+    std::uint64_t total = 0, most = 0, blocks = 0;
+    for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b) {
+        const BlockUse use = rig.ftl().status_of(BlockId{b}).use;
+        if (use == BlockUse::other || use == BlockUse::bad) continue;
+        total += rig.array().erase_count(BlockId{b});
+        most = std::max<std::uint64_t>(most, rig.array().erase_count(BlockId{b}));
+        ++blocks;
+    }
+    const double mean = static_cast<double>(total) / static_cast<double>(blocks);
+    CAPTURE(config.ftl.coftl.wear_period, mean, most, own(rig).wear_reclaims);
+    if (config.ftl.coftl.wear_period == 0) CHECK(static_cast<double>(most) > 2 * mean);
+    else CHECK(static_cast<double>(most) < 1.3 * mean);
+    WARN("period " << config.ftl.coftl.wear_period << ": most worn " << most << ", mean " << mean);
+}
