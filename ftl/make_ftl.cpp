@@ -39,6 +39,8 @@ std::span<const Scheme* const> schemes() {
         &block_map_scheme(),
         &log_block_scheme(),
         &fast_scheme(),
+        &page_map_scheme(),
+        &dftl_scheme(),
         &hftl_scheme(),
     };
     return all;
