@@ -6,7 +6,7 @@
 ///            B2 every good block is in exactly one set: free, open or closing, collectable, being collected, pinned; state_ agrees.
 ///            B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 ///            B4 units that are not valid come to at least `spare_blocks_a_group` blocks a group, else the device is read-only: no write can deadlock
-///               (ftl/DESIGN.md, "Reserve").
+///               (ftl/DESIGN-pages.md, "Reserve").
 /// Cost       RAM: 1 bit a unit, about 60 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
 /// Source     Kim et al. (HY) for the superblock that is written and then becomes data; Kawaguchi et al., USENIX 1995, for collection.

@@ -129,7 +129,7 @@ FtlResult<SimTime> PageBlocks::finish_job(Group& group, Job& job, SimTime now) {
     const auto done = give_back(job, *forgotten);
     job.victim.reset();
     if (!done) return done;
-    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth keeping (DESIGN.md, "Reserve").
+    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth keeping (DESIGN-pages.md, "Reserve").
     OpenSuperblock& open = group.frontiers[frontier_of_[victim.value()]].open;
     open.ready = std::max(open.ready, *forgotten);
     ++gc_jobs_;

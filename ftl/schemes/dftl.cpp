@@ -82,7 +82,9 @@ FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origi
     ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a trim lies in the logical space");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     const std::uint64_t trimmed_before = counters_.host_pages_trimmed;
-    SimTime done = now;
+    const auto room = make_room(0, now, origin); // a checkpoint holds the dirty entries of a cache within its capacity
+    if (!room) return room;
+    SimTime done = *room;
     for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
         const std::uint32_t page = page_of(Lpn{l});
         const std::uint32_t stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, (page + std::uint64_t{1}) * entries_per_page_));
@@ -151,6 +153,12 @@ FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId j
     }
     if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+}
+
+FtlSpace Dftl::space() const {
+    FtlSpace s = blocks_.space();
+    for (const std::uint32_t entry : gtd_) s.mapped_pages -= entry == unmapped ? 0 : 1;
+    return s;
 }
 
 BlockStatus Dftl::status_of(BlockId block) const {

@@ -12,7 +12,7 @@
 ///            dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run needs no payload.)
 /// Power cut  Checkpoint = GTD and dirty entries. Recovery: that, the census of blocks programmed since, one read of each translation page.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings",
-///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: schemes/DFTL.md.
+///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: DESIGN-pages.md.
 #pragma once
 
 #include "base/divider.h"
@@ -48,7 +48,7 @@ public:
 
     bool is_mapped(Lpn lpn) const override { return entry_of(lpn) != unmapped; }
     FtlCounters counters() const override;
-    FtlSpace space() const override { return blocks_.space(); }
+    FtlSpace space() const override;
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
     [[nodiscard]] const MappingCache& cache() const { return cache_; }

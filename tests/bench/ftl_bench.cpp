@@ -253,7 +253,7 @@ int main(int argc, char** argv) {
     using namespace flashlab;
     if (argc > 1 && std::string_view{argv[1]} == "waf") {
         for (const auto& policy : victim_policies())
-            for (const std::uint32_t permille : {70u, 120u, 200u, 280u}) {
+            for (const std::uint32_t permille : {73u, 123u, 203u, 283u}) {
                 const auto point = test::measure_waf(permille, std::string{policy.name});
                 fmt::print("page_map, {}: spare {:.1f} %: write amplification {:.3f} ({:.3f} with checkpoints), Desnoyers' greedy {:.3f} ({:+.1f} %), fifo {:.3f}\n",
                            policy.name, 100 * point.spare, point.measured, point.with_map, point.greedy, 100 * (point.measured / point.greedy - 1), point.fifo);
