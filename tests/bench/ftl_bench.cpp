@@ -1,7 +1,7 @@
 // What simulating costs: nanoseconds of CPU for each operation of the array, each commit of the redo log and each NAND operation of a translation
 // layer, beside the floor of a page map that does nothing else. No payload, no undo, no event log: the loops of a replay.
 //
-//   build/release/tests/ftl_bench [seconds-scale, default 1]
+//   build/release/tests/ftl_bench [seconds-scale, default 1] [page_map, hftl or dftl: that one only]
 //   build/release/tests/ftl_bench waf        write amplification of each victim policy beside the closed form
 #include <fmt/format.h>
 
@@ -140,12 +140,13 @@ void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan&
     NullEventSink sink;
     NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
     PramConfig pram_config = config.pram;
-    pram_config.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+    pram_config.bytes = std::max<std::uint64_t>(4096, (plan.pram_bytes + 4095) / 4096 * 4096);
     MemoryPramStore cells{pram_config.bytes};
     Pram pram{pram_config, cells, sink, PramUndo::none};
     if (!array.open()) std::abort();
-    const auto ftl = make_ftl(config, array, &pram, {PramAddress{0}, pram_config.bytes}, sink).value();
-    Ssd ssd{config, *ftl, array, &pram, sink};
+    Pram* const own_pram = plan.pram_bytes == 0 ? nullptr : &pram;
+    const auto ftl = make_ftl(config, array, own_pram, {PramAddress{0}, pram_config.bytes}, sink).value();
+    Ssd ssd{config, *ftl, array, own_pram, sink};
     SimTime now = ssd.recover(sim_start).value().done;
     SimTime wake = now;
     std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> in_flight;
@@ -275,11 +276,13 @@ int main(int argc, char** argv) {
                geometry.planes());
     const bench::Steady floor = bench::bench_floor(*plan, geometry, writes);
     for (const char* scheme : {"page_map", "hftl", "dftl"}) {
+        if (argc > 2 && std::string_view{argv[2]} != scheme) continue;
         SsdConfig own = config;
         own.ftl.scheme = scheme;
         const auto own_plan = plan_ftl(own, geometry);
         if (own_plan) bench::bench_ssd(own, geometry, *own_plan, writes, floor);
     }
+    if (argc > 2) return 0;
     for (const char* scheme : {"log_block", "fast"}) bench::bench_block_mapping(scheme, writes);
     bench::bench_block_mapping("block_map", writes / 10);
     for (const std::uint32_t width : {1u, 8u}) bench::bench_coftl(width, writes / width / 10);
