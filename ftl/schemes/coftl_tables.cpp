@@ -217,7 +217,9 @@ FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime 
     for (std::uint32_t p = 0; p < pages_; ++p) tables_.set_place(table, p, places_[p]);
     b.closed = true;
     b.committed = summary == Summary::loaded;
-    b.sealed = summary == Summary::spoilt || pointed;
+    // A block marked bad by a merge that the cut took back holds its pages, but takes no more.
+    const bool bad = std::ranges::any_of(sets_.blocks(SetId{b.primary}), [this](BlockId block) { return array_.is_bad(block); });
+    b.sealed = summary == Summary::spoilt || pointed || bad;
     b.ready = b.last_end = done;
     b.settled = true;
     b.stated = b.stated || recovered_statement(vb) != nullptr;
