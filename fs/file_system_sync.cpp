@@ -49,7 +49,6 @@ FsResult<SimTime> SyncCall::advance(Inode& inode, SimTime now) {
 
 StepResult SyncCall::step(SimTime now) {
     SimTime resume = sim_never;
-    SimTime done = now;
     FsResult<void> outcome;
     for (Inode* inode : inodes_) {
         const auto next = advance(*inode, now);
@@ -58,11 +57,11 @@ StepResult SyncCall::step(SimTime now) {
             continue; // the others are brought home all the same
         }
         resume = std::min(resume, *next);
-        done = std::max(done, inode->synced_at);
     }
     if (!outcome) return std::unexpected(outcome.error());
     if (resume != sim_never) return ResumeAt{resume};
-    return Done{done};
+    // What others committed and this sync has seen may still be on its way.
+    return Done{std::max(now, fs_.store_->durable_at())};
 }
 
 FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync(const FsCall&, Ino ino, SyncScope scope) {

@@ -70,7 +70,6 @@ struct Inode : InodeListHook {
     bool flush_now = false;      ///< to be written back by the next tick
     int write_error = 0;         ///< of a failed write-back, told to the next sync
     SimTime dirty_since = sim_start;
-    SimTime synced_at = sim_start; ///< when the last commit of its data is durable
     WriteBackJob* job = nullptr;
     CachePageList* pages = nullptr; ///< dirty or in flight; owned by the page cache, null when none
     std::uint64_t delayed_pages = 0; ///< cached pages that have no logical page yet

@@ -56,6 +56,8 @@ public:
     virtual void roll_back() = 0;
     /// Durable when the returned time has passed. Never ENOSPC.
     [[nodiscard]] virtual FsResult<SimTime> commit(SimTime now, EventId parent) = 0;
+    /// When everything committed so far is durable.
+    [[nodiscard]] virtual SimTime durable_at() const = 0;
     /// From now until commit or roll-back, put() may use the reserve kept for unlink, write-back of reserved data and recovery.
     virtual void use_reserve() = 0;
 

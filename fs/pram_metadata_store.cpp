@@ -111,6 +111,8 @@ public:
         return durable;
     }
 
+    [[nodiscard]] SimTime durable_at() const { return last_durable_; }
+
     [[nodiscard]] bool log_bytes_above(std::uint64_t limit) const {
         const std::uint64_t rest = RedoLog::record_overhead + RedoLog::write_overhead + SuperblockState::encoded_size + pages_.changed_bytes_bound();
         if (nodes_.changed_bytes_guess() + rest <= limit) return false;
@@ -250,6 +252,8 @@ FsResult<void> PramMetadataStore::put(const RecordKey& key, std::span<const std:
 FsResult<bool> PramMetadataStore::erase(const RecordKey& key) { return impl_->erase(key); }
 void PramMetadataStore::roll_back() { impl_->roll_back(); }
 FsResult<SimTime> PramMetadataStore::commit(SimTime now, EventId parent) { return impl_->commit(now, parent); }
+
+SimTime PramMetadataStore::durable_at() const { return impl_->durable_at(); }
 
 void PramMetadataStore::use_reserve() {
     ensure(impl_->open_, "use_reserve() inside a transaction");

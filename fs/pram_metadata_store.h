@@ -65,6 +65,7 @@ public:
     [[nodiscard]] FsResult<bool> erase(const RecordKey& key) override;
     void roll_back() override;
     [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) override;
+    [[nodiscard]] SimTime durable_at() const override;
     void use_reserve() override;
     [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const override;
     void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const override;

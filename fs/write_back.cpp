@@ -160,7 +160,7 @@ FsResult<SimTime> WriteBack::finish(Inode& inode, SimTime now) {
         }
         if (!step) return std::unexpected(step.error());
     }
-    return std::max(now, inode.synced_at);
+    return std::max(now, store_.durable_at());
 }
 
 FsResult<SimTime> WriteBack::make_room(std::size_t pages, SimTime now) {
@@ -197,13 +197,14 @@ void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last
     if (inode.pages == nullptr) return;
     if (last - first == 1) {
         if (CachePage* page = cache_.find(inode, first)) drop(*page);
-        return;
+    } else {
+        batch_.clear();
+        for (CachePage& page : *inode.pages) {
+            if (page.index >= first && page.index < last) batch_.push_back(&page);
+        }
+        for (CachePage* page : batch_) drop(*page);
     }
-    batch_.clear();
-    for (CachePage& page : *inode.pages) {
-        if (page.index >= first && page.index < last) batch_.push_back(&page);
-    }
-    for (CachePage* page : batch_) drop(*page);
+    if (!inode.is_dirty() && inode.job == nullptr && inode.is_linked()) inode.unlink();
 }
 
 void WriteBack::limit_size(Inode& inode, std::uint64_t size) {

@@ -100,7 +100,6 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
         if (!next) return std::unexpected(fail(job, at, next.error(), now));
         at = *next;
     } while (at < job.pieces.size());
-    job.inode->synced_at = std::max(job.inode->synced_at, end);
     if (events_.wants(EventLevel::requests)) {
         events_.on(FsOpEvent{.id = events_.next_id(),
                              .start = job.started,
@@ -166,7 +165,6 @@ FsResult<SimTime> WriteBack::commit_record(Inode& inode, SimTime now) {
     const auto committed = transaction.commit(now);
     if (!committed) return committed;
     inode.record_dirty = false;
-    inode.synced_at = std::max(inode.synced_at, *committed);
     if (inode.pages == nullptr && inode.is_linked()) inode.unlink();
     return committed;
 }

@@ -1,0 +1,89 @@
+/// A random program on the whole stack, whose power fails: the same run for the same seed.
+///
+/// Idea       Operations are issued before earlier ones are complete, slow calls run in steps between them, ticks do the background work. Then the power
+///            fails at some instant between the first operation and the last reserved end, perhaps again during recovery, and the model judges.
+/// Invariant  Everything follows from the seed. A verdict is a text; none: it was right.
+/// Cost       About a millisecond a cut on the tiny stack.
+/// Power cut  Many.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/support/crash/fs_stack.h"
+#include "tests/support/crash/tree_model.h"
+
+namespace flashlab::test {
+
+class CrashRig {
+public:
+    CrashRig(const FsStackConfig& config, std::uint64_t seed);
+
+    /// `steps` operations at most. What goes wrong while running is a verdict, too.
+    [[nodiscard]] std::optional<std::string> run(std::uint64_t steps);
+    /// The power fails at a random instant since the last opening; `twice`: perhaps again during recovery.
+    [[nodiscard]] std::optional<std::string> cut(bool twice);
+    [[nodiscard]] std::optional<std::string> cut_at(SimTime at, bool twice);
+    /// Before, within and behind everything that flash and PRAM were given since the last opening.
+    [[nodiscard]] std::vector<SimTime> instants() const;
+    /// kill -9: all that was issued is complete.
+    [[nodiscard]] std::optional<std::string> kill();
+    [[nodiscard]] std::optional<std::string> remount();
+
+    [[nodiscard]] FsStack& stack() { return *stack_; }
+    [[nodiscard]] std::uint64_t operations() const { return operations_; }
+    [[nodiscard]] SimTime opened_at() const { return opened_; }
+    [[nodiscard]] std::uint64_t recoveries_cut() const { return recoveries_cut_; }
+
+private:
+    struct Pending {
+        std::unique_ptr<SlowCall> call;
+        ModelOp op;
+        SimTime resume;
+    };
+    using Verdict = std::optional<std::string>;
+    [[nodiscard]] FsCall call();
+    void pass(SimTime done);
+    void step_pending();
+    void begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op);
+    [[nodiscard]] Verdict reopen(SimTime at);
+    [[nodiscard]] Verdict judge(SimTime at);
+    [[nodiscard]] SimTime moment();
+    /// A random node that satisfies `good`; 0: none.
+    template <class Good>
+    [[nodiscard]] Ino pick(const Good& good);
+    [[nodiscard]] Ino pick_directory();
+    [[nodiscard]] Ino pick_file();
+    [[nodiscard]] std::string name();
+    [[nodiscard]] ModelOp base(ModelOp::Kind kind, const FsCall& at) const;
+
+    void step();
+    void make();
+    void take_away();
+    void rename();
+    void change_attribute();
+    void change_xattr();
+    void write();
+    void truncate();
+    void allocate();
+    void sync();
+    void open_or_close();
+
+    Random random_;
+    std::string trouble_;
+    std::unique_ptr<FsStack> stack_;
+    TreeModel model_;
+    SimTime now_ = sim_start;
+    SimTime opened_ = sim_start;
+    FileTime wall_{.seconds = 1000};
+    std::vector<Pending> pending_;
+    std::vector<Ino> open_files_;
+    std::vector<SimTime> moments_; ///< issue times, for cuts near them
+    std::uint64_t operations_ = 0;
+    std::uint64_t recoveries_cut_ = 0;
+};
+
+} // namespace flashlab::test

@@ -1,0 +1,117 @@
+#include "tests/support/crash/fs_stack.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "ftl/make_ftl.h"
+#include "tools/cut_outcomes.h"
+
+namespace flashlab::test {
+
+FsStackConfig tiny_stack() {
+    FsStackConfig c;
+    c.ssd.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 2, .planes_per_die = 2, .blocks_per_plane = 16, .pages_per_block = 8,
+                           .page_bytes = 4096, .spare_bytes = 64, .cell = CellType::slc};
+    c.ssd.nand.factory_bad_per_million = 0;
+    c.ssd.pram.bytes = 3u << 20;
+    c.fs.cache_bytes = 256u << 10;
+    c.fs.dirty_age = Duration{20'000'000};
+    return c;
+}
+
+void InstantRecorder::note(SimTime start, SimTime end) {
+    // Before, in the middle of and behind it; PRAM commits are many words, so their middles are several.
+    const Duration length = end - start;
+    for (const SimTime at : {start, start + Duration{1}, start + length / 4, start + length / 2, end - Duration{1}, end}) at_.push_back(at);
+}
+
+std::vector<SimTime> InstantRecorder::instants() const {
+    std::vector<SimTime> sorted = at_;
+    std::ranges::sort(sorted);
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    return sorted;
+}
+
+FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
+    : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, pages_{geometry_, Payload::keep}, cells_{config.ssd.pram.bytes} {
+    const auto opened = open_drive(sim_start);
+    if (!opened) {
+        trouble = opened.error();
+        return;
+    }
+    if (const auto formatted = FileSystem::format(*pram_, fs_range(), *ssd_, "crash", FileTime{.seconds = 1}); !formatted)
+        trouble = fmt::format("format: errno {}", formatted.error().error_number);
+    ready_at_ = ssd_->last_reserved_end();
+    drop();
+}
+
+FsStack::~FsStack() = default;
+
+PramRange FsStack::fs_range() const { return {.at = PramAddress{config_.ftl_pram_bytes}, .bytes = config_.ssd.pram.bytes - config_.ftl_pram_bytes}; }
+
+std::expected<void, std::string> FsStack::open_drive(SimTime now) {
+    array_ = std::make_unique<NandArray>(geometry_, config_.ssd.nand, pages_, events_, UndoPolicy::keep);
+    if (!array_->open())
+        return std::unexpected(std::string{"the array does not open"});
+    pram_ = std::make_unique<Pram>(config_.ssd.pram, cells_, events_, PramUndo::keep);
+    auto made = make_ftl(config_.ssd, *array_, pram_.get(), {.at = PramAddress{0}, .bytes = config_.ftl_pram_bytes}, events_);
+    if (!made)
+        return std::unexpected(made.error());
+    ftl_ = std::move(*made);
+    ssd_ = std::make_unique<Ssd>(config_.ssd, *ftl_, *array_, pram_.get(), events_);
+    const auto recovered = ssd_->recover(now);
+    if (!recovered)
+        return std::unexpected(fmt::format("the drive does not recover: kind {}", static_cast<int>(recovered.error().kind)));
+    opened_at_ = now;
+    ready_at_ = recovered->done;
+    return {};
+}
+
+std::expected<void, std::string> FsStack::open(SimTime now) {
+    if (const auto drive = open_drive(now); !drive)
+        return drive;
+    auto fs = FileSystem::open(*pram_, fs_range(), *ssd_, events_, config_.fs, ready_at_);
+    if (!fs)
+        return std::unexpected(fs.error());
+    fs_ = std::move(*fs);
+    ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+    return {};
+}
+
+void FsStack::drop() {
+    fs_.reset();
+    ssd_.reset();
+    ftl_.reset();
+    pram_.reset();
+    array_.reset();
+}
+
+void FsStack::cut(SimTime at, std::uint64_t seed) {
+    SeededCutOutcomes nand{seed};
+    SeededPramCutOutcomes pram{seed ^ 0x5eed};
+    ensure(ssd_->cut(at, nand, pram).has_value(), "FsStack: stores in memory do not fail");
+    drop();
+}
+
+std::expected<SimTime, std::string> FsStack::shut_down(SimTime now) {
+    const auto closed = fs_->shut_down(now);
+    if (!closed)
+        return std::unexpected(fmt::format("the file system does not close: errno {}", closed.error().error_number));
+    const auto stopped = ssd_->shut_down(std::max(now, *closed));
+    if (!stopped)
+        return std::unexpected(std::string{"the drive does not close"});
+    const SimTime end = std::max(*stopped, ssd_->last_reserved_end());
+    drop();
+    return end;
+}
+
+std::vector<std::string> FsStack::problems() {
+    std::vector<std::string> lines;
+    for (const FsckProblem& p : fs_->check()) lines.push_back(fmt::format("fsck: {}: {}: {}", p.kind, p.where, p.detail));
+    for (const CheckProblem& p : ssd_->check()) lines.push_back(fmt::format("drive: {}: {}: {}", p.invariant, p.where, p.detail));
+    return lines;
+}
+
+} // namespace flashlab::test

@@ -1,0 +1,92 @@
+/// The whole machine in virtual time: file system over drive over hFTL over flash and PRAM in memory, to be cut and opened again.
+///
+/// Idea       What a cut leaves lives in the two stores; everything above is built anew by open().
+/// Invariant  After cut() or kill() only open() is allowed. Nothing here knows a test framework: errors are texts, so that an explorer can use it.
+/// Cost       open() builds every layer; some hundred microseconds on the tiny geometry.
+/// Power cut  This is where they are made.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+#include "ftl/ftl.h"
+#include "ftl/ssd.h"
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+
+namespace flashlab::test {
+
+struct FsStackConfig {
+    SsdConfig ssd;
+    std::uint64_t ftl_pram_bytes = 512u << 10; ///< the rest of ssd.pram.bytes is the file system's
+    FsOptions fs;
+};
+
+/// 2 MiB of SLC on two dies, blocks of eight 4 KiB pages: collections and trims come quickly.
+[[nodiscard]] FsStackConfig tiny_stack();
+
+/// Notes when operations of flash and PRAM begin and end: the instants at which a cut can find something in flight.
+class InstantRecorder final : public EventSink {
+public:
+    InstantRecorder() : EventSink{EventLevel::all} {}
+    void on(const NandOpEvent& e) override { note(e.start, e.end); }
+    void on(const PramWriteEvent& e) override { note(e.start, e.end); }
+    /// Sorted, without repetition.
+    [[nodiscard]] std::vector<SimTime> instants() const;
+    void clear() { at_.clear(); }
+
+private:
+    void note(SimTime start, SimTime end);
+    std::vector<SimTime> at_;
+};
+
+class FsStack {
+public:
+    /// Makes the file system; `trouble` says why not.
+    FsStack(const FsStackConfig& config, std::string& trouble);
+    ~FsStack();
+
+    /// Recovers drive and file system. The error says which of the two refused.
+    [[nodiscard]] std::expected<void, std::string> open(SimTime now);
+    [[nodiscard]] SimTime opened_at() const { return opened_at_; }
+    /// When the recovery was done.
+    [[nodiscard]] SimTime ready_at() const { return ready_at_; }
+
+    [[nodiscard]] FileSystem& fs() { return *fs_; }
+    [[nodiscard]] Ssd& ssd() { return *ssd_; }
+    [[nodiscard]] InstantRecorder& recorder() { return events_; }
+    [[nodiscard]] std::uint32_t unit_bytes() const { return ssd_->identify().atomic_unit_bytes; }
+
+    void settle(SimTime now) { ssd_->settle(now); }
+    [[nodiscard]] SimTime last_reserved_end() const { return ssd_->last_reserved_end(); }
+    /// The power fails at `at`, outcomes by seed.
+    void cut(SimTime at, std::uint64_t seed);
+    /// The process dies: what was issued is complete.
+    void kill() { drop(); }
+    [[nodiscard]] std::expected<SimTime, std::string> shut_down(SimTime now);
+    /// fsck and the drive's own check, one line a problem.
+    [[nodiscard]] std::vector<std::string> problems();
+
+private:
+    void drop();
+    [[nodiscard]] std::expected<void, std::string> open_drive(SimTime now);
+    [[nodiscard]] PramRange fs_range() const;
+
+    FsStackConfig config_;
+    Geometry geometry_;
+    MemoryPageStore pages_;
+    MemoryPramStore cells_;
+    InstantRecorder events_;
+    std::unique_ptr<NandArray> array_;
+    std::unique_ptr<Pram> pram_;
+    std::unique_ptr<Ftl> ftl_;
+    std::unique_ptr<Ssd> ssd_;
+    std::unique_ptr<FileSystem> fs_;
+    SimTime opened_at_ = sim_start;
+    SimTime ready_at_ = sim_start;
+};
+
+} // namespace flashlab::test
