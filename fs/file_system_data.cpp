@@ -107,12 +107,21 @@ FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, std::uint64_t page, st
 FsResult<SimTime> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     const std::uint64_t used = inode.committed_size % page_bytes_;
     const std::uint64_t page = page_of(inode.committed_size);
+    if (used == 0) return now;
+    const CachePage* cached = cache_.find(inode, page);
     Extent extent;
-    if (used == 0 || !find_extent(extents_, inode, page, extent) || extent.unwritten) return now;
-    const Sector where = space_.sector_of(extent.logical_page_of(page));
+    std::uint64_t logical = 0;
+    if (cached != nullptr && cached->in_flight) {
+        logical = inode.job->pieces[cached->job_slot].logical; // its commit is still to come, and may bring a tail that a truncate took away
+    } else if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
+        logical = extent.logical_page_of(page);
+    } else {
+        return now;
+    }
+    const Sector where = space_.sector_of(logical);
     const std::uint32_t sectors = page_bytes_ / sector_bytes;
     std::span<const std::byte> image;
-    if (const CachePage* cached = cache_.find(inode, page)) {
+    if (cached != nullptr) {
         image = {cached->data, page_bytes_};
     } else {
         const auto read = device_.read(where, sectors, head_page_, now);

@@ -143,6 +143,7 @@ FsResult<void> SpaceAccounting::put_pending(std::span<const MetadataStore::PageR
 }
 
 void SpaceAccounting::add_pending(std::span<const MetadataStore::PageRun> runs) {
+    if (!runs.empty()) freed_at_ = std::max(freed_at_, store_.durable_at());
     const auto added = for_each_piece(runs, [this](const MetadataStore::PageRun& run) -> FsResult<void> {
         ensure(pending_.emplace(run.first, run.pages).second, "SpaceAccounting: a page is freed once");
         pending_pages_ += run.pages;
@@ -189,6 +190,7 @@ SimTime SpaceAccounting::trim_slice(SimTime now) {
         if (!finish_trims(now)) return sim_never; // the device takes no more; the records stay for the next mount
     }
     if (pending_.empty()) return sim_never;
+    if (freed_at_ > now) return freed_at_; // a trim must not overtake the commit that frees
     const auto issued = issue_trims(trims_per_slice, now);
     if (!issued) {
         trimming_.clear();
@@ -199,7 +201,7 @@ SimTime SpaceAccounting::trim_slice(SimTime now) {
 }
 
 FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
-    now = std::max(now, trimming_.empty() ? now : trims_done_);
+    now = std::max({now, freed_at_, trimming_.empty() ? now : trims_done_});
     while (!pending_.empty()) {
         if (trimming_.empty()) {
             const auto issued = issue_trims(trims_per_slice, now);

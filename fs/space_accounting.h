@@ -2,6 +2,7 @@
 ///
 /// Idea       A write reserves a count, write-back claims pages in memory, the committing transaction sets their bits. Freed pages keep their bits until trimmed.
 /// Invariant  F4 reserved + claimed pages always fit into what the bitmap has free plus what waits for its trim.
+///            F5 a trim is issued when the commit that freed its pages is durable: until then a cut may bring the owner back.
 ///            F3 a bit is cleared only after the page's trim is durable: no page free here is mapped in the device.
 /// Cost       O(1) a reservation; a claim is one bitmap search.
 /// Power cut  Reservations and claims are gone; pending trims are records and are reissued; pages claimed and written but not committed are found
@@ -75,6 +76,7 @@ private:
     std::map<std::uint64_t, std::uint64_t> pending_; ///< first page -> pages
     std::uint64_t pending_pages_ = 0;
     std::map<std::uint64_t, std::uint64_t> claims_;
+    SimTime freed_at_ = sim_start; ///< when the commits that freed what is pending are durable
     std::vector<MetadataStore::PageRun> trimming_;   ///< issued; free once trims_done_ has passed and they are flushed
     SimTime trims_done_ = sim_start;
 };
