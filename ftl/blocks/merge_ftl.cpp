@@ -195,6 +195,13 @@ FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
 
 SimTime MergeFtl::idle(SimTime now) {
     if (read_only_ || !recovered_) return sim_never;
+    // A shared log block in which everything was overwritten need not wait for its turn.
+    for (auto slot = logs_.oldest(LogKind::shared); slot && logs_.at(*slot).live == 0 && !logs_.has_room(*slot); slot = logs_.oldest(LogKind::shared)) {
+        if (auto closed = reclaim(*slot, now); !closed) {
+            (void)fail(closed.error());
+            break;
+        }
+    }
     if (!leaving_.empty() && leaving_.front().ready <= now) {
         if (auto committed = commit(Commit::what_is_due, now); !committed) (void)fail(committed.error());
     }
