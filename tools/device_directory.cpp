@@ -340,14 +340,15 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     DeviceHistory history = history_now();
     history.clock_ns = ns_since_start(end);
     history.in_use = access_ == DeviceAccess::use ? cut || !closed : history_.in_use;
-    abandon();
+    log_->close();
     save_history(history);
+    device_.reset(); // gives the locks back: umount returns, and the next mount may begin
     return closed;
 }
 
 void DeviceDirectory::abandon() {
-    device_.reset();
     log_->close();
+    device_.reset();
 }
 
 } // namespace flashlab

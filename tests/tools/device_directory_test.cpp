@@ -164,3 +164,23 @@ TEST_CASE("a check that is abandoned leaves no clean mark", "[tools]") {
     open(work / "device", DeviceAccess::check)->abandon();
     CHECK_FALSE(open(work / "device", DeviceAccess::look)->device().recovery().was_clean);
 }
+
+TEST_CASE("the images stay locked until log and counters are written, so that the next mount cannot come too early", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    int complaints = 0;
+    bool locked = false;
+    OpenOptions options;
+    options.complain = [&](const std::string&) {
+        ++complaints;
+        locked = is_in_use(work / "device");
+    };
+    auto opened = DeviceDirectory::open(work / "device", options);
+    REQUIRE(opened.has_value());
+    REQUIRE(complaints == 0);
+    files::create_directory(work / "device" / "counters.json.new"); // the counters cannot be written: that is told when it is tried
+    close(**opened);
+    CHECK(complaints == 1);
+    CHECK(locked);
+    CHECK_FALSE(is_in_use(work / "device"));
+}
