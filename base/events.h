@@ -41,7 +41,17 @@ struct HostRequestEvent {
     bool failed = false;
 };
 
-/// A NAND operation on `pages` consecutive pages of one block (1 but for runs). Level all.
+/// When a NAND operation had the bus and the cells; a phase that it lacks is empty.
+struct NandPhases {
+    SimTime bus_in;      ///< command, and data of a program
+    SimTime bus_in_end;
+    SimTime cells;       ///< tR, tPROG or tBERS
+    SimTime cells_end;
+    SimTime bus_out;     ///< data of a read
+    SimTime bus_out_end;
+};
+
+/// A NAND operation on `pages` consecutive pages of one block (1 but for runs; then the phases are the first page's). Level all.
 struct NandOpEvent {
     SimTime start;
     SimTime end;
@@ -55,6 +65,7 @@ struct NandOpEvent {
     std::uint32_t page = 0;
     std::uint32_t pages = 1;
     std::optional<Lpn> lpn;
+    NandPhases phases{};
 };
 
 /// One collection of one victim block. Level all. Its id is the parent of its copies and erase.

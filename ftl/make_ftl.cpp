@@ -30,7 +30,17 @@ std::expected<const Scheme*, std::string> find_scheme(const std::string& name) {
 
 std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     std::uint32_t bad = 0;
-    for (std::uint32_t b = 0; b < blocks; ++b) bad += is_bad_from_factory(BlockId{b}, nand.seed, nand.factory_bad_per_million) ? 1 : 0;
+    // Of a striped array: the members of a block lie a channel apart (nand/striping.h), and one bad member is enough.
+    const auto& g = nand.geometry;
+    const std::uint32_t per_channel = g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+        bool any = false;
+        for (std::uint32_t m = 0; m < nand.striping; ++m) {
+            const BlockId member{b + (b / per_channel * (nand.striping - 1) + m) * per_channel};
+            any = any || is_bad_from_factory(member, nand.seed, nand.factory_bad_per_million);
+        }
+        bad += any ? 1 : 0;
+    }
     return bad;
 }
 
@@ -56,7 +66,9 @@ std::vector<std::string> all_schemes() {
 std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {
     const auto scheme = find_scheme(config.ftl.scheme);
     if (!scheme) return std::unexpected(scheme.error());
-    return (*scheme)->plan(config, geometry);
+    const auto seen = geometry.striped(config.nand.striping);
+    if (!seen) return std::unexpected(seen.error());
+    return (*scheme)->plan(config, *seen);
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range, EventSink& events) {

@@ -11,6 +11,7 @@ namespace flashlab {
 [[nodiscard]] std::span<const Scheme* const> schemes();
 [[nodiscard]] std::vector<std::string> all_schemes();
 
+/// `geometry` is that of the chips; the scheme plans for what the array shows of it (config.nand.striping).
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry);
 
 /// `pram_range` is the FTL's part of the PRAM (plan.pram_bytes); pram may be null for schemes that need none.

@@ -57,6 +57,20 @@ std::expected<Geometry, std::string> Geometry::make(const GeometryConfig& config
     return Geometry{config};
 }
 
+std::expected<Geometry, std::string> Geometry::striped(std::uint32_t width) const {
+    if (width == 0 || config_.channels % width != 0) {
+        return std::unexpected(fmt::format("nand.striping = {}: it must divide the {} channels", width, config_.channels));
+    }
+    if (width > largest_page_bytes / config_.page_bytes) {
+        return std::unexpected(fmt::format("nand.striping = {}: pages of {} bytes make more than {} together", width, config_.page_bytes, largest_page_bytes));
+    }
+    GeometryConfig wide = config_;
+    wide.channels /= width;
+    wide.page_bytes *= width;
+    wide.spare_bytes *= width;
+    return make(wide);
+}
+
 Geometry::Geometry(const GeometryConfig& config)
     : config_{config},
       chips_{config.channels * config.chips_per_channel},
@@ -81,7 +95,8 @@ std::expected<void, std::string> NandTiming::validate() const {
                   {"block_erase_ns", block_erase, false},
                   {"command_ns", command, true},
                   {"controller_page_read_ns", controller_page_read, true},
-                  {"controller_page_program_ns", controller_page_program, true}};
+                  {"controller_page_program_ns", controller_page_program, true},
+                  {"host_interface_command_ns", host_interface_command, true}};
     for (const auto& phase : phases) {
         if (phase.value < Duration{0} || (!phase.may_be_zero && phase.value == Duration{0}) || phase.value > longest) {
             return std::unexpected(fmt::format("{} = {}: between {} and {} is needed", phase.name, phase.value.count(), phase.may_be_zero ? 0 : 1,
@@ -90,6 +105,9 @@ std::expected<void, std::string> NandTiming::validate() const {
     }
     constexpr std::uint32_t slowest_bus = 1'000'000'000;
     if (bus_ps_per_byte > slowest_bus) return std::unexpected(fmt::format("bus_ps_per_byte = {}: at most {}", bus_ps_per_byte, slowest_bus));
+    if (host_interface_ps_per_byte > slowest_bus) {
+        return std::unexpected(fmt::format("host_interface_ps_per_byte = {}: at most {}", host_interface_ps_per_byte, slowest_bus));
+    }
     return {};
 }
 

@@ -21,9 +21,9 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
 }
 
-Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now) {
+Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin) {
     ensure(!cut_, "no operation after a power cut");
-    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now));
+    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user);
     blocks.note_read(page.block, when.end);
     return when;
 }
@@ -53,7 +53,7 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
     ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
     const PageAddress at = address_of(page.page);
-    const auto when = reserve_read(at, page.bytes, now);
+    const auto when = reserve_read(at, page.bytes, now, origin);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
     const auto state = state_of(page.page, at);
@@ -95,7 +95,7 @@ std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
 }
 
 std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {
-    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now);
+    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now, origin);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page);
     const auto record = store.read_oob(page);
@@ -109,6 +109,7 @@ void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) con
     ensure(!pages.empty() && pages.size() <= geometry.planes_per_die(), "a program has one page a plane");
     for (std::size_t i = 0; i < pages.size(); ++i) {
         ensure(!store.keeps_payload() || pages[i].data.size() == geometry.page_bytes(), "a program has a whole page of data");
+        ensure(pages[i].bytes <= geometry.page_bytes(), "a partial program stays within its page");
         if (i == 0) continue;
         ensure(geometry.die_of(planes_[i]) == geometry.die_of(planes_[0]), "a multi-plane program stays on one die");
         ensure(addresses_[i].page == addresses_[0].page, "a multi-plane program has one page offset");
@@ -124,14 +125,17 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         planes_.push_back(geometry.plane_of(addresses_.back().block));
     }
     check_program_call(pages);
-    SimTime from = faults == nullptr ? now : faults->program_from(pages.front().page, now);
+    if (faults != nullptr) [[unlikely]] now = faults->program_from(pages.front().page, now);
+    SimTime cells_from = now;
+    std::uint32_t bytes = 0;
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const auto [block, at] = addresses_[i];
         if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
         blocks.check_program(block, at);
-        from = blocks.program_ready(block, from);
+        cells_from = blocks.program_ready(block, cells_from);
+        bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
-    const auto when = scheduler.program(planes_, from);
+    const auto when = scheduler.program(planes_, bytes, now, cells_from, origin.cause == Cause::user);
     Done result = when.end;
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const PageProgram& page = pages[i];
@@ -265,7 +269,8 @@ void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin
     const PlaneId plane = geometry.plane_of(block);
     const DieId die = geometry.die_of(plane);
     const ChipId chip = geometry.chip_of(die);
-    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn});
+    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn,
+                          {when.bus_in, when.bus_in_end, when.cells, when.cells_end, when.bus_out, when.bus_out_end}});
 }
 
 void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page) {
@@ -273,79 +278,5 @@ void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origi
     if (const auto record = store.read_oob(page); record && record->oob) lpn = record->oob->lpn;
     emit(NandOp::read, when, origin, geometry.block_of(page), geometry.page_in_block(page), lpn);
 }
-
-NandArray::NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo)
-    : impl_{std::make_unique<Impl>(geometry, config, store, events, undo)} {}
-NandArray::~NandArray() = default;
-
-const Geometry& NandArray::geometry() const { return impl_->geometry; }
-const NandConfig& NandArray::config() const { return impl_->config; }
-bool NandArray::keeps_payload() const { return impl_->store.keeps_payload(); }
-void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
-
-std::expected<void, NandError> NandArray::open() {
-    if (auto opened = impl_->blocks.open(); !opened) {
-        return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
-    }
-    return {};
-}
-
-std::expected<SimTime, NandError> NandArray::read(const PageRead& page, SimTime now, Origin origin) { return impl_->read(page, now, origin); }
-std::expected<SimTime, NandError> NandArray::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
-    return impl_->read(pages, now, origin);
-}
-std::expected<OobRead, NandError> NandArray::read_oob(Ppn page, SimTime now, Origin origin) { return impl_->read_oob(page, now, origin); }
-std::expected<SimTime, NandError> NandArray::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
-    return impl_->program(pages, now, origin);
-}
-std::expected<SimTime, NandError> NandArray::copy(Ppn from, Ppn to, SimTime now, Origin origin) {
-    const auto copied = impl_->copy(from, to, std::nullopt, now, origin);
-    if (!copied) return std::unexpected(copied.error());
-    return copied->done;
-}
-std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin) {
-    return impl_->copy(from, to, scheme_word, now, origin);
-}
-std::expected<SimTime, NandError> NandArray::erase(BlockId block, SimTime now, Origin origin) { return impl_->erase(block, now, origin); }
-
-bool NandArray::is_bad(BlockId block) const { return impl_->blocks.is_bad(block); }
-bool NandArray::is_factory_bad(BlockId block) const { return impl_->blocks.is_factory_bad(block); }
-std::expected<void, NandError> NandArray::mark_bad(BlockId block) { return impl_->mark_bad(block); }
-std::uint32_t NandArray::erase_count(BlockId block) const { return impl_->blocks.erase_count(block); }
-
-std::uint32_t NandArray::write_pointer(BlockId block) const {
-    // Records that cannot be read leave nothing to program.
-    return impl_->blocks.write_pointer(block).value_or(impl_->geometry.pages_per_block());
-}
-
-std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const {
-    const auto record = impl_->store.read_record(page);
-    if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
-    return *record;
-}
-
-std::expected<StoredOob, NandError> NandArray::inspect_oob(Ppn page) const {
-    auto record = impl_->store.read_oob(page);
-    if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
-    return *record;
-}
-
-std::expected<void, NandError> NandArray::inspect(BlockId block, std::span<PageRecord> to) const {
-    if (auto read = impl_->store.read_block_records(block, to); !read) {
-        return std::unexpected(NandError{NandErrorKind::host_io, impl_->geometry.page_of(block, 0), sim_start, read.error().error_number});
-    }
-    return {};
-}
-
-SimTime NandArray::plane_free_at(PlaneId plane) const { return impl_->scheduler.plane_free_at(plane); }
-SimTime NandArray::last_reserved_end() const { return impl_->scheduler.last_end(); }
-void NandArray::settle(SimTime now) { impl_->settle(now); }
-std::expected<NandCutReport, NandError> NandArray::cut(SimTime at, CutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
-std::expected<std::uint64_t, NandError> NandArray::rewind(SimTime at) { return impl_->rewind(at); }
-std::expected<NandCutReport, NandError> NandArray::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) { return impl_->tear(at, outcomes, target); }
-void NandArray::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
-const NandCounters& NandArray::counters() const { return impl_->counters; }
-Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
-Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }
 
 } // namespace flashlab

@@ -50,6 +50,7 @@ struct PageProgram {
     Ppn page;
     std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
     PageOob oob;
+    std::uint32_t bytes = 0;         ///< that cross the bus: a partial program pays command and tPROG in full (MC3, CO12); 0: all
 };
 
 struct PageRead {
@@ -98,12 +99,17 @@ struct NandCounters {
 
 class NandArray {
 public:
+    using Result = std::expected<SimTime, NandError>;
+
+    /// `geometry` is that of the chips and the store; config.striping makes geometry() and every address a striped one.
     NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
     ~NandArray();
     NandArray(const NandArray&) = delete;
     NandArray& operator=(const NandArray&) = delete;
 
     [[nodiscard]] const Geometry& geometry() const;
+    /// Of the chips themselves: what channel_busy(), plane_busy() and events count in.
+    [[nodiscard]] const Geometry& chip_geometry() const;
     [[nodiscard]] const NandConfig& config() const;
     /// False: pages have a state and an OOB only; who keeps records of its own on flash must remember what they say.
     [[nodiscard]] bool keeps_payload() const;
@@ -163,10 +169,14 @@ public:
     /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.
     [[nodiscard]] Duration channel_busy(ChannelId channel) const;
     [[nodiscard]] Duration plane_busy(PlaneId plane) const;
+    /// The same of the controller and the serial host interface.
+    [[nodiscard]] Duration front_busy() const;
 
 private:
     class Impl;
+    class Striped;
     std::unique_ptr<Impl> impl_;
+    std::unique_ptr<Striped> striped_; ///< null: S = 1
 };
 
 } // namespace flashlab

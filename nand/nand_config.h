@@ -20,8 +20,19 @@ struct NandTiming {
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
+    Duration host_interface_command{0};  ///< MC2, RS or WS + WC: on the serial host interface, for each page the host reads or writes
+    std::uint32_t host_interface_ps_per_byte = 0; ///< MC2, RD or WD: a page's data between its buffer and the host; 0: the drive's link alone counts
+
     [[nodiscard]] std::expected<void, std::string> validate() const;
     friend bool operator==(const NandTiming&, const NandTiming&) = default;
+};
+
+/// What the chips and channel managers can do beyond the plain phases.
+struct NandOptions {
+    bool independent_planes = true;      ///< MC7, CO12: false: planes of a die work one after the other, but for multi-plane commands
+    bool cache_register = false;         ///< cached programs and reads: the bus serves the register while the cells are busy
+    bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
+    friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 
 struct NandConfig {
@@ -31,6 +42,8 @@ struct NandConfig {
     std::uint32_t factory_bad_per_million = 1000; ///< factory bad blocks, placed by the seed
     std::uint64_t seed = 1;
     std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
+    std::uint32_t striping = 1; ///< MC3: S, channels that the array presents as one with pages S times as wide
+    NandOptions options;
     friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };
 

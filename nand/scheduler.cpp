@@ -39,20 +39,30 @@ SimTime earliest_buffer(std::span<const Calendar> buffers, SimTime from, Duratio
 
 struct Scheduler::Tail {
     SimTime out;
-    SimTime controller;
+    SimTime front;
+};
+
+struct Scheduler::Load {
+    Duration in;        ///< on the bus
+    Duration program;   ///< of the cells
 };
 
 Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
     : geometry_{geometry},
       timing_{config.timing},
+      options_{config.options},
       planes_per_channel_{geometry.planes() / geometry.channels()},
+      planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()},
       page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
       buses_(geometry.channels(), Calendar{shortest_transfer_}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
-      planes_(geometry.planes(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
-      controller_{shortest_of({timing_.controller_page_read, timing_.controller_page_program})} {
+      cells_(geometry.planes() / planes_per_lane_.divisor(),
+             Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
+      registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
+      front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, host_transfer(sector_bytes)})} {
     whole_page_ = transfer(geometry.page_bytes());
+    lanes_.reserve(geometry.planes_per_die());
 }
 
 Duration Scheduler::transfer(std::uint32_t bytes) const {
@@ -60,129 +70,172 @@ Duration Scheduler::transfer(std::uint32_t bytes) const {
     return time == none ? none : std::max(time, shortest_transfer_);
 }
 
+/// Never shorter than a sector's: no gap of the front is useless to everybody.
+Duration Scheduler::host_transfer(std::uint32_t bytes) const { return bus_time(std::max(bytes, sector_bytes), timing_.host_interface_ps_per_byte); }
+
 std::span<Calendar> Scheduler::buffers_of(ChannelId channel) {
     return std::span{buffers_}.subspan(std::size_t{channel.value()} * page_buffers_, page_buffers_);
 }
 
 void Scheduler::settle(SimTime now) { settled_ = std::max(settled_, now); }
 
-void Scheduler::settle_resources(ChannelId channel, std::span<const PlaneId> planes, Duration controller_time) {
+void Scheduler::settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work) {
     buses_[channel.value()].settle(settled_);
-    for (const PlaneId plane : planes) planes_[plane.value()].settle(settled_);
-    if (controller_time == none) return;
-    controller_.settle(settled_);
+    for (const std::size_t lane : lanes) cells_[lane].settle(settled_);
+    if (options_.cache_register) {
+        for (const std::size_t lane : lanes) registers_[lane].settle(settled_);
+    }
+    if (front_work == none) return;
+    front_.settle(settled_);
     for (Calendar& buffer : buffers_of(channel)) buffer.settle(settled_);
 }
 
-/// Data out at the earliest, such that the controller and a buffer can be had with it.
-Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out) const {
-    const Duration work = timing_.controller_page_read;
+/// Data out at the earliest, such that the front and a buffer can be had with it.
+Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const {
     if (work == none) return {bus.earliest(from, out), from};
     const bool cpu_moves = page_buffers_ == 0;
     for (SimTime start = from;;) {
         const SimTime at = bus.earliest(start, cpu_moves ? out + work : out);
-        const SimTime controller = controller_.earliest(at + out, work);
+        const SimTime front = front_.earliest(at + out, work);
         if (cpu_moves) {
-            if (controller == at + out) return {at, controller};
-            start = controller - out;
+            if (front == at + out) return {at, front};
+            start = front - out;
             continue;
         }
-        const SimTime buffer = earliest_buffer(buffers, at, controller + work - at);
-        if (buffer == at) return {at, controller};
+        const SimTime buffer = earliest_buffer(buffers, at, front + work - at);
+        if (buffer == at) return {at, front};
         start = buffer;
     }
 }
 
-Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTime from) {
+Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host) {
     const ChannelId channel = channel_of(plane);
-    settle_resources(channel, {&plane, 1}, timing_.controller_page_read);
+    const Duration request = host ? timing_.host_interface_command : none;
+    const Duration work = timing_.controller_page_read + (host ? host_transfer(bytes) : none);
+    const std::size_t lane = lane_of(plane);
+    settle_resources(channel, {&lane, 1}, request + work);
     Calendar& bus = buses_[channel.value()];
-    Calendar& cells = planes_[plane.value()];
+    Calendar& cells = cells_[lane];
     const auto buffers = buffers_of(channel);
     const Duration out = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
-    const Duration work = timing_.controller_page_read;
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
+    const Duration polled = options_.bus_held_while_sensing ? timing_.page_read + out + moved_by_cpu : none;
 
     for (SimTime start = from;;) {
-        const SimTime command = bus.earliest(start, timing_.command);
+        const SimTime asked = front_.earliest(start, request);
+        const SimTime command = bus.earliest(asked + request, timing_.command + polled);
         const SimTime sense = command + timing_.command;
-        const Tail tail = find_tail(bus, buffers, sense + timing_.page_read, out);
-        const SimTime register_free = tail.out + out + moved_by_cpu;
-        const SimTime plane_at = cells.earliest(sense, register_free - sense);
-        if (plane_at != sense) {
-            start = plane_at - timing_.command;
+        const SimTime sensed = sense + timing_.page_read;
+        const Tail tail = find_tail(bus, buffers, sensed, out, work);
+        if (polled != none && tail.out != sensed) {
+            start = tail.out - timing_.page_read - timing_.command - request;
             continue;
         }
-        const SimTime end = work == none ? register_free : tail.controller + work;
-        bus.take(command, timing_.command);
-        cells.take(sense, register_free - sense);
-        bus.take(tail.out, out + moved_by_cpu);
+        const SimTime register_free = tail.out + out + moved_by_cpu;
+        const SimTime cells_free = options_.cache_register ? sensed : register_free;
+        SimTime plane_at = cells.earliest(sense, cells_free - sense);
+        if (options_.cache_register) plane_at = std::max(plane_at, registers_[lane].earliest(sensed, register_free - sensed) - timing_.page_read);
+        if (plane_at != sense) {
+            start = plane_at - timing_.command - request;
+            continue;
+        }
+        const SimTime end = work == none ? register_free : tail.front + work;
+        front_.take(asked, request);
+        if (polled == none) {
+            bus.take(command, timing_.command);
+            bus.take(tail.out, out + moved_by_cpu);
+        } else {
+            bus.take(command, timing_.command + polled);
+        }
+        cells.take(sense, cells_free - sense);
+        if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);
         if (work != none) {
-            controller_.take(tail.controller, work);
+            front_.take(tail.front, work);
             if (Calendar* buffer = free_buffer(buffers, tail.out, end)) buffer->take(tail.out, end - tail.out);
         }
         last_end_ = std::max(last_end_, end);
-        return {command, sense, end};
+        return {request == none ? command : asked, sense, end, command, sense, sensed, tail.out, register_free};
     }
 }
 
-/// The earliest instant from which every plane is free for that long.
-SimTime Scheduler::all_planes_free(std::span<const PlaneId> planes, SimTime from, Duration length) const {
+/// The earliest instant from which every lane is free for that long.
+SimTime Scheduler::all_free(const std::vector<Calendar>& calendars, std::span<const std::size_t> lanes, SimTime from, Duration length) {
     for (SimTime start = from;;) {
         SimTime latest = start;
-        for (const PlaneId plane : planes) latest = std::max(latest, planes_[plane.value()].earliest(start, length));
+        for (const std::size_t lane : lanes) latest = std::max(latest, calendars[lane].earliest(start, length));
         if (latest == start) return start;
         start = latest;
     }
 }
 
-Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, SimTime from) {
+Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Load& load, SimTime at, SimTime cells_from) const {
+    if (!options_.cache_register) {
+        const SimTime free = all_free(cells_, lanes, at, load.in + load.program);
+        return {free, free + load.in};
+    }
+    // The data wait in the cache register until the cells have done with the page before.
+    const SimTime cells = all_free(cells_, lanes, std::max(at + load.in, cells_from), load.program);
+    return {all_free(registers_, lanes, at, cells - at), cells};
+}
+
+Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host) {
     const ChannelId channel = channel_of(planes.front());
-    settle_resources(channel, planes, timing_.controller_page_program);
+    const auto pages = static_cast<std::int64_t>(planes.size());
+    const Duration work = pages * (timing_.controller_page_program + (host ? timing_.host_interface_command + host_transfer(bytes) : none));
+    lanes_.clear();
+    for (const PlaneId plane : planes) {
+        if (lanes_.empty() || options_.independent_planes) lanes_.push_back(lane_of(plane));
+    }
+    settle_resources(channel, lanes_, work);
     Calendar& bus = buses_[channel.value()];
     const auto buffers = buffers_of(channel);
-    const auto pages = static_cast<std::int64_t>(planes.size());
-    const Duration work = pages * timing_.controller_page_program;
     const bool cpu_moves = page_buffers_ == 0;
-    const Duration before_bus = cpu_moves ? none : work; ///< the controller fills the buffer before the bus is needed
-    const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + whole_page_);
-    const Duration on_plane = in + timing_.page_program;
+    const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
+    const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
+    const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
+    const Load load{in, timing_.page_program};
 
-    for (SimTime start = all_planes_free(planes, from + before_bus, on_plane) - before_bus;;) {
-        const SimTime controller = controller_.earliest(start, work);
-        const SimTime at = bus.earliest(controller + before_bus, in);
-        const SimTime plane_at = all_planes_free(planes, at, on_plane);
-        if (plane_at != at) {
-            start = plane_at - before_bus;
+    const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
+    // The front works just in time, so that a buffer is held no longer than need be.
+    for (SimTime start = place(lanes_, load, data_from, cells_from).at - before_bus;;) {
+        const SimTime front = front_.earliest(start, work);
+        const SimTime at = bus.earliest(front + before_bus, in);
+        const Placed placed = place(lanes_, load, at, cells_from);
+        if (placed.at != at) {
+            start = placed.at - before_bus;
             continue;
         }
-        if (cpu_moves && work != none && controller != at) {
+        if (cpu_moves && work != none && front != at) {
             start = at;
             continue;
         }
         Calendar* buffer = nullptr;
         if (work != none && !cpu_moves) {
-            buffer = free_buffer(buffers, controller, at + in);
+            buffer = free_buffer(buffers, front, at + in);
             if (buffer == nullptr) {
-                start = earliest_buffer(buffers, controller, at + in - controller);
+                start = earliest_buffer(buffers, front, at + in - front);
                 continue;
             }
         }
-        const SimTime end = at + on_plane;
-        controller_.take(controller, work);
-        if (buffer != nullptr) buffer->take(controller, at + in - controller);
+        const SimTime end = placed.cells + load.program;
+        front_.take(front, work);
+        if (buffer != nullptr) buffer->take(front, at + in - front);
         bus.take(at, in);
-        for (const PlaneId plane : planes) planes_[plane.value()].take(at, on_plane);
+        for (const std::size_t lane : lanes_) {
+            if (options_.cache_register) registers_[lane].take(at, placed.cells - at);
+            cells_[lane].take(options_.cache_register ? placed.cells : at, end - (options_.cache_register ? placed.cells : at));
+        }
         last_end_ = std::max(last_end_, end);
-        return {work == none ? at : controller, at + in, end};
+        return {work == none ? at : front, placed.cells, end, at, at + in, end, end, end};
     }
 }
 
 Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
     const ChannelId channel = channel_of(plane);
-    settle_resources(channel, {&plane, 1}, none);
+    const std::size_t lane = lane_of(plane);
+    settle_resources(channel, {&lane, 1}, none);
     Calendar& bus = buses_[channel.value()];
-    Calendar& cells = planes_[plane.value()];
+    Calendar& cells = cells_[lane];
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, timing_.command);
         const SimTime pulse = command + timing_.command;
@@ -195,7 +248,7 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
         cells.take(pulse, timing_.block_erase);
         const SimTime end = pulse + timing_.block_erase;
         last_end_ = std::max(last_end_, end);
-        return {command, pulse, end};
+        return {command, pulse, end, command, pulse, end, end, end};
     }
 }
 

@@ -1,14 +1,18 @@
-/// When an operation gets its bus, plane, page buffer and controller.
+/// When an operation gets its bus, plane, page buffer, controller and host interface.
 ///
-/// Idea       Read     command (bus) -> tR (plane; the bus is free) -> data out (bus) -> controller. The plane's register is held until the data are out.
-///            Program  controller -> command and data in, one page after the other (bus, planes' registers) -> tPROG (planes; the bus is free).
+/// Idea       Read     request (host interface) -> command (bus) -> tR (plane; the bus is free) -> data out (bus) -> controller, host interface.
+///                     The plane's register is held until the data are out.
+///            Program  host interface, controller -> command and data in, one page after the other (bus, planes' registers) -> tPROG (planes; bus free).
 ///            Erase    command (bus) -> tBERS (plane).
-///            A page buffer of the channel is held while the controller and the bus work on a page; without controller time the bus alone decides.
+///            A page buffer of the channel is held while the front (controller and host interface, one serial resource of the whole array) and the bus
+///            work on a page: with two buffers the front fills one while the bus empties the other. Without work of the front the bus alone decides.
 ///            With no page buffer at all the CPU moves pages between its memory and the register: bus and register are held meanwhile (HY).
+///            Options: the bus held while sensing (DUMBO polls), planes of a die one after the other, a cache register that takes the next page while
+///            the cells are busy, erases and programs that let a read in (Suspension).
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep at most Calendar::max_live of them.
 /// Power cut  Nothing survives.
-/// Source     Park et al., "Design and analysis of flash translation layers for multi-channel NAND flash-based storage devices" (MC2, MC5).
+/// Source     Park et al., "Design and analysis of flash translation layers for multi-channel NAND flash-based storage devices" (MC2, MC5, MC7).
 #pragma once
 
 #include <span>
@@ -26,46 +30,70 @@ public:
         SimTime start; ///< of the first phase
         SimTime cells; ///< the cells are sensed or changed from here on: a cut before leaves them as they were
         SimTime end;   ///< of the last phase
+        SimTime bus_in; ///< command, and data of a program
+        SimTime bus_in_end;
+        SimTime cells_end;
+        SimTime bus_out; ///< data of a read; empty otherwise
+        SimTime bus_out_end;
     };
 
     Scheduler(const Geometry& geometry, const NandConfig& config);
 
-    Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from);
-    /// One page on each of these planes of one die.
-    Reservation program(std::span<const PlaneId> planes, SimTime from);
+    /// `host`: the data go to the host, so they cross its interface.
+    Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host);
+    /// One page on each of these planes of one die, `bytes` of each moved; the cells not before `cells_from`.
+    Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
 
     /// Nothing will be asked for before `now`; reservations before it are forgotten when their resource is next used.
     void settle(SimTime now);
     [[nodiscard]] SimTime settled() const { return settled_; }
     [[nodiscard]] SimTime last_end() const { return last_end_; }
-    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const { return planes_[plane.value()].free_at(); }
+    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const { return cells_of(plane).free_at(); }
     [[nodiscard]] Duration channel_busy(ChannelId channel) const { return buses_[channel.value()].busy(); }
-    [[nodiscard]] Duration plane_busy(PlaneId plane) const { return planes_[plane.value()].busy(); }
+    [[nodiscard]] Duration plane_busy(PlaneId plane) const { return cells_of(plane).busy(); }
+    /// Of the controller and host interface.
+    [[nodiscard]] Duration front_busy() const { return front_.busy(); }
     /// Data of `bytes` over the bus, rounded up to a nanosecond.
     [[nodiscard]] Duration transfer(std::uint32_t bytes) const;
 
 private:
     struct Tail; ///< data out and controller of a read
+    struct Load; ///< what a program asks for
 
     [[nodiscard]] ChannelId channel_of(PlaneId plane) const { return ChannelId{planes_per_channel_.divide(plane.value())}; }
+    [[nodiscard]] std::size_t lane_of(PlaneId plane) const { return planes_per_lane_.divide(plane.value()); }
+    [[nodiscard]] Calendar& cells_of(PlaneId plane) { return cells_[lane_of(plane)]; }
+    [[nodiscard]] const Calendar& cells_of(PlaneId plane) const { return cells_[lane_of(plane)]; }
+    [[nodiscard]] Calendar& register_of(PlaneId plane) { return registers_[lane_of(plane)]; }
     [[nodiscard]] std::span<Calendar> buffers_of(ChannelId channel);
-    [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out) const;
-    [[nodiscard]] SimTime all_planes_free(std::span<const PlaneId> planes, SimTime from, Duration length) const;
-    void settle_resources(ChannelId channel, std::span<const PlaneId> planes, Duration controller_time);
+    [[nodiscard]] Duration host_transfer(std::uint32_t bytes) const;
+    [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const;
+    [[nodiscard]] static SimTime all_free(const std::vector<Calendar>& calendars, std::span<const std::size_t> lanes, SimTime from, Duration length);
+    /// When a program's data go in and its cells begin, with the bus from `at` on: {at, cells} or a later start in `at`.
+    struct Placed {
+        SimTime at;
+        SimTime cells;
+    };
+    [[nodiscard]] Placed place(std::span<const std::size_t> lanes, const Load& load, SimTime at, SimTime cells_from) const;
+    void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 
     Geometry geometry_;
     NandTiming timing_;
+    NandOptions options_;
     Divider planes_per_channel_;
+    Divider planes_per_lane_; ///< planes that share one calendar
     std::uint32_t page_buffers_;
-    Duration whole_page_; ///< over the bus
     Duration shortest_transfer_;
+    Duration whole_page_{0}; ///< over the bus
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
-    std::vector<Calendar> buses_;   ///< by channel
-    std::vector<Calendar> buffers_; ///< page_buffers_ for each channel
-    std::vector<Calendar> planes_;
-    Calendar controller_;
+    std::vector<Calendar> buses_;     ///< by channel
+    std::vector<Calendar> buffers_;   ///< page_buffers_ for each channel
+    std::vector<Calendar> cells_;     ///< by lane; with the register where there is no cache register
+    std::vector<Calendar> registers_; ///< by lane; only with a cache register
+    Calendar front_;
+    std::vector<std::size_t> lanes_; ///< of the operation at hand
 };
 
 } // namespace flashlab

@@ -21,12 +21,14 @@ constexpr std::array<std::string_view, 4> cell_names{"slc", "mlc", "tlc", "qlc"}
 
 std::string as_text(std::uint32_t v) { return fmt::format("{}", v); }
 std::string as_text(std::uint64_t v) { return fmt::format("{}", v); }
+std::string as_text(bool v) { return v ? "1" : "0"; }
 std::string as_text(Duration v) { return fmt::format("{}", v.count()); }
 std::string as_text(const std::string& v) { return v; }
 std::string as_text(CellType v) { return std::string{cell_names.at(static_cast<std::size_t>(v))}; }
 
 void assign(std::uint32_t& to, std::uint64_t n, std::string_view) { to = static_cast<std::uint32_t>(n); }
 void assign(std::uint64_t& to, std::uint64_t n, std::string_view) { to = n; }
+void assign(bool& to, std::uint64_t n, std::string_view) { to = n != 0; }
 void assign(Duration& to, std::uint64_t n, std::string_view) { to = Duration{static_cast<std::int64_t>(n)}; }
 void assign(std::string& to, std::uint64_t, std::string_view text) { to = text; }
 void assign(CellType& to, std::uint64_t, std::string_view text) {
@@ -66,6 +68,18 @@ const std::array keys{
               FIELD(ssd.nand.timing.controller_page_program)},
     ConfigKey{"nand.page_buffers_per_channel", integer, mount, 0, 64, "", "Page buffers of a channel manager; 1: no pipelining, 0: the CPU moves pages.",
               FIELD(ssd.nand.page_buffers_per_channel)},
+    ConfigKey{"nand.host_interface_command_ns", integer, mount, 0, ns_per_second, "",
+              "Serial host interface behind the page buffers: command of each page that the host reads or writes.",
+              FIELD(ssd.nand.timing.host_interface_command)},
+    ConfigKey{"nand.host_interface_ps_per_byte", integer, mount, 0, ns_per_second, "",
+              "The same: a page's data between its buffer and the host; 0: only the host link counts.", FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
+    ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.", FIELD(ssd.nand.striping)},
+    ConfigKey{"nand.independent_planes", integer, mount, 0, 1, "", "1: planes of a die overlap; 0: one after the other, but for multi-plane commands.",
+              FIELD(ssd.nand.options.independent_planes)},
+    ConfigKey{"nand.cache_register", integer, mount, 0, 1, "", "1: cached programs and reads, the bus serves the register while the cells work.",
+              FIELD(ssd.nand.options.cache_register)},
+    ConfigKey{"nand.bus_held_while_sensing", integer, mount, 0, 1, "", "1: the channel manager polls: a read holds the bus from command to data.",
+              FIELD(ssd.nand.options.bus_held_while_sensing)},
     ConfigKey{"nand.endurance_cycles", integer, mount, 1, 1'000'000'000, "", "Rated program/erase cycles; percent_used is relative to it.",
               FIELD(ssd.nand.endurance_cycles)},
     ConfigKey{"nand.factory_bad_per_million", integer, mkfs, 0, 100'000, "", "Blocks that are bad when new, placed by the seed.",
@@ -79,7 +93,7 @@ const std::array keys{
 
     ConfigKey{"ftl.scheme", text, mkfs, 0, 0, "", "The flash translation layer.", FIELD(ssd.ftl.scheme)},
     ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
-    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels over which a logical page is striped.", FIELD(ssd.ftl.striping)},
+    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels of a page set, for schemes that make their own sets; others: nand.striping.", FIELD(ssd.ftl.striping)},
     ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.", FIELD(ssd.ftl.groups)},
     ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
               FIELD(ssd.ftl.reserved_permille)},

@@ -120,7 +120,7 @@ std::expected<void, std::string> Device::shut_down(SimTime now) {
 
 SampleDetails Device::sample_details() const {
     SampleDetails details;
-    for (std::uint32_t channel = 0; channel < array_->geometry().channels(); ++channel)
+    for (std::uint32_t channel = 0; channel < array_->chip_geometry().channels(); ++channel)
         details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array_->channel_busy(ChannelId{channel}).count()));
     return details;
 }

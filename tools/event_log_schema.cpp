@@ -101,7 +101,13 @@ CREATE TABLE nand_op(
   block INTEGER NOT NULL,           -- numbered over the whole device, as chip, die and plane
   page INTEGER NOT NULL,            -- within the block
   pages INTEGER NOT NULL,
-  lpn INTEGER                       -- logical page, if it holds one
+  lpn INTEGER,                      -- logical page, if it holds one
+  bus_in_at_ns INTEGER NOT NULL,    -- phases, from ts_ns on: command, and data of a program, on the bus
+  bus_in_ns INTEGER NOT NULL,
+  cells_at_ns INTEGER NOT NULL,     -- the cells sense, program or erase
+  cells_ns INTEGER NOT NULL,
+  bus_out_at_ns INTEGER NOT NULL,   -- data of a read on the bus; 0 long: none
+  bus_out_ns INTEGER NOT NULL
 ) STRICT;
 
 -- level all: the collection of one victim block; parent of its copies and its erase

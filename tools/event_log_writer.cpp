@@ -84,7 +84,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
     const std::array<std::pair<SqliteStatement*, std::string_view>, 11> statements{{
         {&host_request_, "INSERT INTO host_request VALUES(?,?,?,?,?,?,?,?)"},
         {&fs_op_, "INSERT INTO fs_op VALUES(?,?,?,?,?,?,?,?)"},
-        {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+        {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
         {&gc_job_, "INSERT INTO gc_job VALUES(?,?,?,?,?,?,?)"},
         {&pram_write_, "INSERT INTO pram_write VALUES(NULL,?,?,?,?,?,?,?)"},
         {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?,?,?)"},
@@ -134,7 +134,9 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
         const auto lpn = e.lpn ? std::optional<std::uint64_t>{e.lpn->value()} : std::nullopt;
         good = good && nand_op_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.op)}, int{std::to_underlying(e.origin.cause)},
                                     id_of(e.origin.parent), e.channel.value(), e.chip.value(), e.die.value(), e.plane.value(), e.block.value(), e.page,
-                                    e.pages, lpn);
+                                    e.pages, lpn, (e.phases.bus_in - e.start).count(), (e.phases.bus_in_end - e.phases.bus_in).count(),
+                                    (e.phases.cells - e.start).count(), (e.phases.cells_end - e.phases.cells).count(), (e.phases.bus_out - e.start).count(),
+                                    (e.phases.bus_out_end - e.phases.bus_out).count());
     }
     for (const auto& e : batch.gc_jobs)
         good = good && gc_job_.run(id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.cause)}, e.group.value(),

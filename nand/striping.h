@@ -1,0 +1,53 @@
+/// Superpages: S neighbouring channels that work as one with pages S times as wide.
+///
+/// Idea       The members of a striped plane, block or page lie at the same place of S consecutive channels; since ids count channel first, a member's id is
+///            the striped one plus a multiple of what a channel holds. Whoever uses the array sees the wide geometry only.
+/// Invariant  S divides the channels. Every part of a striped page carries the same OOB; the page counts as written iff all parts parse and agree.
+///            A striped block is bad when any member is.
+/// Cost       S operations for one; a partial read touches only the members it needs. Nothing for S = 1: the array is then not striped at all.
+/// Power cut  Each chip has its own outcome; a page of which some parts are missing reads as torn.
+/// Source     Park et al. (DUMBO) 4.2.1, MC3, MC6; DESIGN.md, The device.
+#pragma once
+
+#include "nand/nand_array_impl.h"
+
+namespace flashlab {
+
+class NandArray::Striped {
+public:
+    Striped(Impl& chips, std::uint32_t width);
+    using Done = Impl::Done;
+
+    [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+    [[nodiscard]] std::uint32_t width() const { return width_; }
+    Done read(const PageRead& page, SimTime now, Origin origin);
+    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
+    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
+    Done erase(BlockId block, SimTime now, Origin origin);
+    std::expected<void, NandError> mark_bad(BlockId block);
+    std::expected<StoredOob, NandError> inspect_oob(Ppn page);
+    [[nodiscard]] bool is_bad(BlockId block) const;
+    [[nodiscard]] bool is_factory_bad(BlockId block) const;
+    [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
+    [[nodiscard]] std::uint32_t write_pointer(BlockId block);
+    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
+
+private:
+    [[nodiscard]] PlaneId member(PlaneId plane, std::uint32_t m) const { return PlaneId{place(planes_, plane.value(), m)}; }
+    [[nodiscard]] BlockId member(BlockId block, std::uint32_t m) const { return BlockId{place(blocks_, block.value(), m)}; }
+    [[nodiscard]] Ppn member(Ppn page, std::uint32_t m) const { return Ppn{place(pages_, page.value(), m)}; }
+    [[nodiscard]] std::uint32_t place(const Divider& per_channel, std::uint32_t id, std::uint32_t m) const {
+        return id + (per_channel.divide(id) * (width_ - 1) + m) * per_channel.divisor();
+    }
+
+    Impl& chips_;
+    std::uint32_t width_;
+    Geometry geometry_;
+    Divider planes_; ///< in a channel
+    Divider blocks_;
+    Divider pages_;
+    std::vector<PageProgram> parts_; ///< of the program at hand
+};
+
+} // namespace flashlab
