@@ -57,7 +57,23 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
 }
 
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events)
-    : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, link_{config.host_link.request_overhead}, scratch_(ftl.logical_page_bytes()) {}
+    : config_{config},
+      ftl_{ftl},
+      array_{array},
+      pram_{pram},
+      events_{events},
+      buffer_{config.dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, config.dram.write_buffer_bytes)},
+      front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
+      wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
+      link_{std::max(config.host_link.request_overhead, Duration{1})},
+      controller_{std::max(config.host_link.controller_request, Duration{1})},
+      scratch_(ftl.logical_page_bytes()) {}
+
+SimTime Ssd::accept(SimTime now, Duration on_link) {
+    last_arrival_ = std::max(last_arrival_, now);
+    const SimTime here = link_.reserve(now, on_link).end;
+    return config_.host_link.controller_request == Duration{0} ? here : controller_.reserve(here, config_.host_link.controller_request).end;
+}
 
 DeviceError Ssd::translate(const FtlError& error) const {
     const std::uint64_t sectors_per_page = ftl_.logical_page_bytes() / sector_bytes;
@@ -85,13 +101,13 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
 }
 
 DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
-    auto done = ftl_.recover(now);
+    auto done = front_.recover(now);
     if (!done) return std::unexpected(translate(done.error()));
     return *done;
 }
 
 DeviceResult<SimTime> Ssd::shut_down(SimTime now) {
-    const auto done = ftl_.shut_down(now);
+    const auto done = front_.shut_down(now);
     if (!done) return std::unexpected(translate(done.error()));
     return *done;
 }
@@ -103,7 +119,7 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     ++counters_.host_reads;
     counters_.host_read_bytes += std::uint64_t{sectors} * sector_bytes;
     const Origin origin{Cause::user, event.id};
-    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
+    const SimTime start = accept(now, config_.host_link.request_overhead);
     const Split s = split(first, sectors);
     SimTime ready = start;
     std::optional<FtlError> error;
@@ -112,9 +128,9 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
         else if (!error) error = done.error();
     };
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
-    if (s.head) note(ftl_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
-    if (s.whole != 0) note(ftl_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
-    if (s.tail) note(ftl_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
+    if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
+    if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
+    if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
     if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, link_.reserve(ready, transfer(std::uint64_t{sectors} * sector_bytes)).end);
 }
@@ -124,8 +140,8 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origi
     std::span<std::byte> page;
     if (w.zeros || !w.from.empty()) page = scratch_;
     SimTime ready = now;
-    if (ftl_.is_mapped(w.lpn)) {
-        const auto read = ftl_.read(w.lpn, 1, page, now, origin);
+    if (front_.is_mapped(w.lpn)) {
+        const auto read = front_.read(w.lpn, 1, page, now, origin);
         if (!read) return read;
         ready = *read;
     } else if (!page.empty()) {
@@ -133,7 +149,12 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origi
     }
     if (w.zeros) std::ranges::fill(page.subspan(w.offset, w.bytes), std::byte{0});
     else if (!page.empty()) std::memcpy(page.data() + w.offset, w.from.data(), w.from.size());
-    return ftl_.write(w.lpn, 1, page, ready, origin);
+    return write_pages(w.lpn, 1, page, w.durability, ready, origin);
+}
+
+FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now, Origin origin) {
+    if (buffer_ && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, now, origin);
+    return front_.write(first, pages, from, now, origin);
 }
 
 DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) {
@@ -144,18 +165,18 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     counters_.host_write_bytes += std::uint64_t{sectors} * sector_bytes;
     const Origin origin{Cause::user, event.id};
     const Duration on_link = config_.host_link.request_overhead + transfer(std::uint64_t{sectors} * sector_bytes);
-    const SimTime start = link_.reserve(now, on_link).end;
+    const SimTime start = accept(now, on_link);
     const Split s = split(first, sectors);
     SimTime done = start;
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return from.empty() ? from : from.subspan(at, bytes); };
     for (const auto& p : {s.head, s.tail}) {
         if (!p) continue;
-        const auto written = write_part({p->lpn, p->offset, p->bytes, part(p->at, p->bytes), false}, start, origin);
+        const auto written = write_part({p->lpn, p->offset, p->bytes, part(p->at, p->bytes), false, durability}, start, origin);
         if (!written) return answer(event, std::unexpected(translate(written.error())));
         done = std::max(done, *written);
     }
     if (s.whole != 0) {
-        const auto written = ftl_.write(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin);
+        const auto written = write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, start, origin);
         if (!written) return answer(event, std::unexpected(translate(written.error())));
         done = std::max(done, *written);
     }
@@ -164,6 +185,7 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
         if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
         done = std::max(done, *flushed);
     }
+    if (wear_ && wear_->is_due(done)) (void)wear_->step(done); // a host that never pauses is levelled all the same
     return answer(event, done);
 }
 
@@ -173,17 +195,17 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
     ++counters_.host_trims;
     counters_.host_trim_bytes += sectors * sector_bytes;
     const Origin origin{Cause::user, event.id};
-    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
+    const SimTime start = accept(now, config_.host_link.request_overhead);
     const Split s = split(first, sectors);
     SimTime done = start;
     for (const auto& p : {s.head, s.tail}) {
-        if (!p || !ftl_.is_mapped(p->lpn)) continue;
+        if (!p || !front_.is_mapped(p->lpn)) continue;
         const auto written = write_part({p->lpn, p->offset, p->bytes, {}, true}, start, origin);
         if (!written) return answer(event, std::unexpected(translate(written.error())));
         done = std::max(done, *written);
     }
     if (s.whole != 0) {
-        const auto trimmed = ftl_.trim(s.first_whole, s.whole, start, origin);
+        const auto trimmed = front_.trim(s.first_whole, s.whole, start, origin);
         if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
         done = std::max(done, *trimmed);
     }
@@ -193,15 +215,15 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
 DeviceResult<SimTime> Ssd::flush(SimTime now) {
     const HostRequestEvent event{events_.next_id(), now, now, HostOp::flush, Sector{0}, 0, false, false};
     ++counters_.host_flushes;
-    const SimTime start = link_.reserve(now, config_.host_link.request_overhead).end;
-    const auto done = ftl_.flush(start, {Cause::user, event.id});
+    const SimTime start = accept(now, config_.host_link.request_overhead);
+    const auto done = front_.flush(start, {Cause::user, event.id});
     if (!done) return answer(event, std::unexpected(translate(done.error())));
     return answer(event, *done);
 }
 
 DeviceIdentity Ssd::identify() const {
     const std::uint64_t sectors = std::uint64_t{ftl_.logical_pages()} * (ftl_.logical_page_bytes() / sector_bytes);
-    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}, !ftl_.durable_when_answered()};
+    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}, !front_.durable_when_answered()};
 }
 
 std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const {
@@ -211,7 +233,7 @@ std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const
     const std::uint64_t end = first.value() + sectors;
     for (std::uint64_t at = first.value(); at < end;) {
         const std::uint64_t stop = std::min(end, (at / per_page + 1) * per_page);
-        const bool mapped = ftl_.is_mapped(Lpn{static_cast<std::uint32_t>(at / per_page)});
+        const bool mapped = front_.is_mapped(Lpn{static_cast<std::uint32_t>(at / per_page)});
         if (!out.empty() && out.back().mapped == mapped) out.back().sectors += stop - at;
         else out.push_back({Sector{at}, stop - at, mapped});
         at = stop;
@@ -219,23 +241,31 @@ std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const
     return out;
 }
 
-std::vector<CheckProblem> Ssd::check() { return ftl_.check(); }
+std::vector<CheckProblem> Ssd::check() { return front_.check(); }
 
-SimTime Ssd::tick(SimTime now) { return ftl_.idle(now); }
+SimTime Ssd::tick(SimTime now) {
+    const SimTime next = front_.idle(now);
+    return wear_ ? std::min(next, wear_->step(now)) : next;
+}
 
 void Ssd::settle(SimTime now) {
     array_.settle(now);
     if (pram_ != nullptr) pram_->settle(now);
     link_.settle(now);
+    controller_.settle(now);
 }
 
 SimTime Ssd::last_reserved_end() const {
-    const SimTime flash = std::max(array_.last_reserved_end(), link_.free_at());
+    const SimTime flash = std::max({array_.last_reserved_end(), link_.free_at(), controller_.free_at()});
     return pram_ == nullptr ? flash : std::max(flash, pram_->last_reserved_end());
 }
 
 DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, PramCutOutcomes& pram_outcomes) {
     SsdCutReport report;
+    // A cut before the latest request arrived would have to take its pages out of the buffer again: then the buffer is lost like any other.
+    if (buffer_ && config_.dram.is_protected && at >= last_arrival_) {
+        if (const auto saved = buffer_->flush(at, {Cause::user, no_event})) at = std::max(*saved, last_reserved_end());
+    }
     const auto nand = array_.cut(at, nand_outcomes);
     if (!nand) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, at, nand.error().host_errno});
     report.nand = *nand;

@@ -1,9 +1,10 @@
-/// The solid-state drive: host link + request splitter + one Ftl + NandArray + Pram.
+/// The solid-state drive: host link + request splitter + optional write buffer in DRAM + one Ftl + NandArray + Pram.
 ///
 /// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), charges the serial host link, numbers and reports requests.
 /// Invariant  D1..D3 of block_device.h. Requests are answered once; served = received.
-/// Cost       One link reservation and one Ftl call a request. No DRAM cache: a write is answered when it is programmed.
-/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's.
+/// Cost       One link reservation and one Ftl call a request. Without a buffer a write is answered when it is programmed.
+/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone; a protected buffer is programmed first,
+///            by the energy of its capacitors, which completes what is in flight as well. (Killing the process is no power cut: then it is lost, too.)
 /// Source     DUMBO (MC1, MC2): one serial host interface before all channels.
 #pragma once
 
@@ -11,6 +12,8 @@
 
 #include "base/calendar.h"
 #include "ftl/block_device.h"
+#include "ftl/blocks/wear_leveler.h"
+#include "ftl/cache/buffered_ftl.h"
 #include "ftl/ftl.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
@@ -57,6 +60,9 @@ public:
     [[nodiscard]] const NandArray& array() const { return array_; }
     [[nodiscard]] const Pram* pram() const { return pram_; }
     [[nodiscard]] SampleEvent sample(SimTime now) const;
+    /// Null without a write buffer, or without wear levelling.
+    [[nodiscard]] const BufferedFtl* buffer() const { return buffer_.get(); }
+    [[nodiscard]] const WearLeveler* wear_leveler() const { return wear_.get(); }
 
 private:
     struct Split;
@@ -66,12 +72,16 @@ private:
         std::uint32_t bytes = 0;
         std::span<const std::byte> from;
         bool zeros = false;
+        WriteDurability durability = WriteDurability::volatile_ok;
     };
     [[nodiscard]] Split split(Sector first, std::uint64_t sectors) const;
     [[nodiscard]] bool in_range(Sector first, std::uint64_t sectors) const;
     [[nodiscard]] Duration transfer(std::uint64_t bytes) const;
     [[nodiscard]] DeviceError translate(const FtlError& error) const;
     DeviceResult<SimTime> answer(HostRequestEvent event, DeviceResult<SimTime> result);
+    /// The request has crossed the link, and the controller has understood it.
+    [[nodiscard]] SimTime accept(SimTime now, Duration on_link);
+    FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now, Origin origin);
     FtlResult<SimTime> write_part(const PartWrite& w, SimTime now, Origin origin);
 
     const SsdConfig& config_;
@@ -79,7 +89,12 @@ private:
     NandArray& array_;
     Pram* pram_;
     EventSink& events_;
+    std::unique_ptr<BufferedFtl> buffer_;
+    Ftl& front_; ///< the buffer, or the scheme itself
+    std::unique_ptr<WearLeveler> wear_;
     Calendar link_;
+    Calendar controller_;
+    SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
     std::vector<std::byte> scratch_; ///< one logical page, for partial writes
 };

@@ -29,12 +29,22 @@ struct FtlConfig {
     std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     CoftlOptions coftl;
     std::uint64_t mapping_cache_bytes = 0;     ///< dftl: DRAM for mapping entries, 8 bytes each; 0 = a 32nd of the map
+    std::uint32_t wear_threshold = 0;          ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
 };
 
 struct HostLinkConfig {
     std::uint32_t ps_per_byte = 250;           ///< 4 GB/s
     Duration request_overhead{1000};           ///< on the link, for each request
+    Duration controller_request{0};            ///< controller CPU for each request, after the link; serial
+};
+
+/// The drive's DRAM, partitioned once and for all: write buffer here, mapping cache in FtlConfig.
+struct DramConfig {
+    std::uint64_t bytes = 0;                   ///< budget for both; 0 = no limit
+    std::uint64_t write_buffer_bytes = 0;      ///< AP1; 0 = none: a write is answered when it is programmed
+    bool is_protected = false;                 ///< capacitors: at a power cut the buffer is programmed before the lights go out
+    [[nodiscard]] bool has_room_for(std::uint64_t mapping_cache_bytes) const { return bytes == 0 || write_buffer_bytes + mapping_cache_bytes <= bytes; }
 };
 
 /// Where the parts of the PRAM lie; computed by mkfs, FORMAT.md of ftl and fs describe the content.
@@ -49,6 +59,7 @@ struct SsdConfig {
     PramConfig pram;
     FtlConfig ftl;
     HostLinkConfig host_link;
+    DramConfig dram;
 };
 
 } // namespace flashlab

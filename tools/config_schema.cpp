@@ -104,6 +104,8 @@ const std::array keys{
               FIELD(ssd.ftl.checkpoint_blocks)},
     ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries, 8 bytes each; 0: a 32nd of the map.",
               FIELD(ssd.ftl.mapping_cache_bytes)},
+    ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
+              "Erases by which a block may lag behind the mean before its data are moved; 0: no wear levelling.", FIELD(ssd.ftl.wear_threshold)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 
@@ -122,6 +124,15 @@ const std::array keys{
               FIELD(ssd.host_link.ps_per_byte)},
     ConfigKey{"host_link.request_overhead_ns", integer, mount, 1, ns_per_second, "", "Time on the link for each request.",
               FIELD(ssd.host_link.request_overhead)},
+    ConfigKey{"host_link.controller_request_ns", integer, mount, 0, ns_per_second, "", "Controller CPU for each request, one after the other.",
+              FIELD(ssd.host_link.controller_request)},
+
+    ConfigKey{"dram.bytes", size, mount, 0, std::uint64_t{1} << 40, "",
+              "DRAM of the drive: write buffer and mapping caches together may not be larger; 0: no limit.", FIELD(ssd.dram.bytes)},
+    ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "",
+              "Writes are answered from here and programmed later; 0: none.", FIELD(ssd.dram.write_buffer_bytes)},
+    ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
+              FIELD(ssd.dram.is_protected)},
 
     ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.", FIELD(layout.ftl_at)},
     ConfigKey{"layout.ftl_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: redo log and tables.", FIELD(layout.ftl_bytes)},

@@ -96,6 +96,9 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
         return std::unexpected(fmt::format("no translation layer is called '{}'; there is: {}", config.ssd.ftl.scheme, fmt::join(schemes, ", ")));
     if (const auto timing = config.ssd.nand.timing.validate(); !timing)
         return std::unexpected(timing.error());
+    if (!config.ssd.dram.has_room_for(config.ssd.ftl.mapping_cache_bytes))
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.bytes = {}",
+                                           config.ssd.dram.write_buffer_bytes, config.ssd.ftl.mapping_cache_bytes, config.ssd.dram.bytes));
     DevicePlan plan;
     plan.config = config;
     if (size && *size < smallest_device_bytes)

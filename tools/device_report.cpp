@@ -42,6 +42,22 @@ Wear wear_of(const Device& device) {
     return wear;
 }
 
+/// Members of the reports of drives that have a write buffer or level wear.
+void add_background(Json& out, Device& device) {
+    if (const BufferedFtl* buffer = device.ssd().buffer()) {
+        const WriteBufferCounters& c = buffer->buffer_counters();
+        out.add("write_buffer_pages", buffer->buffered_pages());
+        out.add("write_buffer_read_hits", c.read_hits);
+        out.add("write_buffer_read_misses", c.read_misses);
+        out.add("write_buffer_write_hits", c.write_hits);
+        out.add("write_buffer_write_misses", c.write_misses);
+        out.add("write_buffer_evicted_pages", c.evicted_pages);
+        out.add("write_buffer_flushed_pages", c.flushed_pages);
+        out.add("write_buffer_dropped_pages", c.dropped_pages);
+    }
+    if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
+}
+
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 
 } // namespace
@@ -52,7 +68,7 @@ Json info_report(Device& device) {
     const auto identity = device.ssd().identify();
     const auto space = device.ftl().space();
     const auto usage = device.fs().usage();
-    return Json::object({{"preset", config.preset},
+    Json out = Json::object({{"preset", config.preset},
                          {"ftl", identity.ftl},
                          {"label", device.fs().label()},
                          {"channels", g.channels},
@@ -77,6 +93,9 @@ Json info_report(Device& device) {
                          {"metadata_bytes", usage.metadata_bytes},
                          {"metadata_free_bytes", usage.metadata_bytes_free},
                          {"clean_at_open", device.recovery().was_clean}});
+    if (config.dram.write_buffer_bytes != 0) out.add("write_buffer_bytes", config.dram.write_buffer_bytes);
+    add_background(out, device);
+    return out;
 }
 
 Json smart_report(Device& device, const DeviceHistory& history) {
@@ -146,6 +165,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("gc_page_copies", device.ftl().counters().gc_page_copies);
     out.add("channel_utilisation", std::move(utilisation));
     out.add("busiest_channel", busy.empty() ? Json{} : Json{static_cast<std::uint64_t>(busiest - busy.begin())});
+    add_background(out, device);
     return out;
 }
 

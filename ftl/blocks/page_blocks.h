@@ -136,6 +136,7 @@ private:
         SimTime next_slice = sim_start;
         std::uint32_t copied = 0;
         EventId id = no_event;
+        Cause cause = Cause::gc;
     };
     enum class JobEnd : std::uint8_t { finished, paused, no_room, unreadable };
     struct Frontier {
@@ -208,6 +209,7 @@ private:
     std::uint64_t gc_page_copies_ = 0;
     std::uint64_t retired_blocks_ = 0;
     std::uint32_t jobs_under_way_ = 0;       ///< on the call stack: nothing is retired meanwhile
+    Cause collecting_as_ = Cause::gc; ///< wear within relocate()
     bool read_only_ = false;
     std::vector<PageProgram> programs_;
 };

@@ -36,7 +36,7 @@ void PageBlocks::start_job(Job& job, BlockId victim, bool retire, SimTime now) {
     ensure(!job.victim, "one collection at a time");
     FullBlocks& full = full_of(victim);
     if (full.contains(victim)) full.remove(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, events_.next_id()};
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, events_.next_id(), collecting_as_};
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -84,7 +84,7 @@ FtlResult<PageBlocks::JobEnd> PageBlocks::copy_unit(Group& group, Job& job, Unit
         std::optional<NandError> error;
         for (std::uint32_t p = 0; p < units_.pages_per_unit() && !error; ++p) {
             const auto copied = array_.copy_as(units_.page_of(from, p), units_.page_of(to, p), config_.stamps_pages ? set.stamp : p, std::max(now, set.ready),
-                                               {Cause::gc, job.id});
+                                               {job.cause, job.id});
             if (!copied) {
                 error = copied.error();
                 break;
@@ -133,7 +133,7 @@ FtlResult<SimTime> PageBlocks::finish_job(Group& group, Job& job, SimTime now) {
     OpenSuperblock& open = group.frontiers[frontier_of_[victim.value()]].open;
     open.ready = std::max(open.ready, *forgotten);
     ++gc_jobs_;
-    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{job.id, job.start, *done, GroupId{group.die.value()}, victim, job.copied, Cause::gc});
+    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{job.id, job.start, *done, GroupId{group.die.value()}, victim, job.copied, job.cause});
     return done;
 }
 
@@ -141,7 +141,7 @@ FtlResult<SimTime> PageBlocks::give_back(Job& job, SimTime forgotten) {
     const BlockId victim = *job.victim;
     SimTime done = forgotten;
     if (!job.retire) {
-        const auto erased = array_.erase(victim, forgotten, {Cause::gc, job.id});
+        const auto erased = array_.erase(victim, forgotten, {job.cause, job.id});
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             state_[victim.value()] = BlockState::free;
             if (!erased) {
@@ -197,7 +197,10 @@ FtlResult<SimTime> PageBlocks::relocate(BlockId block, SimTime now) {
     if (state(block) == BlockState::outside) return now;
     Group& group = groups_[group_of(block)];
     if (!close_holder(group, block, now)) return now;
-    return collect_now(group, block, false, now);
+    collecting_as_ = Cause::wear;
+    const auto moved = collect_now(group, block, false, now);
+    collecting_as_ = Cause::gc;
+    return moved;
 }
 
 SimTime PageBlocks::idle(SimTime now) {

@@ -1,0 +1,71 @@
+#include "ftl/blocks/wear_leveler.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+WearLeveler::WearLeveler(Ftl& ftl, const NandArray& array, std::uint32_t threshold)
+    : ftl_{ftl},
+      array_{array},
+      threshold_{threshold},
+      look_every_{std::max<std::uint64_t>(16, array.geometry().blocks() / 16)},
+      look_at_{erases() + look_every_} {}
+
+std::uint64_t WearLeveler::erases() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t n : array_.counters().erases) all += n;
+    return all;
+}
+
+void WearLeveler::look() {
+    look_at_ = erases() + look_every_;
+    cold_.clear();
+    const Geometry& g = array_.geometry();
+    const std::uint32_t a_die = g.blocks() / g.dies();
+    for (std::uint32_t first = 0; first < g.blocks(); first += a_die) look_at_die(BlockId{first}, a_die);
+    // Coldest last; ties by number, so that runs repeat.
+    const auto warmer = [](const Cold& a, const Cold& b) { return a.lag != b.lag ? a.lag < b.lag : a.block > b.block; };
+    std::ranges::sort(cold_, warmer);
+    const std::size_t most = look_every_ / 4;
+    if (cold_.size() > most) cold_.erase(cold_.begin(), cold_.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
+    std::uint64_t sum = 0;
+    std::uint64_t good = 0;
+    for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
+        if (array_.is_bad(BlockId{b})) continue;
+        sum += array_.erase_count(BlockId{b});
+        ++good;
+    }
+    if (good == 0) return;
+    const std::uint64_t mean = sum / good;
+    const std::uint64_t margin = std::max<std::uint64_t>(threshold_, mean / 16);
+    for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
+        const std::uint32_t count = array_.erase_count(BlockId{b});
+        if (count + margin < mean && !array_.is_bad(BlockId{b})) cold_.push_back({mean - count, count, BlockId{b}});
+    }
+}
+
+SimTime WearLeveler::step(SimTime now) {
+    if (now < busy_until_) return busy_until_;
+    if (cold_.empty()) {
+        if (erases() < look_at_) return sim_never;
+        look();
+    }
+    while (!cold_.empty()) {
+        const Cold cold = cold_.back();
+        cold_.pop_back();
+        if (array_.erase_count(cold.block) != cold.erases) continue; // collected meanwhile
+        const BlockUse use = ftl_.status_of(cold.block).use;
+        if (use != BlockUse::data && use != BlockUse::translation) continue;
+        const auto done = ftl_.relocate(cold.block, now);
+        if (!done) return sim_never;
+        ++relocated_;
+        busy_until_ = std::max(now, *done);
+        return cold_.empty() ? sim_never : busy_until_;
+    }
+    return sim_never;
+}
+
+} // namespace flashlab

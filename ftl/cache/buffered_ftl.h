@@ -1,0 +1,68 @@
+/// A translation layer with a write buffer in front: the drive's DRAM between splitter and scheme.
+///
+/// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that slot.
+///            Reads that hit are served from DRAM and take nothing from the flash.
+/// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something newer
+///            (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
+/// Cost       One lookup a page. Runs of consecutive pages are destaged by one call.
+/// Power cut  Buffered pages are lost, as unflushed writes may be (C3); flush() destages in order of writing, then flushes the scheme (C1).
+/// Source     AP1; DESIGN.md, The device.
+#pragma once
+
+#include "ftl/cache/write_buffer.h"
+#include "ftl/ftl.h"
+
+namespace flashlab {
+
+struct WriteBufferCounters {
+    std::uint64_t read_hits = 0;       ///< pages
+    std::uint64_t read_misses = 0;
+    std::uint64_t write_hits = 0;      ///< pages that were here and were overwritten: never programmed
+    std::uint64_t write_misses = 0;
+    std::uint64_t evicted_pages = 0;   ///< programmed to make room
+    std::uint64_t flushed_pages = 0;
+    std::uint64_t dropped_pages = 0;   ///< worthless by FUA or trim
+};
+
+class BufferedFtl final : public Ftl {
+public:
+    BufferedFtl(Ftl& below, std::uint64_t bytes);
+
+    [[nodiscard]] std::string_view name() const override { return below_.name(); }
+    [[nodiscard]] std::uint32_t logical_page_bytes() const override { return below_.logical_page_bytes(); }
+    [[nodiscard]] std::uint32_t logical_pages() const override { return below_.logical_pages(); }
+    [[nodiscard]] bool durable_when_answered() const override { return false; }
+    [[nodiscard]] FtlResult<FtlRecovery> recover(SimTime now) override { return below_.recover(now); }
+    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    [[nodiscard]] FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    /// Past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
+    [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    [[nodiscard]] FtlResult<SimTime> flush(SimTime now, Origin origin) override;
+    [[nodiscard]] SimTime idle(SimTime now) override { return below_.idle(now); }
+    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now) override { return below_.relocate(block, now); }
+    [[nodiscard]] FtlResult<SimTime> shut_down(SimTime now) override;
+    [[nodiscard]] bool is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below_.is_mapped(lpn); }
+    [[nodiscard]] FtlCounters counters() const override { return below_.counters(); }
+    [[nodiscard]] FtlSpace space() const override { return below_.space(); }
+    [[nodiscard]] BlockStatus status_of(BlockId block) const override { return below_.status_of(block); }
+    [[nodiscard]] std::vector<CheckProblem> check() override;
+
+    [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
+    [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
+
+private:
+    [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> evict(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> destage(SimTime now, Origin origin);
+    void drop(Lpn first, std::uint32_t pages);
+
+    Ftl& below_;
+    WriteBuffer buffer_;
+    WriteBufferCounters counted_;
+    std::vector<std::byte> run_;      ///< data of consecutive pages on their way down
+    std::vector<WriteBuffer::Slot> leaving_;
+};
+
+} // namespace flashlab
