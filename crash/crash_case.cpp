@@ -42,7 +42,8 @@ std::expected<CrashCase, std::string> CrashCase::parse(std::string_view id) {
     parsed.scheme = take_field(rest);
     parsed.device = take_field(rest);
     if (parsed.scheme.empty() || parsed.device.empty())
-        return std::unexpected(fmt::format("'{}' is not SCHEME:DEVICE:WORKLOAD:NANOSECONDS-OUTCOMES…, such as hftl:chip-slc:w0x3.f.w1:1234567-02", id));
+        return std::unexpected(
+            fmt::format("'{}' is not SCHEME:DEVICE:WORKLOAD:NANOSECONDS-OUTCOMES…, such as hftl:chip-slc:w0x3.f.w1:1234567-02", id));
     auto workload = Workload::parse(take_field(rest));
     if (!workload) return std::unexpected(workload.error());
     parsed.workload = std::move(*workload);

@@ -1,6 +1,7 @@
 /// One power cut (or several in a row) of one workload on one tiny device: what a replay id names.
 ///
-/// Idea       "hftl:chip-slc:w0x3.f.w1:1234567-02:2345678-1" = scheme, device, workload, then for each cut its nanosecond and the outcomes of what was in
+/// Idea       "hftl:chip-slc:w0x3.f.w1:1234567-02:2345678-1" = scheme, device, workload, then for each cut its nanosecond and the outcomes of what
+///            was in
 ///            flight (scripted_outcomes.h). The second cut falls into the recovery from the first.
 /// Invariant  parse(id()) == the case; an id runs the same on every host and for as long as scheme and formats stay the same.
 /// Cost       None that counts.

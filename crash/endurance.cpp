@@ -127,7 +127,8 @@ private:
     }
     Checked judge(SimTime cut) {
         const auto problems = device_->ssd().check();
-        if (!problems.empty()) return std::unexpected(fmt::format("check: {} {}: {}", problems.front().invariant, problems.front().where, problems.front().detail));
+        if (!problems.empty())
+            return std::unexpected(fmt::format("check: {} {}: {}", problems.front().invariant, problems.front().where, problems.front().detail));
         const auto read = device_->ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now_);
         if (!read) return std::unexpected("a page cannot be read after recovery: " + describe(read.error()));
         for (std::uint32_t u = 0; u < model_->units(); ++u) {

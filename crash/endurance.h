@@ -1,6 +1,7 @@
 /// Power cuts in a row on one image: does anything wear away?
 ///
-/// Idea       A few requests, a cut at a random instant, sometimes another during recovery; again, on the same cells, as often as wanted. After each cut
+/// Idea       A few requests, a cut at a random instant, sometimes another during recovery; again, on the same cells, as often as wanted. After each
+///            cut
 ///            the device is judged; now and then it is filled to the last page, which a device that leaks blocks cannot take for long (C7).
 /// Invariant  Free blocks on a full, flushed device after cuts come to no less than a margin below the first time.
 /// Cost       About 30 microseconds a cut on a tiny device.

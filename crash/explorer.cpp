@@ -77,7 +77,8 @@ std::optional<std::string> Explorer::replay(const CrashCase& where) {
     for (std::uint32_t level = 0; level < where.cuts.size() && !wrong; ++level) {
         depth_ = level;
         const CutPoint& cut = where.cuts[level];
-        if (cut.at < (level == 0 ? first_cut_ : opened_[level])) return fmt::format("the cut at {} ns lies before the cuts of this workload begin", ns_since_start(cut.at));
+        if (cut.at < (level == 0 ? first_cut_ : opened_[level]))
+            return fmt::format("the cut at {} ns lies before the cuts of this workload begin", ns_since_start(cut.at));
         if (const auto done = devices_[level]->rewind(cut.at); !done) return done.error();
         wrong = recover_and_check(level, cut.at, cut.outcomes, nullptr);
     }
@@ -135,7 +136,8 @@ void Explorer::cut_thinned(std::uint32_t level, SimTime at, std::string script) 
     for (std::size_t i = 0; i < script.size(); ++i) {
         for (char digit = 0; digit < choices[i] && !is_done(); ++digit) {
             for (std::size_t j = 0; j < script.size(); ++j)
-                script[j] = static_cast<char>('0' + (j == i ? static_cast<std::uint64_t>(digit) : draw.below(static_cast<std::uint64_t>(choices[j]))));
+                script[j] =
+                    static_cast<char>('0' + (j == i ? static_cast<std::uint64_t>(digit) : draw.below(static_cast<std::uint64_t>(choices[j]))));
             depth_ = level;
             const bool go_deeper = judge(level, at, script, nullptr) && level + 1 < limits_->cuts && is_new_state();
             if (go_deeper) cut_everywhere(level + 1, opened_[level + 1]);

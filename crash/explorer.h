@@ -1,11 +1,13 @@
 /// Cuts the power at every instant of a workload, with every outcome, and again in every instant of the recovery; judges what is found.
 ///
-/// Idea       One run of the workload keeps all its undo records. Going backwards in time, the cells are rewound to each moment at which something changes,
+/// Idea       One run of the workload keeps all its undo records. Going backwards in time, the cells are rewound to each moment at which something
+///            changes,
 ///            copied, torn in every way, recovered and compared with the reference model; then the same is done with the recovery's own records.
 /// Invariant  X1 between two moments a cut leaves the same, so one instant of each interval stands for all of its nanoseconds.
 ///            X2 a state is judged by check(), by what every page shows (C1..C4), by EIO nowhere (C9), and, one in eight, by writing on (C7, C8).
 ///            X3 a recovery from cells that were met before under the same promises is not cut again: it would be the same recovery.
-/// Cost       A state: the blocks that changed are copied, then what recovery, check() and one read of the device cost. `crash explore` prints states/s.
+/// Cost       A state: the blocks that changed are copied, then what recovery, check() and one read of the device cost. `crash explore` prints
+///            states/s.
 /// Power cut  Makes them.
 /// Source     CrashMonkey (Mohan et al., OSDI 2018) for bounded exhaustive workloads; littlefs' runner for the one-line replay id.
 #pragma once

@@ -129,7 +129,8 @@ std::span<const std::uint64_t> ReferenceModel::stamps_of(const Version& version)
 bool ReferenceModel::shows(std::uint32_t unit, std::span<const std::byte> page, const Version& version) const {
     const auto stamps = stamps_of(version);
     for (std::uint32_t s = 0; s < sectors_per_unit_; ++s) {
-        if (!is_stamped(page.subspan(std::size_t{s} * sector_bytes, sector_bytes), stamp_of(stamps[s], std::uint64_t{unit} * sectors_per_unit_ + s))) return false;
+        if (!is_stamped(page.subspan(std::size_t{s} * sector_bytes, sector_bytes), stamp_of(stamps[s], std::uint64_t{unit} * sectors_per_unit_ + s)))
+            return false;
     }
     return true;
 }

@@ -1,11 +1,14 @@
 /// What each logical page may show after a power cut: every version the host wrote, and since when it must be there.
 ///
 /// Idea       A page's history is a list of versions in order of issue. A completed flush, FUA or (where the device promises it) the answer itself
-///            makes a version durable at a time. After a cut at T a page shows the newest version durable by T, or any later one that had arrived by T.
-/// Invariant  R1 a version is one page of stamped sectors; a page that shows sectors of two versions, another page's sectors or garbage matches none (C2, C3).
+///            makes a version durable at a time. After a cut at T a page shows the newest version durable by T, or any later one that had arrived by
+///            T.
+/// Invariant  R1 a version is one page of stamped sectors; a page that shows sectors of two versions, another page's sectors or garbage matches none
+///            (C2, C3).
 ///            R2 a trim is a version like any other, of zeros: what was trimmed and flushed never comes back (C4).
 ///            R3 a flush covers what had been answered when it arrived (C1), nothing more.
-/// Cost       32 bytes a version, 8 bytes a sector of it; settle() forgets what no cut can show any more. match() compares at most the allowed versions.
+/// Cost       32 bytes a version, 8 bytes a sector of it; settle() forgets what no cut can show any more. match() compares at most the allowed
+///            versions.
 /// Power cut  adopt() makes what is seen afterwards the only past.
 #pragma once
 

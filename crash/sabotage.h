@@ -1,6 +1,7 @@
 /// A deliberate defect between a device's parts: what the harness must notice, or it proves nothing.
 ///
-/// Idea       The device asks at every power-on whether somebody wants to stand between it and its parts. Nothing in the parts themselves knows of this.
+/// Idea       The device asks at every power-on whether somebody wants to stand between it and its parts. Nothing in the parts themselves knows of
+///            this.
 /// Invariant  The default stands nowhere.
 /// Cost       None without one.
 /// Power cut  A sabotage lives outside the device, across cuts.

@@ -45,8 +45,8 @@ std::uint32_t ScriptedOutcomes::choose(std::uint32_t choices) {
 }
 
 ProgramOutcome ScriptedOutcomes::of_program(Ppn) {
-    constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn, ProgramOutcome::prefix_torn,
-                                           ProgramOutcome::garbage};
+    constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn,
+                                           ProgramOutcome::prefix_torn, ProgramOutcome::garbage};
     constexpr std::size_t counted[] = {0, 1, 2, 2, 3};
     const std::uint32_t chosen = choose(5);
     oob_parses_.reset();

@@ -1,6 +1,7 @@
 /// What becomes of each operation in flight, as a string of digits: enumerated, drawn from a seed, or read from a replay id.
 ///
-/// Idea       Each operation asks for one digit, flash first, in the order in which the cut meets them. Digits that the script does not have are 0 or drawn,
+/// Idea       Each operation asks for one digit, flash first, in the order in which the cut meets them. Digits that the script does not have are 0
+///            or drawn,
 ///            and become part of it; advance() counts up like an odometer.
 ///              program  0 T0 not started · 1 T1 complete · 2 T2 torn, the OOB parses · 3 T2 torn, nothing parses · 4 T3 garbage
 ///              erase    0 E0 not started · 1 E1 complete · 2 E2 garbage

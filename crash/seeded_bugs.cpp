@@ -313,9 +313,10 @@ const std::vector<SeededBug>& seeded_bugs() {
         {"leaks_block", "each power-on gives up an erased block", made<LeaksABlock>, Needs::nothing},
         {"older_version_wins", "recovery compares sequences the wrong way round", made<OlderVersionWins>, Needs::nothing},
         {"stops_scan_early", "recovery takes three pages in four for erased", made<StopsItsScanEarly>, Needs::nothing},
-        {"programs_before_commit", "a block is programmed before the commit that opens it", [] { return std::make_unique<ForgetsOrder>(true, false); }, Needs::pram},
-        {"erases_before_copies", "a victim is erased before its copies and their commit are durable", [] { return std::make_unique<ForgetsOrder>(false, true); },
-         Needs::nothing},
+        {"programs_before_commit", "a block is programmed before the commit that opens it",
+         [] { return std::make_unique<ForgetsOrder>(true, false); }, Needs::pram},
+        {"erases_before_copies", "a victim is erased before its copies and their commit are durable",
+         [] { return std::make_unique<ForgetsOrder>(false, true); }, Needs::nothing},
         {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
     };
     return bugs;

@@ -1,6 +1,7 @@
 /// Deliberate defects, each of a kind that people have shipped: the harness is good when it finds every one.
 ///
-/// Idea       A bug is a Sabotage between the parts of an otherwise right device: it answers too early, forgets an order, believes what it must not, loses,
+/// Idea       A bug is a Sabotage between the parts of an otherwise right device: it answers too early, forgets an order, believes what it must not,
+///            loses,
 ///            mixes or misplaces. hunt() explores with it until something is found.
 /// Invariant  The schemes themselves contain no switch. Without a sabotage the same exploration finds nothing (the tests show both).
 /// Cost       An exploration a bug, most of them over after a few hundred states.

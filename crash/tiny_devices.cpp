@@ -16,8 +16,15 @@ constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"
 std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
     SsdConfig c;
     GeometryConfig& g = c.nand.geometry;
-    g = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 5, .pages_per_block = 4, .page_bytes = 512,
-         .spare_bytes = 32, .cell = CellType::slc};
+    g = {.channels = 1,
+         .chips_per_channel = 1,
+         .dies_per_chip = 1,
+         .planes_per_die = 2,
+         .blocks_per_plane = 5,
+         .pages_per_block = 4,
+         .page_bytes = 512,
+         .spare_bytes = 32,
+         .cell = CellType::slc};
     c.nand.factory_bad_per_million = 0;
     if (shape == "chip") return c;
     if (shape == "plane") {

@@ -126,7 +126,9 @@ Workload Workload::random(std::uint64_t seed, std::uint32_t steps, std::uint32_t
     Workload workload;
     const std::uint64_t age = random.below(4);
     if (age != 0) workload.aging.push_back({Kind::write, 0, age == 1 ? units / 2 : units, {}});
-    if (age >= 2) workload.aging.push_back({Kind::overwrites, static_cast<std::uint32_t>(random.below(1'000'000)), static_cast<std::uint32_t>(1 + random.below(2 * units)), {}});
+    if (age >= 2)
+        workload.aging.push_back(
+            {Kind::overwrites, static_cast<std::uint32_t>(random.below(1'000'000)), static_cast<std::uint32_t>(1 + random.below(2 * units)), {}});
     if (age != 0 && random.chance(1, 2)) workload.aging.push_back({random.chance(1, 3) ? Kind::shut_down : Kind::flush, 0, 1, {}});
     for (std::uint32_t i = 0; i < steps; ++i) workload.steps.push_back(random_step(random, units));
     if (random.chance(1, 8)) workload.steps.push_back({Kind::shut_down, 0, 1, {}});

@@ -1,6 +1,7 @@
 /// What the host does before the power fails: a short text, so that a replay id carries it whole.
 ///
-/// Idea       Steps joined by '.'; a '/' parts what only ages the device from what cuts are tried in. A step is a letter, a place, a count and what follows:
+/// Idea       Steps joined by '.'; a '/' parts what only ages the device from what cuts are tried in. A step is a letter, a place, a count and what
+///            follows:
 ///              w3x2   write units 3 and 4        W3    the same with FUA        p5x3  write sectors 5 to 7 (parts of units)
 ///              t3x2   trim units                 q5x3  trim sectors             r7x20 twenty overwrites of random units, drawn from seed 7
 ///              f      flush                      i     idle time: one tick      z     clean shutdown; the last step, or in the aging part

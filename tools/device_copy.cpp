@@ -206,7 +206,8 @@ std::expected<void, std::string> check_name(const std::string& name) {
     });
     if (good)
         return {};
-    return std::unexpected(fmt::format("'{}' is no name of a snapshot: 1 to {} letters, digits, '.', '-', '_', not beginning with '.'", name, longest));
+    return std::unexpected(
+        fmt::format("'{}' is no name of a snapshot: 1 to {} letters, digits, '.', '-', '_', not beginning with '.'", name, longest));
 }
 
 std::string without_slash(std::string path) {
@@ -233,8 +234,8 @@ std::expected<CopiedDevice, std::string> take_snapshot(const std::string& direct
         return std::unexpected(config.error());
     std::error_code error;
     if (files::exists(device / snapshots / name, error))
-        return std::unexpected(fmt::format("{}: has a snapshot '{}' already; delete it first: flashlab snapshot --delete {} {}", device.string(), name,
-                                           device.string(), name));
+        return std::unexpected(fmt::format("{}: has a snapshot '{}' already; delete it first: flashlab snapshot --delete {} {}", device.string(),
+                                           name, device.string(), name));
     files::create_directories(device / snapshots, error);
     if (error)
         return std::unexpected(fmt::format("{}: {}", (device / snapshots).string(), error.message()));
@@ -248,7 +249,8 @@ std::expected<std::vector<std::string>, std::string> list_snapshots(const std::s
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& entry : files::directory_iterator{device / snapshots, error})
-        if (files::exists(entry.path() / "device.toml") && check_name(entry.path().filename().string()) && entry.path().string().find(".copying-") == std::string::npos)
+        if (files::exists(entry.path() / "device.toml") && check_name(entry.path().filename().string()) &&
+            entry.path().string().find(".copying-") == std::string::npos)
             names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;

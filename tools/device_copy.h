@@ -1,8 +1,10 @@
 /// Copies of a device directory: snapshots kept inside it, clones beside it.
 ///
-/// Idea       The images are locked against writers and copied by reflink where the host's file system can, else extent by extent with the holes left out.
+/// Idea       The images are locked against writers and copied by reflink where the host's file system can, else extent by extent with the holes
+///            left out.
 ///            A device that was cut or killed is copied as the cut left it: the copy recovers as the original would.
-/// Invariant  A copy appears whole under its name or not at all. A clone's images carry an identity of their own, so that images of the two cannot be mixed;
+/// Invariant  A copy appears whole under its name or not at all. A clone's images carry an identity of their own, so that images of the two cannot
+///            be mixed;
 ///            a snapshot keeps the original's. The event log stays with the original.
 /// Cost       O(1) with reflink, else what the device has on disk.
 /// Power cut  A kill in the middle leaves a directory ending in ".copying-PID", which is nobody's.

@@ -100,7 +100,8 @@ TEST_CASE("rewinding a run backwards and tearing a copy leaves what a cut leaves
         for (int i = 0; i < 90; ++i) {
             for (auto& b : page) b = static_cast<std::byte>(random.next());
             const Sector at{random.below(device.plan().logical_pages) * sectors};
-            const auto done = random.chance(1, 6) ? device.ssd().trim(at, sectors, now) : device.ssd().write(at, sectors, page, WriteDurability::fua, now);
+            const auto done =
+                random.chance(1, 6) ? device.ssd().trim(at, sectors, now) : device.ssd().write(at, sectors, page, WriteDurability::fua, now);
             REQUIRE(done.has_value());
             now = random.chance(1, 2) ? *done : now;
         }

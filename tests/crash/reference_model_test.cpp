@@ -19,7 +19,8 @@ struct Host {
     using Page = std::vector<std::byte>;
 
     /// The whole unit 1, or sectors of it.
-    Page write(std::int64_t arrived, std::int64_t answered, WriteDurability durability = WriteDurability::volatile_ok, std::uint32_t from = 0, std::uint32_t to = 2) {
+    Page write(std::int64_t arrived, std::int64_t answered, WriteDurability durability = WriteDurability::volatile_ok, std::uint32_t from = 0,
+               std::uint32_t to = 2) {
         const auto payload = model.stamp(Sector{2 + from}, to - from);
         std::memcpy(shown.data() + std::size_t{from} * 512, payload.data(), payload.size());
         model.wrote(Sector{2 + from}, to - from, at(arrived), at(answered), durability);

@@ -34,7 +34,8 @@ TEST_CASE("a replay id is read back as the same case, and a damaged one refused"
     CrashCase where{"hftl", "chip-slc", *Workload::parse("w0x3.f/w1+500.t2"), {{sim_time_from_ns(1234567), "02"}, {sim_time_from_ns(2345678), ""}}};
     CHECK(where.id() == "hftl:chip-slc:w0x3.f/w1+500.t2:1234567-02:2345678-");
     CHECK(*CrashCase::parse(where.id()) == where);
-    for (const char* id : {"", "hftl", "hftl:chip-slc:w0:12", "hftl:chip-slc:w0:x-0", "hftl:chip-slc:w0:12-07", "hftl:chip-slc:y0:12-0", "hftl:chip-slc:w0:-5-0"}) {
+    for (const char* id :
+         {"", "hftl", "hftl:chip-slc:w0:12", "hftl:chip-slc:w0:x-0", "hftl:chip-slc:w0:12-07", "hftl:chip-slc:y0:12-0", "hftl:chip-slc:w0:-5-0"}) {
         CAPTURE(id);
         CHECK_FALSE(CrashCase::parse(id).has_value());
     }

@@ -1,4 +1,5 @@
 /// flashlab crash explore | replay: the crash harness of crash/ at the command line.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -66,7 +67,8 @@ private:
 
 double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
 
-Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds, double wall_seconds) {
+Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds,
+               double wall_seconds) {
     Json outcomes{Json::Object{}};
     for (std::size_t i = 0; i < OutcomeCounts::names.size(); ++i) outcomes.add(std::string{OutcomeCounts::names[i]}, r.outcomes.counts[i]);
     Json ids{Json::Array{}}, found{Json::Array{}};
@@ -170,6 +172,9 @@ int endure(const CrashExploreOptions& o) {
 
 int run_crash_explore(const CrashExploreOptions& o) {
     interrupted = false;
+    const std::vector<std::string> known = all_schemes();
+    if (std::ranges::find(known, o.ftl) == known.end())
+        return complain(fmt::format("crash explore: unknown translation layer '{}'; there are: {}", o.ftl, fmt::join(known, ", ")), exit_usage);
     if (o.in_a_row != 0) return endure(o);
     Exploration e{.options = o, .workload = std::nullopt, .limits = {}, .report = {}};
     if (o.workload != "standard") {
@@ -193,16 +198,19 @@ int run_crash_explore(const CrashExploreOptions& o) {
         const auto explorer = Explorer::make(o.ftl, devices[i]);
         if (!explorer) {
             refusal = explorer.error();
-            fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, devices[i], refusal);
+            // Once for all cell types of a shape.
+            if (!o.cell.empty() || devices[i].ends_with("-slc"))
+                fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, devices[i], refusal);
             continue;
         }
         done.push_back(devices[i]);
-        const std::size_t known = e.report.violations.size();
+        const std::size_t found_before = e.report.violations.size();
         const double from = Progress::cpu_seconds();
-        const std::uint64_t share = o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (devices.size() - i));
+        const std::uint64_t share =
+            o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (devices.size() - i));
         explore_one(e, **explorer, share, random);
         seconds += Progress::cpu_seconds() - from;
-        shrink_found(e, o, known, **explorer);
+        shrink_found(e, o, found_before, **explorer);
     }
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
     const Json json = report_of(o, done, e.report, seconds, progress.seconds());
@@ -217,7 +225,8 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
     std::uint64_t caught = 0;
     Json missed{Json::Array{}};
     for (const std::string& scheme : schemes) {
-        if (const auto device = Explorer::make(scheme, "chip-slc"); !device) return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
+        if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
+            return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
         for (const SeededBug& bug : seeded_bugs()) {
             if (!applies(bug, scheme)) continue;
             ++seeded;
@@ -226,11 +235,15 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
             caught += found ? 1 : 0;
             if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
             if (!json) {
-                fmt::print("{:10} {:24} {}\n", scheme, bug.name, found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what) : "MISSED: " + std::string{bug.what});
+                fmt::print("{:10} {:24} {}\n", scheme, bug.name,
+                           found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what)
+                                 : "MISSED: " + std::string{bug.what});
             }
         }
     }
-    if (json) fmt::print("{}\n", Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}}).dump());
+    if (json)
+        fmt::print("{}\n",
+                   Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}}).dump());
     else fmt::print("{} of {} seeded bugs caught\n", caught, seeded);
     return caught == seeded ? exit_done : exit_failed;
 }
@@ -242,7 +255,8 @@ int run_crash_replay(const std::string& id, bool json) {
     const auto explorer = Explorer::make(parsed->scheme, parsed->device);
     if (!explorer) return complain(fmt::format("crash replay: {}", explorer.error()), exit_usage);
     const auto wrong = (*explorer)->replay(*parsed);
-    const Json result = Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
+    const Json result =
+        Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", json ? result.dump() + "\n" : to_key_value_text(result));
     return wrong ? exit_failed : exit_done;
 }
