@@ -52,18 +52,13 @@ FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
     const std::uint64_t since = start->checkpoint.next_sequence;
     std::vector<DirtyEntry> dirty;
     if (!decode(start->scheme_part, dirty)) return std::unexpected(foreign);
-    std::vector<bool> is_rewritten(gtd_.size());
-    if (!start->was_clean) {
-        for (const FoundUnit& f : start->census.found())
-            if (f.kind == PageKind::translation && f.sequence.value() >= since && f.lpn.value() < gtd_.size()) is_rewritten[f.lpn.value()] = true;
-        rebuild_map(gtd_, PageKind::translation, units, start->census, nullptr, since);
-    }
+    if (!start->was_clean) rebuild_map(gtd_, PageKind::translation, units, start->census, nullptr, since);
     const auto read = read_translation_pages(start->done, report);
     if (!read) return std::unexpected(read.error());
     start->done = *read;
     std::vector<std::uint32_t> map(on_flash_.begin(), on_flash_.begin() + logical_pages_);
-    for (const DirtyEntry& d : dirty)
-        if (!is_rewritten[page_of(d.lpn)]) map[d.lpn.value()] = d.entry; // F3: a page written since holds it
+    // Of a page written since, these may be older than what it holds: then what outdated them is found, or is a trim.
+    for (const DirtyEntry& d : dirty) map[d.lpn.value()] = d.entry;
     if (!start->was_clean) rebuild_map(map, PageKind::data, units, start->census, &start->trims, since);
     if (!take_map(map)) return std::unexpected(foreign);
     const auto ready = journal_.load(*start, start->done);
