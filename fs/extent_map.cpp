@@ -122,6 +122,25 @@ FsResult<void> ExtentMap::mark_written(Ino ino, std::uint64_t first, std::uint64
     return insert(ino, Extent{.page = first, .first = same.front().first, .pages = pages, .unwritten = false});
 }
 
+FsResult<bool> ExtentMap::mark_unwritten(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit) {
+    while (first < last) {
+        Extent extent;
+        if (!find(ino, first, extent) && !next(ino, first, extent)) return true;
+        if (extent.page >= last) return true;
+        first = std::max(first, extent.page);
+        const std::uint64_t to = std::min(last, extent.end());
+        if (!extent.unwritten) {
+            if (limit-- == 0) return false;
+            PageRuns same;
+            if (const auto cut = cut_one(ino, extent, first, to, same); !cut) return std::unexpected(cut.error());
+            const auto put_back = insert(ino, Extent{.page = first, .first = same.front().first, .pages = to - first, .unwritten = true});
+            if (!put_back) return std::unexpected(put_back.error());
+        }
+        first = to;
+    }
+    return true;
+}
+
 bool find_extent(const ExtentMap& extents, Inode& inode, std::uint64_t page, Extent& out) {
     if (inode.last_extent.covers(page)) {
         out = inode.last_extent;

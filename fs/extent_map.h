@@ -1,7 +1,7 @@
 /// Where the pages of a file lie: runs of file pages on runs of logical pages.
 ///
 /// Idea       One record an extent, keyed by its first file page; neighbours that continue each other are one record.
-/// Invariant  X1 extents of one inode do not overlap. X2 no logical page belongs to two extents. X3 an unwritten extent reads zeros and is not on the device.
+/// Invariant  X1 extents of one inode do not overlap. X2 no logical page belongs to two extents. X3 an unwritten extent reads zeros, whatever the device has there.
 /// Cost       find: one look-up. Changes: a record or two an extent touched; a caller bounds the extents a transaction removes.
 /// Power cut  Part of the caller's transaction.
 #pragma once
@@ -47,6 +47,8 @@ public:
     [[nodiscard]] FsResult<void> insert(Ino ino, Extent extent);
     /// Unmaps [first, last), at most `limit` extents of it, the last ones first; the logical pages go to `freed`. True when nothing is left.
     [[nodiscard]] FsResult<bool> remove(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit, PageRuns& freed);
+    /// What is written in [first, last) reads zero from now on and keeps its pages; at most `limit` extents. True when nothing is left.
+    [[nodiscard]] FsResult<bool> mark_unwritten(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit);
     /// [first, first + pages) of one unwritten extent has now data.
     [[nodiscard]] FsResult<void> mark_written(Ino ino, std::uint64_t first, std::uint64_t pages);
 

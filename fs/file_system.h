@@ -7,7 +7,9 @@
 /// Cost       A namespace operation: O(log n) nodes touched, some tens of PRAM words. A cached read or write: one hash look-up a page.
 /// Power cut  fs/DESIGN.md, "What survives". An answered namespace operation does, unsynced data may not.
 /// Threading  None: the caller's monitor.
-/// Steps      Calls that commit after something slow return ResumeAt: call again with the same job when the clock is there.
+/// Steps      Nothing enters the metadata's log ahead of its time. Calls that always commit after something slow are SlowCalls: their step() returns
+///            ResumeAt. Those that seldom do (write, change_attributes, allocate, copy_range, marked "again") issue what they need and answer
+///            FsError::again: the driver makes the same call at that time. fs/retry.h is that loop in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +63,11 @@ struct FsckProblem {
     std::string detail;
 };
 
+/// Which failed write-backs of a file one open of it has been told of: each open learns of each failure once.
+struct WriteErrorMark {
+    std::uint64_t told = 0;
+};
+
 struct UnsyncedRange {
     Ino ino{0};
     std::uint64_t offset = 0;
@@ -97,6 +104,7 @@ public:
 
     // --- attributes -----------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsResult<Timed<Attributes>> attributes(const FsCall&, Ino ino) = 0;
+    /// again: before the size grows over a tail that is not zero on the device.
     [[nodiscard]] virtual FsResult<Timed<Attributes>> change_attributes(const FsCall&, Ino ino, const AttributeChange& change) = 0;
     [[nodiscard]] virtual FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall&, Ino ino, std::string_view name) = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_xattr(const FsCall&, Ino ino, std::string_view name, std::span<const std::byte> value, XattrMode mode) = 0;
@@ -111,26 +119,34 @@ public:
     virtual void close_file(const FsCall&, Ino ino, bool for_writing) = 0;
     /// Returns the bytes read: short only at end of file.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) = 0;
-    /// All or nothing; durable only after a sync (or at once with HostCache::writethrough).
+    /// All or nothing; durable only after a sync. again: the page cache is full.
     [[nodiscard]] virtual FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) = 0;
-    [[nodiscard]] virtual FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope) = 0;
+    /// What a fresh open of the file has been told: everything but a failure that nobody was told of yet.
+    [[nodiscard]] virtual WriteErrorMark write_error_mark(Ino ino) = 0;
+    /// Fails when write-back fails, or failed since `mark` says so; the mark is renewed. It outlives the call. Null: only what fails now.
+    [[nodiscard]] virtual FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark = nullptr) = 0;
     /// Everything of everybody: ctl flush, unmount.
     [[nodiscard]] virtual FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) = 0;
+    /// again: until the file is clean, and while freed pages that it needs are being trimmed.
     [[nodiscard]] virtual FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) = 0;
+    /// At most 1 MiB a call: returns what it copied. again: as write.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
                                                                     std::uint64_t bytes) = 0;
 
     // --- the whole ------------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsUsage usage() const = 0;
+    /// writethrough: the driver follows every write with a sync of its data.
+    [[nodiscard]] virtual HostCache host_cache() const = 0;
     [[nodiscard]] virtual std::string label() const = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_label(const FsCall&, std::string_view label) = 0;
-    /// FITRIM: trims every free page in [offset, offset + bytes); returns the bytes trimmed.
+    /// FITRIM: trims every free page in [offset, offset + bytes) that the device has mapped; returns the bytes trimmed. What was freed is trimmed in the
+    /// background anyway and is not counted, so this is seldom more than 0.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes, std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
     [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0;
-    /// Everything written back, trims done, a clean mark in the superblock.
+    /// Everything written back, trims done, a clean mark in the superblock. The last call: nothing else runs, so it goes ahead in simulated time.
     [[nodiscard]] virtual FsResult<SimTime> shut_down(SimTime now) = 0;
     /// Structure, link counts, extents against the allocator, the device's mapping against both; the device's own check() is the caller's.
     [[nodiscard]] virtual std::vector<FsckProblem> check() = 0;

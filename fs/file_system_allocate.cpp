@@ -1,6 +1,7 @@
 // fallocate and seek.
 #include <algorithm>
 
+#include "base/contract.h"
 #include "fs/file_flags.h"
 #include "fs/file_system_impl.h"
 
@@ -12,8 +13,7 @@ constexpr std::uint64_t longest_run = SpaceAccounting::longest_pending;
 constexpr std::uint64_t runs_per_transaction = 4;
 } // namespace
 
-/// Unwritten extents into every hole of [first, last). The inode is clean.
-FsResult<SimTime> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const {
     std::uint64_t missing = 0;
     Extent extent;
     for (std::uint64_t page = first; page < last;) {
@@ -25,25 +25,24 @@ FsResult<SimTime> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, 
         missing += end - page;
         page = end;
     }
-    if (missing == 0) return now;
-    if (const auto fits = space_.reserve(missing); !fits) return std::unexpected(fits.error());
-    space_.release(missing); // nobody else runs before the pages are taken
-    for (std::uint64_t page = first; page < last;) {
-        const std::uint64_t before = page;
-        const auto filled = fill_some(inode, page, last, now);
-        if (!filled) return filled;
-        now = *filled;
-        if (page != before) continue;
-        if (!space_.has_pending()) return std::unexpected(FsError{ENOSPC});
-        const auto trimmed = space_.trim_all(now);
-        if (!trimmed) return trimmed;
-        now = *trimmed;
-    }
-    return now;
+    return missing;
 }
 
-/// One transaction's worth; `page` moves on, or stays where free pages wait for their trims.
-FsResult<SimTime> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now) {
+/// Unwritten extents into every hole of [first, last). The inode is clean.
+FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+    const std::uint64_t missing = holes_in(inode, first, last);
+    if (missing == 0) return {};
+    if (const auto fits = space_.reserve(missing); !fits) return fits;
+    space_.release(missing); // nobody else runs before the pages are taken
+    if (const auto there = space_.wait_for_pages(missing, now); !there) return there;
+    for (std::uint64_t page = first; page < last;) {
+        if (const auto filled = fill_some(inode, page, last, now); !filled) return filled;
+    }
+    return {};
+}
+
+/// One transaction's worth; `page` moves on.
+FsResult<void> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now) {
     MetadataTransaction transaction{*store_};
     InodeRecord record = inode.record;
     PageRuns claimed;
@@ -56,8 +55,8 @@ FsResult<SimTime> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, s
             continue;
         }
         const std::uint64_t end = extents_.next(inode.ino, at, extent) ? std::min(last, extent.page) : last;
-        const MetadataStore::PageRun run = space_.claim_free(0, std::min(end - at, longest_run));
-        if (run.pages == 0) break;
+        const MetadataStore::PageRun run = space_.claim(0, std::min(end - at, longest_run));
+        ensure(run.pages != 0, "FileSystemImpl::fill_some: fill_holes waited until the pages were there");
         claimed.push_back(run);
         store_->set_data_pages(run, true);
         outcome = extents_.insert(inode.ino, Extent{.page = at, .first = run.first, .pages = run.pages, .unwritten = true});
@@ -66,47 +65,42 @@ FsResult<SimTime> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, s
     }
     for (const auto& run : claimed) space_.unclaim(run);
     if (outcome) outcome = put(transaction, inode, record);
-    if (!outcome) return std::unexpected(outcome.error());
-    const auto committed = transaction.commit(now);
-    if (!committed) return committed;
+    if (!outcome) return outcome;
+    if (const auto committed = transaction.commit(now); !committed) return std::unexpected(committed.error());
     page = at;
     inode.record.pages = record.pages;
     inode.forget_extents();
-    return committed;
+    return {};
 }
 
-/// Frees the whole pages of [from, to) and zeros the parts at its ends. The inode is clean before and after.
-FsResult<SimTime> FileSystemImpl::punch(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now) {
+/// The bytes of [from, to) that share their page with others.
+FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     const std::uint64_t first = pages_for(from);
     const std::uint64_t last = page_of(to);
-    FsResult<SimTime> step = now;
-    if (page_of(from) == page_of(to)) {
-        step = write_zeros(call, inode, from, to, now);
-    } else {
-        if (from % page_bytes_ != 0) step = write_zeros(call, inode, from, first * page_bytes_, now);
-        if (step && to % page_bytes_ != 0) step = write_zeros(call, inode, last * page_bytes_, to, *step);
-    }
-    if (step) step = write_back_.finish(inode, *step);
-    if (!step) return step;
-    now = *step;
+    if (page_of(from) == page_of(to)) return write_zeros(call, inode, from, to);
+    if (const auto head = write_zeros(call, inode, from, first * page_bytes_); !head) return head;
+    return write_zeros(call, inode, last * page_bytes_, to);
+}
+
+/// The whole pages [first, last) read zero from now on: freed, or with `keep_pages` kept as unwritten ones. The inode is clean.
+FsResult<void> FileSystemImpl::empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now) {
     for (bool done = first >= last; !done;) {
         MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
         PageRuns freed;
-        const auto removed = extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);
-        if (!removed) return std::unexpected(removed.error());
-        done = *removed;
+        const auto emptied = keep_pages ? extents_.mark_unwritten(inode.ino, first, last, ExtentMap::extents_per_transaction / 2)
+                                        : extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);
+        if (!emptied) return std::unexpected(emptied.error());
+        done = *emptied;
         InodeRecord record = inode.record;
         for (const auto& run : freed) record.pages -= run.pages;
-        if (const auto written = space_.put_pending(freed); !written) return std::unexpected(written.error());
-        if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
-        const auto committed = transaction.commit(now);
-        if (!committed) return committed;
-        now = *committed;
+        if (const auto written = space_.put_pending(freed); !written) return written;
+        if (const auto written = put(transaction, inode, record); !written) return written;
+        if (const auto committed = transaction.commit(now); !committed) return std::unexpected(committed.error());
         inode.record.pages = record.pages;
         inode.forget_extents();
         space_.add_pending(freed);
     }
-    return now;
+    return {};
 }
 
 FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) {
@@ -118,27 +112,31 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     if (offset > largest_file || bytes > largest_file - offset) return std::unexpected(FsError{EFBIG});
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
     const std::uint64_t end = offset + bytes;
-    if (mode == FallocateMode::allocate || mode == FallocateMode::keep_size) {
-        // Refused before anything is written: more pages than there are at all.
-        if (pages_for(end) - page_of(offset) > space_.free_pages() + inode.record.pages + inode.delayed_pages) return std::unexpected(FsError{ENOSPC});
-    }
-    FsResult<SimTime> step = write_back_.finish(inode, call.now);
-    if (!step) return step;
-    const bool punches = mode == FallocateMode::punch_hole || mode == FallocateMode::zero_range || mode == FallocateMode::zero_range_keep_size;
-    if (punches) step = punch(call, inode, offset, end, *step);
-    if (step && mode != FallocateMode::punch_hole) step = fill_holes(inode, page_of(offset), pages_for(end), *step);
+    const bool fills = mode != FallocateMode::punch_hole;
+    const bool empties = mode != FallocateMode::allocate && mode != FallocateMode::keep_size;
     const bool grows = (mode == FallocateMode::allocate || mode == FallocateMode::zero_range) && end > inode.record.size;
-    if (step && grows) step = zero_committed_tail(inode, *step);
-    if (!step) return step;
+    if (fills) {
+        // ENOSPC comes before anything changes. What is cached and delayed has its page reserved already.
+        const std::uint64_t missing = holes_in(inode, page_of(offset), pages_for(end));
+        if (const auto fits = space_.could_reserve(missing > inode.delayed_pages ? missing - inode.delayed_pages : 0); !fits) return std::unexpected(fits.error());
+    }
+    FsResult<void> step;
+    if (empties) step = zero_edges(call, inode, offset, end);
+    if (step) step = write_back_.settle(inode, call.now);
+    if (step && empties) step = empty_pages(inode, pages_for(offset), page_of(end), fills, call.now);
+    if (step && fills) step = fill_holes(inode, page_of(offset), pages_for(end), call.now);
+    if (step && grows) step = zero_committed_tail(inode, call.now);
+    if (!step) return std::unexpected(step.error());
     InodeRecord record = inode.record;
     if (grows) record.size = end;
     record.modified = record.changed = call.wall;
     if (!call.may_override_suid) record.clear_suid_sgid();
     MetadataTransaction transaction{*store_};
     if (const auto written = transaction.put_inode(ino, record, record.size); !written) return std::unexpected(written.error());
-    const auto done = transaction.commit(*step);
+    const auto done = transaction.commit(call.now);
     if (!done) return done;
     inode.record = record;
+    if (inode.committed_size != record.size) inode.tail_zeroed = sim_never;
     inode.committed_size = record.size;
     return done;
 }

@@ -48,7 +48,7 @@ FsResult<Timed<Attributes>> FileSystemImpl::change_attributes(const FsCall& call
     }
     apply(call, change, record);
     if ((change.which & AttributeChange::size) != 0) {
-        const auto done = truncate(call, inode, record, change.new_size);
+        const auto done = truncate(call, inode, record, change.new_size, (change.which & AttributeChange::mode) != 0);
         if (!done) return std::unexpected(done.error());
         return Timed<Attributes>{attributes_of(inode), *done};
     }
@@ -110,7 +110,7 @@ FsResult<SimTime> FileSystemImpl::open_file(const FsCall& call, Ino ino, bool fo
         InodeRecord record = inode.record;
         record.modified = record.changed = call.wall;
         if (!call.may_override_suid) record.clear_suid_sgid();
-        const auto shortened = truncate(call, inode, record, 0);
+        const auto shortened = truncate(call, inode, record, 0, false);
         if (!shortened) return shortened;
         done = *shortened;
     }

@@ -103,11 +103,12 @@ FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, std::uint64_t page, st
     return read_uncached(inode, page * page_bytes_, to, now);
 }
 
-/// Before the committed size grows over the tail of its last page, that tail is zero on the device too (I3).
-FsResult<SimTime> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
+/// Before the committed size grows over the tail of its last page, that tail is zero on the device too (I3). again: not yet.
+FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     const std::uint64_t used = inode.committed_size % page_bytes_;
     const std::uint64_t page = page_of(inode.committed_size);
-    if (used == 0) return now;
+    if (used == 0 || inode.tail_zeroed <= now) return {};
+    if (inode.tail_zeroed != sim_never) return std::unexpected(again_at(inode.tail_zeroed));
     const CachePage* cached = cache_.find(inode, page);
     Extent extent;
     std::uint64_t logical = 0;
@@ -116,7 +117,7 @@ FsResult<SimTime> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now)
     } else if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
         logical = extent.logical_page_of(page);
     } else {
-        return now;
+        return {};
     }
     const Sector where = space_.sector_of(logical);
     const std::uint32_t sectors = page_bytes_ / sector_bytes;
@@ -126,24 +127,27 @@ FsResult<SimTime> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now)
     } else {
         const auto read = device_.read(where, sectors, head_page_, now);
         if (!read) return std::unexpected(errno_of(read.error()));
-        now = *read;
+        inode.tail_zeroed = *read;
         const auto tail = std::span{head_page_}.subspan(used);
-        if (std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{0}; })) return now;
+        if (std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{0}; })) return zero_committed_tail(inode, now);
         std::ranges::fill(tail, std::byte{0});
         image = head_page_;
+        now = *read;
     }
     const auto written = device_.write(where, sectors, image, WriteDurability::fua, now);
-    if (!written) return std::unexpected(errno_of(written.error()));
-    return *written;
+    if (!written) {
+        inode.tail_zeroed = sim_never;
+        return std::unexpected(errno_of(written.error()));
+    }
+    inode.tail_zeroed = *written;
+    return std::unexpected(again_at(*written));
 }
 
-FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, InodeRecord changed, std::uint64_t size) {
-    SimTime now = call.now;
+FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, InodeRecord changed, std::uint64_t size, bool with_mode) {
+    const SimTime now = call.now;
     const std::uint64_t old_size = inode.record.size;
     if (size > inode.committed_size) {
-        const auto zeroed = zero_committed_tail(inode, now);
-        if (!zeroed) return zeroed;
-        now = *zeroed;
+        if (const auto zeroed = zero_committed_tail(inode, now); !zeroed) return std::unexpected(zeroed.error());
     }
     const std::uint64_t first = pages_for(size);
     changed.size = size;
@@ -164,6 +168,9 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
             store_le<std::uint64_t>(bytes, first);
             if (const auto written = store_->put(orphan_key(inode.ino), bytes); !written) return std::unexpected(written.error());
         }
+        if (with_mode) {
+            if (const auto followed = chmod_acl(inode, changed); !followed) return std::unexpected(followed.error());
+        }
         if (const auto written = transaction.put_inode(inode.ino, changed, size); !written) return std::unexpected(written.error());
         const auto committed = transaction.commit(now);
         if (!committed) return committed;
@@ -171,17 +178,18 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     }
     inode.record = changed;
     inode.committed_size = size;
+    inode.tail_zeroed = sim_never;
     inode.forget_extents();
     space_.add_pending(freed);
     WriteBack::limit_size(inode, size);
     write_back_.drop_range(inode, first, ~std::uint64_t{0});
     if (CachePage* last = cache_.find(inode, page_of(size)); last != nullptr && size % page_bytes_ != 0) {
         std::memset(last->data + size % page_bytes_, 0, page_bytes_ - size % page_bytes_);
-        write_back_.mark_dirty(*last, done); // what is in flight still has the old tail
+        write_back_.mark_dirty(*last, now); // what is in flight still has the old tail
     }
     if (size == 0 && old_size != 0) inode.flush_on_close = true;
     if (complete) return done;
-    return free_extents_from(inode, first, done);
+    return free_extents_from(inode, first, now);
 }
 
 } // namespace flashlab

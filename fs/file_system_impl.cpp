@@ -112,10 +112,7 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::trim_free(const FsCall& call, std
     if (offset >= all) return std::unexpected(FsError{EINVAL});
     const std::uint64_t end = bytes > all - offset ? all : offset + bytes;
     std::uint64_t pages = 0;
-    for (const auto& [first, length] : space_.pending()) pages += length;
-    const auto pending = space_.trim_all(call.now);
-    if (!pending) return std::unexpected(pending.error());
-    const auto done = space_.trim_unowned(pages_for(offset), page_of(end), pages_for(min_bytes), pages, *pending);
+    const auto done = space_.trim_unowned(pages_for(offset), page_of(end), pages_for(min_bytes), pages, call.now);
     if (!done) return std::unexpected(done.error());
     return Timed<std::uint64_t>{pages * page_bytes_, *done};
 }

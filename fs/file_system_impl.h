@@ -70,13 +70,15 @@ public:
     void close_file(const FsCall&, Ino ino, bool for_writing) override;
     FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) override;
     FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override;
-    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope) override;
+    WriteErrorMark write_error_mark(Ino ino) override;
+    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark) override;
     FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override;
     FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override;
     FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) override;
     FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset, std::uint64_t bytes) override;
 
     FsUsage usage() const override;
+    HostCache host_cache() const override { return options_.host_cache; }
     std::string label() const override;
     FsResult<SimTime> set_label(const FsCall&, std::string_view label) override;
     FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes, std::uint64_t min_bytes) override;
@@ -142,20 +144,24 @@ private:
     [[nodiscard]] FsResult<void> set_acl(const Inode& inode, InodeRecord& record, std::string_view name, std::span<const std::byte> value);
 
     // --- file_system_data.cpp, file_system_write.cpp
-    [[nodiscard]] FsResult<SimTime> truncate(const FsCall&, Inode& inode, InodeRecord changed, std::uint64_t size);
-    [[nodiscard]] FsResult<SimTime> zero_committed_tail(Inode& inode, SimTime now);
+    [[nodiscard]] FsResult<SimTime> truncate(const FsCall&, Inode& inode, InodeRecord changed, std::uint64_t size, bool with_mode);
+    [[nodiscard]] FsResult<void> zero_committed_tail(Inode& inode, SimTime now);
     [[nodiscard]] FsResult<SimTime> load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now);
     [[nodiscard]] FsResult<std::uint64_t> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
     [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
-    [[nodiscard]] FsResult<SimTime> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, std::uint64_t first, SimTime now);
+    [[nodiscard]] FsResult<void> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);
+    [[nodiscard]] static FsResult<void> may_write(const Inode& inode, std::uint64_t offset);
 
     // --- file_system_allocate.cpp
-    [[nodiscard]] FsResult<SimTime> punch(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now);
-    [[nodiscard]] FsResult<SimTime> fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
-    [[nodiscard]] FsResult<SimTime> fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now);
+    [[nodiscard]] FsResult<void> zero_edges(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);
+    [[nodiscard]] FsResult<void> empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now);
+    [[nodiscard]] std::uint64_t holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const;
+    [[nodiscard]] FsResult<void> fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
+    [[nodiscard]] FsResult<void> fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now);
     [[nodiscard]] bool next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const;
 
     std::shared_ptr<MetadataStore> store_;

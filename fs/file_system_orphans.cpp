@@ -94,6 +94,7 @@ void FileSystemImpl::destroy_doomed(SimTime now) {
 
 /// In bounded steps, the last extents first; the orphan record keeps the promise between them.
 FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t page, SimTime now) {
+    SimTime durable = now;
     for (bool done = false; !done;) {
         MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
         PageRuns freed;
@@ -109,12 +110,12 @@ FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t 
         }
         const auto committed = transaction.commit(now);
         if (!committed) return committed;
-        now = *committed;
+        durable = *committed;
         inode.record.pages = record.pages;
         inode.forget_extents();
         space_.add_pending(freed);
     }
-    return now;
+    return durable;
 }
 
 FsResult<SimTime> FileSystemImpl::destroy(Inode& inode, SimTime now) {

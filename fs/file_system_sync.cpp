@@ -10,8 +10,8 @@
 
 namespace flashlab {
 
-SyncCall::SyncCall(FileSystemImpl& fs, std::vector<Inode*> inodes, SyncScope scope)
-    : fs_{fs}, inodes_{std::move(inodes)}, scope_{scope}, sequence_{fs.write_back_.sequence()} {
+SyncCall::SyncCall(FileSystemImpl& fs, std::vector<Inode*> inodes, SyncScope scope, WriteErrorMark* mark)
+    : fs_{fs}, inodes_{std::move(inodes)}, scope_{scope}, sequence_{fs.write_back_.sequence()}, mark_{mark} {
     for (Inode* inode : inodes_) ++inode->pins;
 }
 
@@ -40,11 +40,17 @@ FsResult<SimTime> SyncCall::advance(Inode& inode, SimTime now) {
         } else {
             return sim_never;
         }
-        if (!step) {
-            inode.write_error = 0; // told here
-            return std::unexpected(step.error());
-        }
+        if (step) continue;
+        if (step.error().is_again()) return step.error().again;
+        return std::unexpected(step.error());
     }
+}
+
+FsResult<void> SyncCall::tell_errors() {
+    if (mark_ == nullptr || inodes_.front()->write_errors == mark_->told) return {};
+    Inode& inode = *inodes_.front();
+    mark_->told = inode.errors_told = inode.write_errors;
+    return std::unexpected(FsError{EIO});
 }
 
 StepResult SyncCall::step(SimTime now) {
@@ -58,16 +64,25 @@ StepResult SyncCall::step(SimTime now) {
         }
         resume = std::min(resume, *next);
     }
+    if (!outcome || resume == sim_never) {
+        const auto told = tell_errors();
+        if (outcome) outcome = told;
+    }
     if (!outcome) return std::unexpected(outcome.error());
     if (resume != sim_never) return ResumeAt{resume};
     // What others committed and this sync has seen may still be on its way.
     return Done{std::max(now, fs_.store_->durable_at())};
 }
 
-FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync(const FsCall&, Ino ino, SyncScope scope) {
+WriteErrorMark FileSystemImpl::write_error_mark(Ino ino) {
+    const Inode* inode = table_.peek(ino);
+    return {inode == nullptr ? 0 : inode->errors_told};
+}
+
+FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark) {
     const auto inode = get(ino);
     if (!inode) return std::unexpected(inode.error());
-    return std::make_unique<SyncCall>(*this, std::vector<Inode*>{*inode}, scope);
+    return std::make_unique<SyncCall>(*this, std::vector<Inode*>{*inode}, scope, mark);
 }
 
 FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync_all(const FsCall&) {

@@ -8,7 +8,7 @@ namespace flashlab {
 
 namespace {
 constexpr std::uint64_t largest_file = 1ull << 60;
-constexpr std::size_t copy_piece = 1u << 20;
+constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 
 /// Reserves a logical page for each page of [first, last] that has none yet. Returns how many.
@@ -31,23 +31,27 @@ bool FileSystemImpl::needs_load(const Inode& inode, std::uint64_t page, std::uin
     return from > 0 || to < std::min<std::uint64_t>(page_bytes_, inode.committed_size - begin);
 }
 
+/// A write behind a hole makes the last page so far part of the middle of the file: its tail has to be zero on the device before the size grows (I3).
+/// Cached and dirty, it is written back with zeros there, in time.
+FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t first, SimTime now) {
+    const std::uint64_t tail = page_of(inode.record.size);
+    Extent extent;
+    if (inode.record.size % page_bytes_ == 0 || tail >= first || inode.tail_zeroed <= now || cache_.find(inode, tail) != nullptr) return now;
+    if (!find_extent(extents_, inode, tail, extent) || extent.unwritten) return now;
+    const auto loaded = load_page(inode, tail, head_page_, now);
+    if (!loaded) return loaded;
+    CachePage& page = cache_.insert(inode, tail);
+    std::memcpy(page.data, head_page_.data(), page_bytes_);
+    write_back_.mark_dirty(page, now);
+    return loaded;
+}
+
 FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now) {
     const std::uint64_t end = offset + from.size();
     std::uint64_t first = page_of(offset);
     const std::uint64_t last = page_of(end - 1);
-    if (offset > inode.record.size && inode.record.size % page_bytes_ != 0) {
-        // The last page so far becomes part of the middle of the file: its tail has to be zero on the device (I3).
-        const std::uint64_t tail = page_of(inode.record.size);
-        Extent extent;
-        if (tail < first && cache_.find(inode, tail) == nullptr && find_extent(extents_, inode, tail, extent) && !extent.unwritten) {
-            const auto zeroed = zero_committed_tail(inode, now);
-            if (!zeroed) return zeroed;
-            now = *zeroed;
-        }
-    }
-    const auto room = write_back_.make_room(static_cast<std::size_t>(last - first + 1), now);
-    if (!room) return room;
-    SimTime done = *room;
+    if (const auto room = write_back_.make_room(static_cast<std::size_t>(last - first + 2), now); !room) return std::unexpected(room.error());
+    SimTime done = now;
     const std::uint64_t head_to = std::min<std::uint64_t>(page_bytes_, end - first * page_bytes_);
     const bool load_head = needs_load(inode, first, offset % page_bytes_, head_to);
     const bool load_tail = last != first && needs_load(inode, last, 0, end - last * page_bytes_);
@@ -58,6 +62,12 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
         done = std::max(done, *loaded);
     }
     if (const auto reserved = reserve_for(inode, first, last); !reserved) return std::unexpected(reserved.error());
+    if (offset > inode.record.size) {
+        const auto taken = take_tail_along(inode, first, now);
+        if (!taken) return taken;
+        done = std::max(done, *taken);
+    }
+    inode.loaded_until = std::max(inode.loaded_until, done);
 
     for (std::uint64_t page = first; page <= last; ++page) {
         const std::uint64_t in_page = offset % page_bytes_;
@@ -93,28 +103,38 @@ FsResult<SimTime> FileSystemImpl::write(const FsCall& call, Ino ino, std::uint64
     const auto found = get_regular(ino);
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
+    if (const auto may = may_write(inode, offset); !may) return std::unexpected(may.error());
     if (from.empty()) return call.now;
     if (offset > largest_file || from.size() > largest_file - offset) return std::unexpected(FsError{EFBIG});
     const auto done = write_pages(inode, offset, from, call.now);
     if (!done) return done;
     if (!call.may_override_suid) inode.record.clear_suid_sgid();
     inode.record.modified = inode.record.changed = call.wall;
-    if (options_.host_cache == HostCache::delayed) return done;
-    return write_back_.finish(inode, *done);
+    return done;
 }
 
-/// Zeros over what is there: holes stay holes.
-FsResult<SimTime> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to, SimTime now) {
+/// Zeros over what is not zero already: holes stay holes, and a second attempt finds nothing to do.
+FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     to = std::min(to, inode.record.size);
-    if (from >= to) return now;
+    if (from >= to) return {};
     Extent extent;
     const std::uint64_t page = page_of(from);
     const bool is_data = find_extent(extents_, inode, page, extent) && !extent.unwritten;
-    if (!is_data && cache_.find(inode, page) == nullptr) return now;
-    const std::vector<std::byte> zeros(static_cast<std::size_t>(to - from));
-    const auto written = write_pages(inode, from, zeros, now);
-    if (written) inode.record.modified = inode.record.changed = call.wall;
-    return written;
+    if (!is_data && cache_.find(inode, page) == nullptr) return {};
+    std::vector<std::byte> bytes(static_cast<std::size_t>(to - from));
+    if (const auto got = read(call, inode.ino, from, bytes); !got) return std::unexpected(got.error());
+    if (std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; })) return {};
+    std::ranges::fill(bytes, std::byte{0});
+    if (const auto written = write_pages(inode, from, bytes, call.now); !written) return std::unexpected(written.error());
+    inode.record.modified = inode.record.changed = call.wall;
+    return {};
+}
+
+/// What the flags of chattr(1) leave: nothing of an immutable file changes, an append-only one grows at its end.
+FsResult<void> FileSystemImpl::may_write(const Inode& inode, std::uint64_t offset) {
+    const bool overwrites = offset < inode.record.size;
+    if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && overwrites)) return std::unexpected(FsError{EPERM});
+    return {};
 }
 
 FsResult<Timed<std::uint64_t>> FileSystemImpl::copy_range(const FsCall& call, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
@@ -126,22 +146,18 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::copy_range(const FsCall& call, In
     if (from == to && from_offset < to_offset + bytes && to_offset < from_offset + bytes) return std::unexpected(FsError{EINVAL});
     if (to_offset > largest_file || bytes > largest_file - to_offset) return std::unexpected(FsError{EFBIG});
     const std::uint64_t size = (*source)->record.size;
-    bytes = from_offset >= size ? 0 : std::min(bytes, size - from_offset);
-    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, copy_piece)));
-    FsCall at = call;
-    std::uint64_t copied = 0;
-    while (copied < bytes) {
-        const auto piece = std::span{buffer}.first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), bytes - copied)));
-        const auto got = read(at, from, from_offset + copied, piece);
-        const FsResult<SimTime> put_done = got ? write(at, to, to_offset + copied, piece.first(got->value)) : std::unexpected(got.error());
-        if (!put_done) {
-            if (copied != 0) break; // what is copied is told; the next call meets the error
-            return std::unexpected(put_done.error());
-        }
-        copied += got->value;
-        at.now = std::max({at.now, got->done, *put_done});
-    }
-    return Timed<std::uint64_t>{copied, at.now};
+    bytes = from_offset >= size ? 0 : std::min({bytes, size - from_offset, copy_piece});
+    if (bytes == 0) return Timed<std::uint64_t>{0, call.now};
+    // Before the source is read: who waits for room shall not read twice.
+    if (const auto room = write_back_.make_room(static_cast<std::size_t>(pages_for(bytes) + 2), call.now); !room) return std::unexpected(room.error());
+    std::vector<std::byte> piece(static_cast<std::size_t>(bytes));
+    const auto got = read(call, from, from_offset, piece);
+    if (!got) return std::unexpected(got.error());
+    const auto put_done = write(call, to, to_offset, std::span<const std::byte>{piece}.first(got->value));
+    if (!put_done) return std::unexpected(put_done.error());
+    Inode& target = *table_.find(to);
+    target.loaded_until = std::max(target.loaded_until, got->done);
+    return Timed<std::uint64_t>{got->value, std::max(got->done, *put_done)};
 }
 
 } // namespace flashlab

@@ -14,8 +14,11 @@ namespace flashlab {
 /// An errno as a type: what FUSE answers. ENOSPC, EIO, ENOENT ...
 struct FsError {
     int error_number;
+    SimTime again = sim_never; ///< EAGAIN only: nothing failed; what the call needs is under way, make the same call again then
+    [[nodiscard]] bool is_again() const { return again != sim_never; }
     friend bool operator==(FsError, FsError) = default;
 };
+[[nodiscard]] inline FsError again_at(SimTime when) { return FsError{EAGAIN, when}; }
 template <class T>
 using FsResult = std::expected<T, FsError>;
 

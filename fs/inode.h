@@ -68,8 +68,11 @@ struct Inode : InodeListHook {
     bool record_dirty = false;   ///< times (or size) ahead of the store
     bool flush_on_close = false; ///< truncated to 0: flushed when its last writer closes it
     bool flush_now = false;      ///< to be written back by the next tick
-    int write_error = 0;         ///< of a failed write-back, told to the next sync
+    std::uint64_t write_errors = 0; ///< failed write-backs
+    std::uint64_t errors_told = 0;  ///< of these, told to somebody
     SimTime dirty_since = sim_start;
+    SimTime tail_zeroed = sim_never; ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be
+    SimTime loaded_until = sim_start; ///< bytes of its cached pages are still being read: not to be written back before
     WriteBackJob* job = nullptr;
     CachePageList* pages = nullptr; ///< dirty or in flight; owned by the page cache, null when none
     std::uint64_t delayed_pages = 0; ///< cached pages that have no logical page yet

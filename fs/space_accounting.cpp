@@ -60,11 +60,16 @@ std::uint64_t SpaceAccounting::free_pages() const {
     return free > reserved_ ? free - reserved_ : 0;
 }
 
-FsResult<void> SpaceAccounting::reserve(std::uint64_t pages) {
+FsResult<void> SpaceAccounting::could_reserve(std::uint64_t pages) const {
     if (pages > free_pages()) return std::unexpected(FsError{ENOSPC});
     if (store_.bytes_free() < (reserved_ + pages) * metadata_bytes_per_page + metadata_slack) return std::unexpected(FsError{ENOSPC});
-    reserved_ += pages;
     return {};
+}
+
+FsResult<void> SpaceAccounting::reserve(std::uint64_t pages) {
+    const auto fits = could_reserve(pages);
+    if (fits) reserved_ += pages;
+    return fits;
 }
 
 void SpaceAccounting::release(std::uint64_t pages) {
@@ -96,27 +101,17 @@ MetadataStore::PageRun SpaceAccounting::find_unclaimed(std::uint64_t hint, std::
     return {};
 }
 
-FsResult<MetadataStore::PageRun> SpaceAccounting::claim(std::uint64_t hint, std::uint64_t wanted, SimTime& now) {
-    MetadataStore::PageRun run = find_unclaimed(hint, wanted);
-    if (run.pages == 0 && !pending_.empty()) {
-        const auto trimmed = trim_all(now);
-        if (!trimmed) return std::unexpected(trimmed.error());
-        now = *trimmed;
-        run = find_unclaimed(hint, wanted);
-    }
-    if (run.pages == 0) return std::unexpected(FsError{ENOSPC});
-    claims_.emplace(run.first, run.pages);
-    return run;
-}
-
-MetadataStore::PageRun SpaceAccounting::claim_free(std::uint64_t hint, std::uint64_t wanted) {
+MetadataStore::PageRun SpaceAccounting::claim(std::uint64_t hint, std::uint64_t wanted) {
     const MetadataStore::PageRun run = find_unclaimed(hint, wanted);
-    if (run.pages != 0) claims_.emplace(run.first, run.pages);
+    if (run.pages == 0) return run;
+    claims_.emplace(run.first, run.pages);
+    claimed_pages_ += run.pages;
     return run;
 }
 
 void SpaceAccounting::unclaim(MetadataStore::PageRun run) {
     const std::uint64_t last = run.first + run.pages;
+    claimed_pages_ -= run.pages;
     for (std::uint64_t at = run.first; at < last;) {
         auto claim = claims_.upper_bound(at);
         ensure(claim != claims_.begin(), "SpaceAccounting::unclaim: a claimed run");
@@ -166,54 +161,67 @@ FsResult<SimTime> SpaceAccounting::issue_trims(std::size_t limit, SimTime now) {
     return end;
 }
 
-FsResult<SimTime> SpaceAccounting::finish_trims(SimTime now) {
-    const auto durable = device_.flush(now);
-    if (!durable) return std::unexpected(errno_of(durable.error()));
+/// The trims are flushed: the records go, the pages are free.
+FsResult<void> SpaceAccounting::commit_trims(SimTime now) {
     MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
     for (const MetadataStore::PageRun& run : trimming_) {
         if (const auto erased = store_.erase(pending_key(run.first)); !erased) return std::unexpected(erased.error());
         store_.set_data_pages(run, false);
     }
-    const auto committed = transaction.commit(*durable);
-    if (!committed) return std::unexpected(committed.error());
+    if (const auto committed = transaction.commit(now); !committed) return std::unexpected(committed.error());
     for (const MetadataStore::PageRun& run : trimming_) {
         pending_.erase(run.first);
         pending_pages_ -= run.pages;
     }
     trimming_.clear();
-    return *committed;
+    return {};
 }
 
 SimTime SpaceAccounting::trim_slice(SimTime now) {
+    const auto moved = advance_trims(now);
+    return moved ? *moved : sim_never; // the device takes no more; the records stay for the next mount
+}
+
+FsResult<SimTime> SpaceAccounting::advance_trims(SimTime now) {
     if (!trimming_.empty()) {
         if (trims_done_ > now) return trims_done_;
-        if (!finish_trims(now)) return sim_never; // the device takes no more; the records stay for the next mount
+        if (!trims_flushed_) {
+            const auto durable = device_.flush(now);
+            if (!durable) return std::unexpected(errno_of(durable.error()));
+            trims_flushed_ = true;
+            trims_done_ = *durable;
+            if (trims_done_ > now) return trims_done_;
+        }
+        if (const auto committed = commit_trims(now); !committed) return std::unexpected(committed.error());
     }
     if (pending_.empty()) return sim_never;
     if (freed_at_ > now) return freed_at_; // a trim must not overtake the commit that frees
     const auto issued = issue_trims(trims_per_slice, now);
     if (!issued) {
         trimming_.clear();
-        return sim_never;
+        return issued;
     }
+    trims_flushed_ = false;
     trims_done_ = *issued;
     return trims_done_;
 }
 
+FsResult<void> SpaceAccounting::wait_for_pages(std::uint64_t pages, SimTime now) {
+    const auto there = [&] { return store_.data_pages() - store_.data_pages_in_use() >= claimed_pages_ + pages; };
+    while (!there()) {
+        if (pending_.empty()) return std::unexpected(FsError{ENOSPC});
+        const auto next = advance_trims(now);
+        if (!next) return std::unexpected(next.error());
+        if (!there() && *next > now && *next != sim_never) return std::unexpected(again_at(*next));
+    }
+    return {};
+}
+
 FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
-    now = std::max({now, freed_at_, trimming_.empty() ? now : trims_done_});
-    while (!pending_.empty()) {
-        if (trimming_.empty()) {
-            const auto issued = issue_trims(trims_per_slice, now);
-            if (!issued) {
-                trimming_.clear();
-                return issued;
-            }
-            now = *issued;
-        }
-        const auto finished = finish_trims(now);
-        if (!finished) return finished;
-        now = *finished;
+    while (has_pending()) {
+        const auto next = advance_trims(now);
+        if (!next) return next;
+        if (*next != sim_never) now = std::max(now, *next);
     }
     return now;
 }

@@ -35,12 +35,13 @@ public:
 
     /// ENOSPC when data or metadata do not fit.
     [[nodiscard]] FsResult<void> reserve(std::uint64_t pages);
+    [[nodiscard]] FsResult<void> could_reserve(std::uint64_t pages) const;
     void release(std::uint64_t pages);
 
-    /// Free pages for data about to be written: a run near `hint`, shorter than wanted where it must be. May trim first; `now` becomes the time when it may be used.
-    [[nodiscard]] FsResult<MetadataStore::PageRun> claim(std::uint64_t hint, std::uint64_t wanted, SimTime& now);
-    /// As claim, without trimming: length 0 when there is nothing.
-    [[nodiscard]] MetadataStore::PageRun claim_free(std::uint64_t hint, std::uint64_t wanted);
+    /// That so many pages can be claimed. again: while freed pages are being trimmed; ENOSPC when that does not help.
+    [[nodiscard]] FsResult<void> wait_for_pages(std::uint64_t pages, SimTime now);
+    /// Free pages for data about to be written: a run near `hint`, shorter than wanted where it must be; length 0 when there is nothing.
+    [[nodiscard]] MetadataStore::PageRun claim(std::uint64_t hint, std::uint64_t wanted);
     void unclaim(MetadataStore::PageRun run);
     [[nodiscard]] bool is_claimed(std::uint64_t page) const;
 
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& pending() const { return pending_; }
     /// One slice of trims in the background; returns when it wants to be called next, sim_never when nothing waits.
     SimTime trim_slice(SimTime now);
-    /// Everything that waits, in simulated time.
+    /// Everything that waits, ahead in simulated time: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> trim_all(SimTime now);
     /// Trims what the device has mapped and nobody owns in [first, last), runs of at least `min_pages`. `trimmed` counts pages.
     [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now);
@@ -64,7 +65,9 @@ public:
 
 private:
     [[nodiscard]] FsResult<SimTime> issue_trims(std::size_t limit, SimTime now);
-    [[nodiscard]] FsResult<SimTime> finish_trims(SimTime now);
+    /// Issue, flush, commit, whichever is next and due. Returns when the next is.
+    [[nodiscard]] FsResult<SimTime> advance_trims(SimTime now);
+    [[nodiscard]] FsResult<void> commit_trims(SimTime now);
     /// Cuts `run` where it meets a claim; length 0 when it starts inside one.
     [[nodiscard]] MetadataStore::PageRun without_claims(MetadataStore::PageRun run) const;
     [[nodiscard]] MetadataStore::PageRun find_unclaimed(std::uint64_t hint, std::uint64_t wanted) const;
@@ -76,9 +79,11 @@ private:
     std::map<std::uint64_t, std::uint64_t> pending_; ///< first page -> pages
     std::uint64_t pending_pages_ = 0;
     std::map<std::uint64_t, std::uint64_t> claims_;
+    std::uint64_t claimed_pages_ = 0;
     SimTime freed_at_ = sim_start; ///< when the commits that freed what is pending are durable
     std::vector<MetadataStore::PageRun> trimming_;   ///< issued; free once trims_done_ has passed and they are flushed
-    SimTime trims_done_ = sim_start;
+    bool trims_flushed_ = false;
+    SimTime trims_done_ = sim_start; ///< the trims, or their flush
 };
 
 } // namespace flashlab

@@ -16,7 +16,8 @@ class FileSystemImpl;
 
 class SyncCall final : public SlowCall {
 public:
-    SyncCall(FileSystemImpl& fs, std::vector<Inode*> inodes, SyncScope scope);
+    /// `mark`: of the open that asks, when there is just one inode.
+    SyncCall(FileSystemImpl& fs, std::vector<Inode*> inodes, SyncScope scope, WriteErrorMark* mark = nullptr);
     ~SyncCall() override;
     SyncCall(const SyncCall&) = delete;
     SyncCall& operator=(const SyncCall&) = delete;
@@ -25,11 +26,14 @@ public:
 private:
     /// The time to resume, or sim_never when the inode is done.
     FsResult<SimTime> advance(Inode& inode, SimTime now);
+    /// EIO once an open for write-backs that failed behind its back.
+    FsResult<void> tell_errors();
 
     FileSystemImpl& fs_;
     std::vector<Inode*> inodes_;
     SyncScope scope_;
     std::uint64_t sequence_;
+    WriteErrorMark* mark_;
 };
 
 } // namespace flashlab

@@ -76,7 +76,9 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
 
 FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     Inode& inode = *job.inode;
+    now = std::max(now, inode.loaded_until);
     job.resume = now;
+    inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
         const std::uint64_t page = batch_[at]->index;
         std::size_t count = 1;
@@ -90,10 +92,10 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
             count = std::min<std::uint64_t>(count, extent.end() - page);
         } else {
             if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) count = std::min<std::uint64_t>(count, extent.page - page);
-            const auto run = space_.claim(next_fit_, count, now);
-            if (!run) return std::unexpected(run.error());
-            logical = run->first;
-            count = run->pages;
+            const MetadataStore::PageRun run = space_.claim(next_fit_, count);
+            ensure(run.pages != 0, "WriteBack: start() waited until the pages were there (F4)");
+            logical = run.first;
+            count = run.pages;
             next_fit_ = logical + count;
         }
         for (std::size_t i = 0; i < count; ++i) {
@@ -113,6 +115,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
 
 FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
     ensure(inode.job == nullptr, "WriteBack::start: one job an inode (W1)");
+    if (const auto room = space_.wait_for_pages(std::min<std::uint64_t>(inode.delayed_pages, pages_per_job), now); !room) return room;
     inode.flush_now = false;
     if (inode.pages == nullptr) {
         const auto committed = commit_record(inode, now);
@@ -149,38 +152,40 @@ FsResult<void> WriteBack::advance(Inode& inode, SimTime now) {
     return {};
 }
 
-FsResult<SimTime> WriteBack::finish(Inode& inode, SimTime now) {
+FsResult<void> WriteBack::settle(Inode& inode, SimTime now) {
     while (inode.job != nullptr || inode.is_dirty()) {
-        FsResult<void> step;
-        if (inode.job == nullptr) {
-            step = start(inode, now);
-        } else {
-            now = std::max(now, inode.job->resume);
-            step = advance(inode, now);
-        }
-        if (!step) return std::unexpected(step.error());
+        if (inode.job != nullptr && inode.job->resume > now) return std::unexpected(again_at(inode.job->resume));
+        const auto step = inode.job == nullptr ? start(inode, now) : advance(inode, now);
+        if (!step) return step;
     }
-    return std::max(now, store_.durable_at());
+    return {};
 }
 
-FsResult<SimTime> WriteBack::make_room(std::size_t pages, SimTime now) {
+FsResult<SimTime> WriteBack::finish(Inode& inode, SimTime now) {
+    for (;;) {
+        const auto settled = settle(inode, now);
+        if (settled) return std::max(now, store_.durable_at());
+        if (!settled.error().is_again()) return std::unexpected(settled.error());
+        now = settled.error().again;
+    }
+}
+
+FsResult<void> WriteBack::make_room(std::size_t pages, SimTime now) {
     pages = std::min(pages, cache_.capacity());
     if (cache_.pages() + pages > cache_.capacity() / 2 && !dirty_.empty() && dirty_.front().job == nullptr) {
-        if (const auto started = start(dirty_.front(), now); !started) return std::unexpected(started.error());
+        if (const auto started = start(dirty_.front(), now); !started && !started.error().is_again()) return started;
     }
     while (cache_.pages() + pages > cache_.capacity()) {
-        FsResult<void> step;
         if (jobs_.empty()) {
             ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
-            step = start(dirty_.front(), now);
-        } else {
-            const auto first = std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
-            now = std::max(now, (*first)->resume);
-            step = advance(*(*first)->inode, now);
+            if (const auto started = start(dirty_.front(), now); !started) return started;
+            continue;
         }
-        if (!step) return std::unexpected(step.error());
+        const WriteBackJob& first = **std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
+        if (first.resume > now) return std::unexpected(again_at(first.resume));
+        if (const auto moved = advance(*first.inode, now); !moved) return moved;
     }
-    return now;
+    return {};
 }
 
 void WriteBack::drop(CachePage& page) {
@@ -212,6 +217,7 @@ void WriteBack::limit_size(Inode& inode, std::uint64_t size) {
 }
 
 SimTime WriteBack::tick(SimTime now) {
+    SimTime next = sim_never;
     for (std::size_t i = jobs_.size(); i-- > 0;) {
         if (i < jobs_.size() && jobs_[i]->resume <= now) (void)advance(*jobs_[i]->inode, now); // a failure stays in the inode for its next sync
     }
@@ -219,13 +225,12 @@ SimTime WriteBack::tick(SimTime now) {
         Inode& inode = *at++;
         if (inode.job != nullptr) continue;
         if (!inode.flush_now && now - inode.dirty_since < dirty_age_) break;
-        (void)start(inode, now);
+        if (const auto started = start(inode, now); !started && started.error().is_again()) next = std::min(next, started.error().again);
     }
-    SimTime next = sim_never;
     for (const WriteBackJob* job : jobs_) next = std::min(next, job->resume);
     for (const Inode& inode : dirty_) {
         if (inode.job != nullptr) continue;
-        next = std::min(next, inode.dirty_since + dirty_age_);
+        if (inode.dirty_since + dirty_age_ > now) next = std::min(next, inode.dirty_since + dirty_age_);
         break;
     }
     return next;

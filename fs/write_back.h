@@ -48,14 +48,16 @@ public:
     [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
     [[nodiscard]] static bool has_dirty_since_before(const Inode& inode, std::uint64_t sequence);
 
-    /// Issues the writes of an inode without a job; commits at once when only its record is dirty.
+    /// Issues the writes of an inode without a job; commits at once when only its record is dirty. again: freed pages are still being trimmed.
     [[nodiscard]] FsResult<void> start(Inode& inode, SimTime now);
     /// The next step of the inode's job, whose resume time has come.
     [[nodiscard]] FsResult<void> advance(Inode& inode, SimTime now);
-    /// All steps, in simulated time, until the inode is clean.
+    /// The steps that are due; again until the inode is clean.
+    [[nodiscard]] FsResult<void> settle(Inode& inode, SimTime now);
+    /// All steps, ahead in simulated time: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> finish(Inode& inode, SimTime now);
-    /// Writes back until `pages` more fit into the cache; starts early in the background.
-    [[nodiscard]] FsResult<SimTime> make_room(std::size_t pages, SimTime now);
+    /// Writes back until `pages` more fit into the cache; starts early in the background. again: not yet.
+    [[nodiscard]] FsResult<void> make_room(std::size_t pages, SimTime now);
     /// Times of a clean file, without data.
     [[nodiscard]] FsResult<SimTime> commit_record(Inode& inode, SimTime now);
 
@@ -78,7 +80,7 @@ private:
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
-    [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime& now);
+    [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);
     void abandon(WriteBackJob& job, std::size_t first, SimTime now);
     void end_job(WriteBackJob& job, SimTime now);

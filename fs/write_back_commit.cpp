@@ -28,7 +28,7 @@ std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t fi
 
 } // namespace
 
-FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t first, SimTime& now) {
+FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t first, SimTime now) {
     Inode& inode = *job.inode;
     MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
     InodeRecord record = inode.record;
@@ -59,9 +59,9 @@ FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t firs
     if (const auto put = transaction.put_inode(inode.ino, record, size); !put) return std::unexpected(put.error());
     const auto committed = transaction.commit(now);
     if (!committed) return std::unexpected(committed.error());
-    now = *committed;
     inode.record.pages = record.pages;
     inode.committed_size = size;
+    inode.tail_zeroed = sim_never;
     inode.forget_extents();
     space_.add_pending(lost);
     settle_pieces(job, first, at);
@@ -94,12 +94,12 @@ void WriteBack::settle_pieces(WriteBackJob& job, std::size_t first, std::size_t 
 
 FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
     std::size_t at = 0;
-    SimTime end = now;
     do {
-        const auto next = commit_some(job, at, end);
+        const auto next = commit_some(job, at, now); // the store keeps the order
         if (!next) return std::unexpected(fail(job, at, next.error(), now));
         at = *next;
     } while (at < job.pieces.size());
+    const SimTime end = std::max(now, store_.durable_at());
     if (events_.wants(EventLevel::requests)) {
         events_.on(FsOpEvent{.id = events_.next_id(),
                              .start = job.started,
@@ -153,7 +153,7 @@ void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
 }
 
 FsError WriteBack::fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now) {
-    job.inode->write_error = error.error_number;
+    ++job.inode->write_errors;
     abandon(job, first, now);
     end_job(job, now);
     return error;

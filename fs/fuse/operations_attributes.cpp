@@ -51,9 +51,12 @@ AttributeChange change_of(const struct stat& wanted, int which, FileTime wall) {
 void on_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int which, fuse_file_info*) {
     Service& service = service_of(request);
     const std::uint64_t size = (which & FUSE_SET_ATTR_SIZE) != 0 ? static_cast<std::uint64_t>(wanted->st_size) : 0;
-    service.serve(
+    service.serve_patient(
         request, {.op = FsOp::setattr, .ino = Ino{ino}, .mutates = true, .bytes = size},
-        [&](const FsCall& call) { return service.fs().change_attributes(call, Ino{ino}, change_of(*wanted, which, call.wall)); }, reply_attributes);
+        [fs = &service.fs(), ino, wanted = *wanted, which](const FsCall& call) {
+            return fs->change_attributes(call, Ino{ino}, change_of(wanted, which, call.wall));
+        },
+        reply_attributes);
 }
 
 /// The protocol of getxattr(2) and listxattr(2): size 0 asks for the size.

@@ -3,15 +3,13 @@
 #include <linux/falloc.h>
 #include <unistd.h>
 
+#include "fs/fuse/open_handle.h"
 #include "fs/fuse/operations.h"
 #include "fs/fuse/read_buffer.h"
 
 namespace flashlab {
 
 namespace {
-
-/// One copy holds the monitor; callers loop, as copy_file_range(2) asks them to.
-constexpr std::uint64_t copied_at_once = 16u << 20;
 
 bool is_for_writing(const fuse_file_info* file) {
     return (file->flags & O_ACCMODE) != O_RDONLY;
@@ -21,22 +19,32 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     const fuse_file_info opened = *file;
     const bool truncate = (opened.flags & O_TRUNC) != 0;
-    const auto answer = [opened, ino](fuse_req_t to, Nothing&) {
+    auto handle = std::make_unique<OpenHandle>();
+    OpenHandle& file_handle = *handle;
+    auto answer = [opened, ino, handle = std::move(handle)](fuse_req_t to, Nothing&) mutable {
         Service& again = service_of(to);
         fuse_file_info reply = opened;
         reply.keep_cache = 1; // nobody changes data behind the kernel
+        OpenHandle::give(std::move(handle), reply);
         if (fuse_reply_open(to, &reply) != -ENOENT) return;
+        OpenHandle::take_back(reply);
         again.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, // interrupted: no release will come
                              [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
     };
     service.serve(
         request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
-        [&](const FsCall& call) { return service.fs().open_file(call, Ino{ino}, is_for_writing(&opened), truncate); }, answer);
+        [&](const FsCall& call) {
+            auto done = service.fs().open_file(call, Ino{ino}, is_for_writing(&opened), truncate);
+            file_handle.errors = service.fs().write_error_mark(Ino{ino});
+            return done;
+        },
+        std::move(answer));
 }
 
 void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
+    OpenHandle::take_back(*file);
     fuse_reply_err(request, 0);
 }
 
@@ -59,34 +67,87 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
     });
 }
 
+/// A write that may be asked to come again: the request's buffer is copied when it has to outlive the request.
+class WriteWork {
+public:
+    WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, bool from_page_cache)
+        : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{from_page_cache} {}
+
+    FsResult<SimTime> operator()(FsCall call) const {
+        if (from_page_cache_) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
+        return service_->fs().write(call, ino_, offset_, from_);
+    }
+    void keep() {
+        copy_.assign(from_.begin(), from_.end());
+        from_ = copy_; // stays valid when the work moves: a vector's bytes do not
+    }
+
+private:
+    Service* service_;
+    Ino ino_;
+    std::uint64_t offset_;
+    std::span<const std::byte> from_;
+    std::vector<std::byte> copy_;
+    bool from_page_cache_;
+};
+
+/// O_DSYNC, O_SYNC, host_cache=writethrough: written, then synced, before it is answered.
+class SyncedWrite final : public SlowCall {
+public:
+    SyncedWrite(Service& service, const FsCall& call, Ino ino, WriteWork write, SyncScope scope, OpenHandle* handle)
+        : service_{service}, call_{call}, ino_{ino}, write_{std::move(write)}, scope_{scope}, handle_{handle} {
+        write_.keep();
+    }
+    StepResult step(SimTime now) override {
+        if (sync_ == nullptr) {
+            call_.now = now;
+            const auto written = write_(call_);
+            if (!written && written.error().is_again()) return ResumeAt{written.error().again};
+            if (!written) return std::unexpected(written.error());
+            auto sync = service_.fs().begin_sync(call_, ino_, scope_, handle_ == nullptr ? nullptr : &handle_->errors);
+            if (!sync) return std::unexpected(sync.error());
+            sync_ = std::move(*sync);
+        }
+        return sync_->step(now);
+    }
+
+private:
+    Service& service_;
+    FsCall call_;
+    Ino ino_;
+    WriteWork write_;
+    SyncScope scope_;
+    OpenHandle* handle_;
+    std::unique_ptr<SlowCall> sync_;
+};
+
 void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t bytes, off_t offset, fuse_file_info* file) {
     Service& service = service_of(request);
     const auto at = static_cast<std::uint64_t>(offset);
     const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
     const bool from_page_cache = file->writepage != 0;
-    const auto write = [&](FsCall call) {
-        if (from_page_cache) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
-        return service.fs().write(call, Ino{ino}, at, std::as_bytes(std::span{from, bytes}));
-    };
-    if ((file->flags & O_DSYNC) == 0 || from_page_cache) { // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync
-        service.serve(request, info, write, [bytes](fuse_req_t to, Nothing&) { fuse_reply_write(to, bytes); });
+    WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), from_page_cache};
+    // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
+    const bool is_synced = service.fs().host_cache() == HostCache::writethrough || ((file->flags & O_DSYNC) != 0 && !from_page_cache);
+    if (!is_synced) {
+        service.serve_patient(request, info, std::move(write), [bytes](fuse_req_t to, Nothing&) { fuse_reply_write(to, bytes); });
         return;
     }
     const auto scope = (file->flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
+    OpenHandle* handle = from_page_cache ? nullptr : OpenHandle::of(file);
     const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
-        const auto written = write(call);
-        if (!written) return std::unexpected(written.error());
-        return service.fs().begin_sync(call, Ino{ino}, scope);
+        return std::make_unique<SyncedWrite>(service, call, Ino{ino}, std::move(write), scope, handle);
     };
     service.serve_slow(request, info, begin, [bytes](fuse_req_t to) { fuse_reply_write(to, bytes); });
 }
 
-void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info*) {
+void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info* file) {
     Service& service = service_of(request);
     const auto scope = data_only != 0 ? SyncScope::data_only : SyncScope::data_and_metadata;
+    WriteErrorMark* mark = &OpenHandle::of(file)->errors; // the handle outlives the call: it is open
     service.serve_slow(
-        request, {.op = FsOp::fsync, .ino = Ino{ino}, .mutates = true}, [&](const FsCall& call) { return service.fs().begin_sync(call, Ino{ino}, scope); },
-        [](fuse_req_t to) { fuse_reply_err(to, 0); });
+        request, {.op = FsOp::fsync, .ino = Ino{ino}, .mutates = true},
+        [&](const FsCall& call) { return service.fs().begin_sync(call, Ino{ino}, scope, mark); }, [](fuse_req_t to) { fuse_reply_err(to, 0); });
 }
 
 std::optional<FallocateMode> fallocate_mode(int mode) {
@@ -109,9 +170,9 @@ void on_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, of
     Service& service = service_of(request);
     const auto at = static_cast<std::uint64_t>(offset);
     const auto bytes = static_cast<std::uint64_t>(length);
-    service.serve(
+    service.serve_patient(
         request, {.op = FsOp::fallocate, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes},
-        [&](const FsCall& call) { return service.fs().allocate(call, Ino{ino}, *known, at, bytes); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+        [fs = &service.fs(), file = Ino{ino}, known = *known, at, bytes](const FsCall& call) { return fs->allocate(call, file, known, at, bytes); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
 }
 
 void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse_file_info*) {
@@ -136,11 +197,11 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, 
         return;
     }
     Service& service = service_of(request);
-    const std::uint64_t wanted = std::min<std::uint64_t>(bytes, copied_at_once);
-    const auto work = [&](const FsCall& call) {
-        return service.fs().copy_range(call, Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), wanted);
+    const std::uint64_t wanted = bytes; // less is copied at once; callers loop, as copy_file_range(2) asks them to
+    const auto work = [fs = &service.fs(), from, from_offset, to, to_offset, wanted](const FsCall& call) {
+        return fs->copy_range(call, Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), wanted);
     };
-    service.serve(request,
+    service.serve_patient(request,
                   {.op = FsOp::copy_file_range, .ino = Ino{to}, .mutates = true, .offset = static_cast<std::uint64_t>(to_offset), .bytes = wanted}, work,
                   [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include "fs/fuse/open_handle.h"
 #include "fs/fuse/operations.h"
 
 namespace flashlab {
@@ -151,12 +152,16 @@ FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino paren
 void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* file) {
     Service& service = service_of(request);
     const fuse_file_info opened = *file;
-    const auto answer = [opened](fuse_req_t to, Attributes& made) {
+    auto handle = std::make_unique<OpenHandle>();
+    OpenHandle& file_handle = *handle;
+    auto answer = [opened, handle = std::move(handle)](fuse_req_t to, Attributes& made) mutable {
         Service& again = service_of(to);
         fuse_file_info reply = opened;
         reply.keep_cache = 1;
+        OpenHandle::give(std::move(handle), reply);
         const fuse_entry_param entry = entry_of(made);
         if (fuse_reply_create(to, &entry, &reply) != -ENOENT) return;
+        OpenHandle::take_back(reply);
         const bool for_writing = (opened.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
         again.serve_silently({.op = FsOp::release, .ino = made.ino}, [&](const FsCall& call) {
             again.fs().close_file(call, made.ino, for_writing);
@@ -165,7 +170,12 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
     };
     service.serve(
         request, {.op = FsOp::create, .ino = Ino{parent}, .mutates = true},
-        [&](const FsCall& call) { return make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags); }, answer);
+        [&](const FsCall& call) {
+            auto made = make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags);
+            if (made) file_handle.errors = service.fs().write_error_mark(made->value.ino);
+            return made;
+        },
+        std::move(answer));
 }
 
 } // namespace

@@ -15,6 +15,11 @@ constexpr auto late_by = std::chrono::microseconds{15}; ///< nothing below can b
 constexpr auto shortest_tick = std::chrono::milliseconds{2};
 constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so the wall alone does not say when the next is due
 
+/// "There is none" is what these were asked, not a failure.
+bool is_plain_answer(FsOp op, int error) {
+    return (op == FsOp::getxattr && error == ENODATA) || (op == FsOp::lookup && error == ENOENT) || (op == FsOp::lseek && error == ENXIO);
+}
+
 FileTime file_time_now() {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -48,7 +53,7 @@ int Service::refusal(const RequestInfo& info) const {
 }
 
 void Service::account(const RequestInfo& info, SimTime start, SimTime end, int error) {
-    statistics_.record(info.op, end - start, error);
+    statistics_.record(info.op, end - start, is_plain_answer(info.op, error) ? 0 : error);
     const EventId id = events_.next_id();
     if (!events_.wants(EventLevel::requests)) return;
     events_.on(FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});

@@ -55,6 +55,9 @@ public:
     /// work(const FsCall&) -> FsResult<Timed<T>> or FsResult<SimTime>; answer(fuse_req_t, T&) sends the reply, outside the monitor.
     template <class Work, class Answer>
     void serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer);
+    /// As serve, for work that may answer "again" (file_system.h): it is repeated when the clock is there. Owns what it needs after work.keep().
+    template <class Work, class Answer>
+    void serve_patient(fuse_req_t request, const RequestInfo& info, Work work, Answer answer);
     /// begin(const FsCall&) -> FsResult<std::unique_ptr<SlowCall>>; answer(fuse_req_t) when its last step is done.
     template <class Begin, class Answer>
     void serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& begin, Answer answer);
@@ -89,6 +92,14 @@ private:
     class PendingAnswer;
     template <class Answer>
     class PendingSteps;
+    template <class Work, class Answer>
+    class PendingAttempt;
+
+    template <class Work>
+    [[nodiscard]] auto attempt_locked(const RequestInfo& info, FsCall& call, Work& work);
+    /// Accounts and answers, or lets the answer wait for its time. Unlocks the monitor.
+    template <class T, class Answer>
+    void conclude(std::unique_lock<std::mutex>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result, Answer answer);
 
     [[nodiscard]] FsCall call_for(fuse_req_t request) const;
     [[nodiscard]] FsCall own_call() const;

@@ -89,15 +89,59 @@ private:
     Answer answer_;
 };
 
+/// A call that was asked to come again.
 template <class Work, class Answer>
-void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer) {
-    std::unique_lock lock{monitor_};
-    const FsCall call = call_for(request);
-    const int refused = refusal(info);
-    auto result = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return as_timed(work(call)); });
-    const SimTime end = result ? std::max(result->done, call.now) : call.now;
-    account(info, call.now, end, result ? 0 : result.error().error_number);
-    if (struck_by_cut_locked(info, call.now)) {
+class Service::PendingAttempt final : public Pending {
+public:
+    PendingAttempt(Service& service, fuse_req_t request, const RequestInfo& info, const FsCall& call, SimTime again, Work&& work, Answer&& answer)
+        : service_{service}, request_{request}, info_{info}, call_{call}, arrival_{call.now}, work_{std::move(work)}, answer_{std::move(answer)} {
+        due = again;
+        is_answer = false;
+    }
+    void run(std::unique_ptr<Pending> self) noexcept override {
+        std::unique_lock lock{service_.monitor_};
+        if (service_.dead_) {
+            lock.unlock();
+            fuse_reply_err(request_, EIO);
+            return;
+        }
+        call_.now = std::max(due, service_.clock_.at(WallClock::now()));
+        auto result = service_.attempt_locked(info_, call_, work_);
+        if (!result && result.error().is_again()) {
+            due = result.error().again;
+            lock.unlock();
+            service_.delayed_.push(std::move(self));
+            return;
+        }
+        service_.conclude(lock, request_, info_, arrival_, std::move(result), std::move(answer_));
+    }
+
+private:
+    Service& service_;
+    fuse_req_t request_;
+    RequestInfo info_;
+    FsCall call_;
+    SimTime arrival_;
+    Work work_;
+    Answer answer_;
+};
+
+/// At latency off the clock need not wait: it moves when the answer is given.
+template <class Work>
+auto Service::attempt_locked(const RequestInfo& info, FsCall& call, Work& work) {
+    for (;;) {
+        auto result = guard_.run(name_of(info.op), [&] { return as_timed(work(std::as_const(call))); });
+        if (result || !result.error().is_again() || !clock_.off()) return result;
+        call.now = std::max(call.now, result.error().again);
+    }
+}
+
+template <class T, class Answer>
+void Service::conclude(std::unique_lock<std::mutex>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
+                       Answer answer) {
+    const SimTime end = result ? std::max(result->done, arrival) : arrival;
+    account(info, arrival, end, result ? 0 : result.error().error_number);
+    if (struck_by_cut_locked(info, arrival)) {
         lock.unlock();
         fuse_reply_err(request, EIO);
         return;
@@ -114,16 +158,39 @@ void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, An
         answered_ = std::max(answered_, end);
         if (clock_.off()) clock_.pass(end, wall);
     }
-    const bool timed = leaves && !clock_.off() && end > call.now;
+    const bool timed = leaves && !clock_.off() && end > arrival;
     settle_sometimes_locked(wall);
     lock.unlock();
     if (leaves) {
         answer(request, result->value);
-        if (timed) count_lateness(call.now, end);
+        if (timed) count_lateness(arrival, end);
         return;
     }
-    using T = std::remove_cvref_t<decltype(result->value)>;
-    delayed_.push(std::make_unique<PendingAnswer<Answer, T>>(*this, request, call.now, std::move(*result), std::move(answer)));
+    delayed_.push(std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, std::move(*result), std::move(answer)));
+}
+
+template <class Work, class Answer>
+void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer) {
+    std::unique_lock lock{monitor_};
+    const FsCall call = call_for(request);
+    const int refused = refusal(info);
+    auto result = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return as_timed(work(call)); });
+    conclude(lock, request, info, call.now, std::move(result), std::move(answer));
+}
+
+template <class Work, class Answer>
+void Service::serve_patient(fuse_req_t request, const RequestInfo& info, Work work, Answer answer) {
+    std::unique_lock lock{monitor_};
+    FsCall call = call_for(request);
+    const SimTime arrival = call.now;
+    const int refused = refusal(info);
+    auto result = refused != 0 ? std::unexpected(FsError{refused}) : attempt_locked(info, call, work);
+    if (result || !result.error().is_again()) return conclude(lock, request, info, arrival, std::move(result), std::move(answer));
+    settle_sometimes_locked(WallClock::now());
+    lock.unlock();
+    if constexpr (requires { work.keep(); }) work.keep();
+    const SimTime again = result.error().again;
+    delayed_.push(std::make_unique<PendingAttempt<Work, Answer>>(*this, request, info, call, again, std::move(work), std::move(answer)));
 }
 
 template <class Begin, class Answer>

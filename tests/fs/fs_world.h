@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "fs/file_system.h"
+#include "fs/retry.h"
 #include "pram/memory_pram_store.h"
 #include "pram/pram.h"
 #include "tests/support/catch.h"
@@ -70,8 +71,21 @@ public:
         REQUIRE(got.has_value());
         return got->value;
     }
+    /// Makes the call until it does not answer "again"; time passes.
+    template <class Work>
+    auto patient(const Work& work) {
+        FsCall at = call();
+        auto result = until_done(at, work);
+        now = std::max(now, at.now);
+        return result;
+    }
     [[nodiscard]] int write(Ino ino, std::uint64_t offset, std::string_view bytes) {
-        const auto done = fs->write(call(), ino, offset, std::as_bytes(std::span{bytes}));
+        const auto done = patient([&](const FsCall& c) { return fs->write(c, ino, offset, std::as_bytes(std::span{bytes})); });
+        if (done && fs->host_cache() == HostCache::writethrough) return sync(ino);
+        return done ? 0 : done.error().error_number;
+    }
+    [[nodiscard]] int allocate(Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) {
+        const auto done = patient([&](const FsCall& c) { return fs->allocate(c, ino, mode, offset, bytes); });
         return done ? 0 : done.error().error_number;
     }
     [[nodiscard]] std::string read(Ino ino, std::uint64_t offset, std::size_t bytes) {
@@ -107,7 +121,7 @@ public:
         AttributeChange change;
         change.which = AttributeChange::size;
         change.new_size = size;
-        const auto done = fs->change_attributes(call(), ino, change);
+        const auto done = patient([&](const FsCall& c) { return fs->change_attributes(c, ino, change); });
         return done ? 0 : done.error().error_number;
     }
     [[nodiscard]] std::vector<std::string> list(Ino directory) {

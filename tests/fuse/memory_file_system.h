@@ -20,6 +20,7 @@ namespace flashlab::test {
 class MemoryFileSystem final : public FileSystem {
 public:
     Duration write_time{0};
+    SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
     bool break_contract_on_mkdir = false;
     std::vector<SimTime> resumed_for; ///< when steps asked to be resumed
@@ -144,12 +145,13 @@ public:
         return Timed<std::size_t>{bytes, call.now};
     }
     FsResult<SimTime> write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override {
+        if (call.now < room_at) return std::unexpected(again_at(room_at));
         Node& node = nodes_.at(ino.value());
         if (offset + from.size() > node.data.size()) resize(node, offset + from.size());
         std::memcpy(node.data.data() + offset, from.data(), from.size());
         return call.now + write_time;
     }
-    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino, SyncScope) override {
+    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino, SyncScope, WriteErrorMark*) override {
         ++syncs;
         return two_steps();
     }
@@ -172,6 +174,8 @@ public:
         return Timed<std::uint64_t>{piece.size(), *written};
     }
 
+    WriteErrorMark write_error_mark(Ino) override { return {}; }
+    HostCache host_cache() const override { return HostCache::delayed; }
     FsUsage usage() const override { return {.data_pages = 1000, .data_pages_free = 400, .inodes = nodes_.size(), .inodes_free = 500}; }
     std::string label() const override { return label_; }
     FsResult<SimTime> set_label(const FsCall& call, std::string_view label) override {

@@ -230,6 +230,22 @@ TEST_CASE("at latency real no answer comes before its time, and no step runs bef
     for (std::size_t index = 0; index < live.fs.resumed_at.size(); ++index) CHECK(live.fs.resumed_at[index] >= live.fs.resumed_for[index]);
 }
 
+TEST_CASE("a write that the file system asks to come again is made again when the clock is there, with the bytes it had", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live{{.off = false, .rate = 1.0}};
+    live.start();
+    const int fd = open((live.path + "/f").c_str(), O_CREAT | O_RDWR, 0644);
+    live.fs.room_at = live.mount->clock_now() + 30ms;
+    const auto start = std::chrono::steady_clock::now();
+    std::string bytes(5000, 'x');
+    REQUIRE(pwrite(fd, bytes.data(), bytes.size(), 0) == 5000);
+    CHECK(std::chrono::steady_clock::now() - start >= 25ms);
+    std::string seen(5000, '?');
+    CHECK(pread(fd, seen.data(), seen.size(), 0) == 5000);
+    CHECK(seen == bytes);
+    close(fd);
+}
+
 TEST_CASE("more requests than workers wait for their completions side by side", "[fuse][mount]") {
     if (!can_mount()) return;
     LiveMount live{{.off = false, .rate = 1.0}};

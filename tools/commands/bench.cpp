@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fs/retry.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 #include "tools/commands/commands.h"
@@ -99,7 +100,8 @@ std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device
         o, file_bytes, node->done,
         [&](bool is_write, std::uint64_t offset, SimTime now) -> Outcome {
             if (is_write) {
-                const auto done = fs.write(call(now), ino, offset, buffer);
+                FsCall write = call(now);
+                const auto done = until_done(write, [&](const FsCall& c) { return fs.write(c, ino, offset, buffer); });
                 return done ? Outcome{*done} : std::unexpected(std::string{std::strerror(done.error().error_number)});
             }
             const auto done = fs.read(call(now), ino, offset, buffer);

@@ -48,6 +48,9 @@ private:
     [[nodiscard]] FsCall call();
     void pass(SimTime done);
     void step_pending();
+    /// Makes the call, waiting while it answers "again"; the drive and the other calls go on meanwhile.
+    template <class Work>
+    [[nodiscard]] auto patient(FsCall call, const Work& work);
     void begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op);
     [[nodiscard]] Verdict reopen(SimTime at);
     [[nodiscard]] Verdict judge(SimTime at);

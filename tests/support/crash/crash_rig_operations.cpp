@@ -28,6 +28,18 @@ ModelOp CrashRig::base(Kind kind, const FsCall& at) const {
     return op;
 }
 
+template <class Work>
+auto CrashRig::patient(FsCall call, const Work& work) {
+    for (;;) {
+        auto result = work(call);
+        if (result || !result.error().is_again()) return result;
+        now_ = call.now = std::max(now_, result.error().again);
+        moments_.push_back(now_);
+        step_pending();
+        (void)stack_->fs().tick(now_);
+    }
+}
+
 template <class Good>
 Ino CrashRig::pick(const Good& good) {
     std::vector<Ino> fit;
@@ -211,7 +223,7 @@ void CrashRig::write() {
     // Every write has bytes of its own: what is foreign or old can be told.
     Random fill{(model_.operations() << 20) ^ op.ino.value() ^ random_.next()};
     for (char& byte : piece) byte = static_cast<char>(1 + fill.below(255));
-    const auto done = stack_->fs().write(c, op.ino, op.offset, std::as_bytes(std::span{piece}));
+    const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().write(at, op.ino, op.offset, std::as_bytes(std::span{piece})); });
     if (!done)
         return;
     std::string after = padded(content, op.offset + op.bytes);
@@ -233,7 +245,7 @@ void CrashRig::truncate() {
     AttributeChange change;
     change.which = AttributeChange::size;
     change.new_size = op.bytes;
-    const auto done = stack_->fs().change_attributes(c, op.ino, change);
+    const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().change_attributes(at, op.ino, change); });
     if (!done)
         return;
     std::string after = content;
@@ -256,7 +268,7 @@ void CrashRig::allocate() {
     op.bytes = 1 + random_.below(30'000);
     if (op.offset + op.bytes > largest_offset)
         return;
-    const auto done = stack_->fs().allocate(c, op.ino, op.allocate, op.offset, op.bytes);
+    const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().allocate(at, op.ino, op.allocate, op.offset, op.bytes); });
     if (!done)
         return;
     std::string after = content;

@@ -1,0 +1,25 @@
+/// A call that may answer "again", made until it does not: for drivers in virtual time.
+///
+/// Idea       The clock is set to the time asked for, and the same call is made.
+/// Cost       None unless asked to wait.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "fs/fs_types.h"
+
+namespace flashlab {
+
+/// work(const FsCall&) -> FsResult<T>; `call.now` ends where the last attempt was made.
+template <class Work>
+auto until_done(FsCall& call, Work&& work) {
+    for (;;) {
+        auto result = work(std::as_const(call));
+        if (result || !result.error().is_again()) return result;
+        call.now = std::max(call.now, result.error().again);
+    }
+}
+
+} // namespace flashlab
