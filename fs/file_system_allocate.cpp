@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t longest_run = SpaceAccounting::longest_pending;
 constexpr std::uint64_t runs_per_transaction = 4;
+
+/// Records that a preallocation may need: one a page when it is small, and free space in runs of sixteen on average when it is large.
+constexpr std::uint64_t extents_for(std::uint64_t pages) { return std::min<std::uint64_t>(pages, 1024 + pages / 16); }
 } // namespace
 
 std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const {
@@ -32,8 +35,7 @@ std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, 
 FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
     const std::uint64_t missing = holes_in(inode, first, last);
     if (missing == 0) return {};
-    if (const auto fits = space_.reserve(missing); !fits) return fits;
-    space_.release(missing); // nobody else runs before the pages are taken
+    if (const auto fits = space_.could_reserve(missing, extents_for(missing)); !fits) return fits; // nobody else runs before the pages are taken
     if (const auto there = space_.wait_for_pages(missing, now); !there) return there;
     for (std::uint64_t page = first; page < last;) {
         if (const auto filled = fill_some(inode, page, last, now); !filled) return filled;
@@ -118,7 +120,8 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     if (fills) {
         // ENOSPC comes before anything changes. What is cached and delayed has its page reserved already.
         const std::uint64_t missing = holes_in(inode, page_of(offset), pages_for(end));
-        if (const auto fits = space_.could_reserve(missing > inode.delayed_pages ? missing - inode.delayed_pages : 0); !fits) return std::unexpected(fits.error());
+        const std::uint64_t wanted = missing > inode.delayed_pages ? missing - inode.delayed_pages : 0;
+        if (const auto fits = space_.could_reserve(wanted, extents_for(wanted)); !fits) return std::unexpected(fits.error());
     }
     FsResult<void> step;
     if (empties) step = zero_edges(call, inode, offset, end);

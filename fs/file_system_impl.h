@@ -150,7 +150,7 @@ private:
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now);
-    [[nodiscard]] FsResult<std::uint64_t> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
+    [[nodiscard]] FsResult<void> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
     [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
     [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, std::uint64_t first, SimTime now);
     [[nodiscard]] FsResult<void> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);

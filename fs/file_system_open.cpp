@@ -1,4 +1,5 @@
 // mkfs and mount: the file system over its metadata on PRAM.
+#include "base/contract.h"
 #include "fs/file_system_impl.h"
 #include "fs/pram_metadata_store.h"
 
@@ -52,7 +53,11 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open(Pram& p
                                "; nand.img and pram.img are not of the same mkfs");
     }
     auto fs = std::make_unique<FileSystemImpl>(store, std::make_shared<PramSuperblock>(store), device, events, options, page_bytes);
-    if (auto recovered = fs->recover(now); !recovered) return std::unexpected(recovered.error());
+    try {
+        if (auto recovered = fs->recover(now); !recovered) return std::unexpected(recovered.error());
+    } catch (const ContractViolation& broken) { // a tree that is not what it promises: nothing has been written but whole transactions
+        return std::unexpected(std::string{"the metadata are damaged: "} + broken.what() + "; restore the image from a copy");
+    }
     return fs;
 }
 

@@ -11,17 +11,21 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 
-/// Reserves a logical page for each page of [first, last] that has none yet. Returns how many.
-FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last) {
+/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes.
+FsResult<void> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last) {
     std::uint64_t missing = 0;
+    std::uint64_t unwritten = 0;
     for (std::uint64_t page = first; page <= last; ++page) {
         Extent extent;
-        if (cache_.find(inode, page) == nullptr && !find_extent(extents_, inode, page, extent)) ++missing;
+        if (cache_.find(inode, page) != nullptr) continue;
+        if (!find_extent(extents_, inode, page, extent)) {
+            ++missing;
+        } else if (extent.unwritten) {
+            ++unwritten;
+        }
     }
-    if (missing == 0) return missing;
-    auto reserved = space_.reserve(missing);
-    if (!reserved) return std::unexpected(reserved.error());
-    return missing;
+    if (missing + unwritten == 0) return {};
+    return space_.reserve(missing, missing + unwritten);
 }
 
 /// True when bytes of the page outside [from, to) of it must be kept: they are committed data.
@@ -94,6 +98,7 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
         offset += part;
         from = from.subspan(part);
     }
+    space_.promise_metadata(cache_.pages());
     inode.record.size = std::max(inode.record.size, end);
     return done;
 }

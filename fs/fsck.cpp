@@ -146,6 +146,7 @@ std::vector<FsckProblem> Fsck::run() {
     for (const CheckProblem& problem : store_.check()) {
         problems_.push_back({.kind = "metadata " + problem.invariant, .where = problem.where, .detail = problem.detail});
     }
+    if (!problems_.empty()) return std::move(problems_); // what a damaged tree says of files means nothing
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     store_.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0}, RecordKey{.ino = Ino{most}, .kind = RecordKind::counter, .subkey = most},
                 [this](const RecordKey& key, std::span<const std::byte> value) {

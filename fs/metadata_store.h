@@ -81,8 +81,10 @@ public:
     [[nodiscard]] virtual PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const = 0;
     virtual void set_data_pages(PageRun run, bool in_use) = 0;
 
+    /// So many bytes of what is free are promised to write-backs to come: only a transaction that may use the reserve gets them.
+    virtual void promise(std::uint64_t bytes) = 0;
     [[nodiscard]] virtual std::uint64_t bytes_total() const = 0;
-    [[nodiscard]] virtual std::uint64_t bytes_free() const = 0; ///< outside the reserve
+    [[nodiscard]] virtual std::uint64_t bytes_free() const = 0; ///< outside the reserve and what is promised
     [[nodiscard]] virtual std::vector<CheckProblem> check() const = 0;
 };
 

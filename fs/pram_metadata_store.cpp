@@ -59,7 +59,7 @@ public:
         ensure(value.size() <= max_record_bytes, "a record's value is at most max_record_bytes");
         // The caller may hand in what get() gave it, and the tree moves records about.
         std::ranges::copy(value, value_.begin());
-        const std::uint32_t spare = may_use_reserve_ ? 0 : reserve_;
+        const std::uint32_t spare = may_use_reserve_ ? 0 : reserve_ + promised_;
         if (tree_.put(key, std::span{value_}.first(value.size()), spare) == BTree::PutResult::no_space) return std::unexpected(FsError{ENOSPC});
         if (log_bytes_above(log_->max_record_bytes())) return std::unexpected(FsError{E2BIG});
         return {};
@@ -145,6 +145,7 @@ public:
     NodeSpace nodes_;
     BTree tree_;
     std::uint32_t reserve_;
+    std::uint32_t promised_ = 0; ///< nodes
     bool open_ = false;
     bool may_use_reserve_ = false;
 
@@ -282,11 +283,14 @@ void PramMetadataStore::set_data_pages(PageRun run, bool in_use) {
     impl_->pages_.set({run.first, run.pages}, in_use);
 }
 
+void PramMetadataStore::promise(std::uint64_t bytes) { impl_->promised_ = static_cast<std::uint32_t>((bytes + node_bytes - 1) / node_bytes); }
+
 std::uint64_t PramMetadataStore::bytes_total() const { return std::uint64_t{impl_->identity_.nodes} * node_bytes; }
 
 std::uint64_t PramMetadataStore::bytes_free() const {
     const std::uint32_t free = impl_->nodes_.free_nodes();
-    return free <= impl_->reserve_ ? 0 : std::uint64_t{free - impl_->reserve_} * node_bytes;
+    const std::uint32_t kept = impl_->reserve_ + impl_->promised_;
+    return free <= kept ? 0 : std::uint64_t{free - kept} * node_bytes;
 }
 
 std::vector<CheckProblem> PramMetadataStore::check() const { return impl_->check(); }

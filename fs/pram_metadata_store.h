@@ -76,6 +76,7 @@ public:
     [[nodiscard]] PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const override;
     /// ContractViolation when a page of the run already is what it shall become.
     void set_data_pages(PageRun run, bool in_use) override;
+    void promise(std::uint64_t bytes) override;
     [[nodiscard]] std::uint64_t bytes_total() const override;
     [[nodiscard]] std::uint64_t bytes_free() const override;
     [[nodiscard]] std::vector<CheckProblem> check() const override;

@@ -13,7 +13,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t metadata_bytes_per_page = 96; ///< an extent record of its own in a half-full leaf
 constexpr std::uint64_t metadata_slack = 16384;
 constexpr std::size_t trims_per_slice = 32;
 constexpr std::uint64_t pages_per_slice = 4 * SpaceAccounting::longest_pending;
@@ -60,14 +59,14 @@ std::uint64_t SpaceAccounting::free_pages() const {
     return free > reserved_ ? free - reserved_ : 0;
 }
 
-FsResult<void> SpaceAccounting::could_reserve(std::uint64_t pages) const {
+FsResult<void> SpaceAccounting::could_reserve(std::uint64_t pages, std::uint64_t extents) const {
     if (pages > free_pages()) return std::unexpected(FsError{ENOSPC});
-    if (store_.bytes_free() < (reserved_ + pages) * metadata_bytes_per_page + metadata_slack) return std::unexpected(FsError{ENOSPC});
+    if (extents != 0 && store_.bytes_free() < extents * metadata_bytes_per_extent + metadata_slack) return std::unexpected(FsError{ENOSPC});
     return {};
 }
 
-FsResult<void> SpaceAccounting::reserve(std::uint64_t pages) {
-    const auto fits = could_reserve(pages);
+FsResult<void> SpaceAccounting::reserve(std::uint64_t pages, std::uint64_t extents) {
+    const auto fits = could_reserve(pages, extents);
     if (fits) reserved_ += pages;
     return fits;
 }

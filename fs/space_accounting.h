@@ -34,8 +34,10 @@ public:
     [[nodiscard]] std::uint64_t reserved() const { return reserved_; }
 
     /// ENOSPC when data or metadata do not fit.
-    [[nodiscard]] FsResult<void> reserve(std::uint64_t pages);
-    [[nodiscard]] FsResult<void> could_reserve(std::uint64_t pages) const;
+    [[nodiscard]] FsResult<void> reserve(std::uint64_t pages, std::uint64_t extents);
+    [[nodiscard]] FsResult<void> could_reserve(std::uint64_t pages, std::uint64_t extents) const;
+    /// Write-back of so many cached pages is sure to find room for its records.
+    void promise_metadata(std::uint64_t cached_pages) { store_.promise(cached_pages * metadata_bytes_per_extent); }
     void release(std::uint64_t pages);
 
     /// That so many pages can be claimed. again: while freed pages are being trimmed; ENOSPC when that does not help.
@@ -60,6 +62,8 @@ public:
     /// Trims what the device has mapped and nobody owns in [first, last), runs of at least `min_pages`. `trimmed` counts pages.
     [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now);
 
+    /// A page written into the middle of an unwritten extent makes two records more, of 38 bytes at most, in leaves that are half full.
+    static constexpr std::uint64_t metadata_bytes_per_extent = 160;
     /// Longest run one record frees, so that its bits fit into one transaction.
     static constexpr std::uint64_t longest_pending = 16384;
 

@@ -209,6 +209,7 @@ void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last
         }
         for (CachePage* page : batch_) drop(*page);
     }
+    space_.promise_metadata(cache_.pages());
     if (!inode.is_dirty() && inode.job == nullptr && inode.is_linked()) inode.unlink();
 }
 

@@ -119,6 +119,7 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
 void WriteBack::end_job(WriteBackJob& job, SimTime now) {
     Inode& inode = *job.inode;
     inode.job = nullptr;
+    space_.promise_metadata(cache_.pages());
     std::erase(jobs_, &job);
     idle_jobs_.push_back(&job);
     if (inode.is_linked()) inode.unlink();

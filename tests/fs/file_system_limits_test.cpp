@@ -1,0 +1,276 @@
+// What happens at the edges: no room for metadata, flags, read-only mounts, errors of the device, damaged images, large directories.
+#include "tests/fs/fs_world.h"
+
+#include <algorithm>
+
+#include "base/contract.h"
+#include "base/random.h"
+#include "fs/file_flags.h"
+
+using namespace flashlab;
+using flashlab::test::FsWorld;
+
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+
+int make(FsWorld& world, const std::string& name) {
+    const auto made = world.fs->make_node(world.call(), root_ino, name, S_IFREG | 0644, 0);
+    if (made) world.fs->forget(made->value.ino, 1, world.now);
+    return made ? 0 : made.error().error_number;
+}
+
+} // namespace
+
+TEST_CASE("when the metadata are full nothing new fits, everything else works, and removing gives the room back", "[fs]") {
+    FsWorld world{256, 512 * kib};
+    const Ino data = world.create("data");
+    REQUIRE(world.write(data, 0, std::string(20'000, 'd')) == 0);
+    REQUIRE(world.sync(data) == 0);
+    int names = 0;
+    while (make(world, fmt::format("file-{:06}", names)) == 0) ++names;
+    CHECK(names > 500);
+    CHECK(make(world, "another") == ENOSPC);
+    CHECK(world.write(data, 100'000, "more") == ENOSPC);
+    CHECK(world.write(data, 0, "over") == 0); // its page has a place
+    CHECK(world.sync(data) == 0);
+    world.check();
+    SECTION("first to last") {
+        for (int i = 0; i < names; ++i) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+    }
+    SECTION("in any order") {
+        std::vector<int> order(static_cast<std::size_t>(names));
+        for (int i = 0; i < names; ++i) order[static_cast<std::size_t>(i)] = i;
+        Random random{7};
+        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
+        for (const int i : order) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+    }
+    world.settle();
+    CHECK(make(world, "another") == 0);
+    CHECK(world.contents(data).substr(0, 5) == "overd");
+    world.check();
+}
+
+TEST_CASE("what write() accepted is never refused at write-back, however little metadata are left and however it is scattered", "[fs]") {
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+        CAPTURE(seed);
+        Random random{seed};
+        FsOptions options;
+        options.cache_bytes = 2048 * 4096;
+        FsWorld world{8192, 512 * kib, options};
+        const Ino preallocated = world.create("preallocated");
+        REQUIRE(world.allocate(preallocated, FallocateMode::keep_size, 0, 1000 * 4096) == 0);
+        std::vector<Ino> files{preallocated};
+        for (int i = 0; i < 8; ++i) files.push_back(world.create(fmt::format("f{}", i)));
+        // Single pages with holes between them, in any order, between them names: every page is an extent of its own, in a leaf of its own choice.
+        int refused = 0;
+        for (int step = 0; step < 60'000 && refused < 300; ++step) {
+            const Ino file = files[static_cast<std::size_t>(random.below(files.size()))];
+            const int error = world.write(file, random.below(file == preallocated ? 500 : 3000) * 2 * 4096, "x");
+            REQUIRE((error == 0 || error == ENOSPC));
+            refused += error == ENOSPC;
+            if (random.chance(1, 3)) refused += make(world, fmt::format("{}-{}", step, random.below(100))) == ENOSPC;
+        }
+        CHECK(refused >= 300);
+        for (const Ino file : files) REQUIRE(world.sync(file) == 0);
+        world.check();
+        const auto names = world.list(root_ino);
+        for (const std::string& name : names)
+            if (name != "." && name != "..") REQUIRE(world.unlink(name) == 0);
+        for (const Ino file : files) world.fs->forget(file, 1, world.now);
+        world.settle();
+        CHECK(world.fs->usage().data_pages_free == 8192);
+        world.check();
+    }
+}
+
+TEST_CASE("fallocate that does not fit changes nothing", "[fs]") {
+    FsWorld world{64};
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, std::string(10 * 4096, 'x')) == 0);
+    const std::string before = world.contents(ino);
+    for (const auto mode : {FallocateMode::allocate, FallocateMode::keep_size, FallocateMode::zero_range, FallocateMode::zero_range_keep_size}) {
+        CHECK(world.allocate(ino, mode, 5000, 64 * 4096) == ENOSPC);
+        CHECK(world.contents(ino) == before);
+        CHECK(world.fs->usage().data_pages_free == 54);
+    }
+    // What is there already need not fit again.
+    CHECK(world.allocate(ino, FallocateMode::zero_range, 0, 64 * 4096) == 0);
+    CHECK(world.contents(ino) == std::string(64 * 4096, '\0'));
+    CHECK(world.fs->usage().data_pages_free == 0);
+    CHECK(world.unlink("a") == 0);
+    world.fs->forget(ino, 1, world.now);
+    world.settle();
+    CHECK(world.fs->usage().data_pages_free == 64);
+    world.check();
+}
+
+TEST_CASE("an immutable file takes no write, an append-only one only at its end", "[fs]") {
+    FsWorld world;
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, "hello") == 0);
+    const auto set = [&](std::uint32_t flags) { REQUIRE(world.fs->set_file_flags(world.call(), ino, flags).has_value()); };
+    set(file_flag_append);
+    CHECK(world.write(ino, 0, "J") == EPERM);
+    CHECK(world.write(ino, 4, "oo") == EPERM);
+    CHECK(world.write(ino, 5, " world") == 0);
+    CHECK(world.truncate(ino, 3) == EPERM);
+    CHECK(world.allocate(ino, FallocateMode::punch_hole, 0, 4096) == EPERM);
+    CHECK(world.unlink("a") == EPERM);
+    CHECK(world.rename(root_ino, "a", root_ino, "b") == EPERM);
+    set(file_flag_immutable);
+    CHECK(world.write(ino, 11, "!") == EPERM);
+    const Ino other = world.create("other");
+    REQUIRE(world.write(other, 0, "zzz") == 0);
+    CHECK(world.fs->copy_range(world.call(), other, 0, ino, 0, 3).error() == FsError{EPERM});
+    CHECK(world.contents(ino) == "hello world");
+    set(0);
+    CHECK(world.write(ino, 0, "J") == 0);
+    CHECK(world.unlink("a") == 0);
+    FsCall call = world.call();
+    call.uid = 1000;
+    CHECK(world.fs->set_file_flags(call, other, file_flag_immutable).error() == FsError{EPERM});
+}
+
+TEST_CASE("a failed write-back is told once to each open of the file, and to one that comes later if nobody knows yet", "[fs]") {
+    FsWorld world;
+    const Ino ino = world.create("a");
+    REQUIRE(world.fs->open_file(world.call(), ino, true, false).has_value());
+    WriteErrorMark first = world.fs->write_error_mark(ino);
+    WriteErrorMark second = world.fs->write_error_mark(ino);
+    const auto sync = [&](WriteErrorMark& mark) { return world.run(world.fs->begin_sync(world.call(), ino, SyncScope::data_only, &mark)); };
+    REQUIRE(world.write(ino, 0, "hello") == 0);
+    CHECK(sync(first) == 0);
+    REQUIRE(world.write(ino, 0, "jello") == 0);
+    world.device.fail_writes = true;
+    world.settle(Duration{6'000'000'000}); // by age, behind everybody's back
+    world.device.fail_writes = false;
+    WriteErrorMark late = world.fs->write_error_mark(ino);
+    CHECK(sync(first) == EIO);
+    CHECK(sync(first) == 0); // and the data are there now
+    CHECK(sync(second) == EIO);
+    CHECK(sync(second) == 0);
+    CHECK(sync(late) == EIO);
+    WriteErrorMark after = world.fs->write_error_mark(ino);
+    CHECK(sync(after) == 0);
+    world.fs->close_file(world.call(), ino, true);
+    world.crash(1);
+    CHECK(world.contents(world.find("a")) == "jello");
+}
+
+TEST_CASE("a read-only mount shows everything and changes nothing", "[fs]") {
+    FsWorld world;
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, "hello") == 0);
+    REQUIRE(world.fs->set_xattr(world.call(), ino, "user.x", std::as_bytes(std::span{"y", 1}), XattrMode::any).has_value());
+    REQUIRE(world.fs->shut_down(world.now).has_value());
+    world.fs.reset();
+    world.options.read_only = true;
+    world.open();
+    const std::vector<std::byte> before{world.cells.cells().begin(), world.cells.cells().end()};
+    const std::uint64_t writes = world.device.writes, trims = world.device.trims;
+    CHECK(world.contents(world.find("a")) == "hello");
+    CHECK(world.list(root_ino).size() == 3);
+    CHECK(world.fs->get_xattr(world.call(), ino, "user.x").has_value());
+    CHECK(world.write(ino, 0, "J") == EROFS);
+    CHECK(make(world, "b") == EROFS);
+    CHECK(world.unlink("a") == EROFS);
+    CHECK(world.truncate(ino, 0) == EROFS);
+    CHECK(world.allocate(ino, FallocateMode::allocate, 0, 4096) == EROFS);
+    CHECK(world.rename(root_ino, "a", root_ino, "b") == EROFS);
+    CHECK(world.fs->make_directory(world.call(), root_ino, "d", 0755).error() == FsError{EROFS});
+    CHECK(world.fs->make_symlink(world.call(), root_ino, "s", "a").error() == FsError{EROFS});
+    CHECK(world.fs->link(world.call(), ino, root_ino, "l").error() == FsError{EROFS});
+    CHECK(world.fs->remove_xattr(world.call(), ino, "user.x").error() == FsError{EROFS});
+    CHECK(world.fs->set_file_flags(world.call(), ino, 0).error() == FsError{EROFS});
+    CHECK(world.fs->set_label(world.call(), "new").error() == FsError{EROFS});
+    CHECK(world.fs->trim_free(world.call(), 0, 1u << 20, 0).error() == FsError{EROFS});
+    CHECK(world.fs->open_file(world.call(), ino, true, false).error() == FsError{EROFS});
+    REQUIRE(world.fs->open_file(world.call(), ino, false, false).has_value());
+    world.fs->close_file(world.call(), ino, false);
+    world.settle();
+    world.check();
+    REQUIRE(world.fs->shut_down(world.now).has_value());
+    CHECK(world.device.writes == writes);
+    CHECK(world.device.trims == trims);
+    CHECK(std::ranges::equal(before, world.cells.cells()));
+}
+
+TEST_CASE("20,000 names in one directory: found, listed in small portions while others come and go, removed", "[fs]") {
+    FsWorld world{256, 16u << 20};
+    const Ino directory = world.mkdir("d");
+    const auto name = [](int i) { return fmt::format("a-name-of-medium-length-{}", i); };
+    constexpr int many = 20'000;
+    for (int i = 0; i < many; ++i) {
+        const auto made = world.fs->make_node(world.call(), directory, name(i), S_IFREG | 0600, 0);
+        REQUIRE(made.has_value());
+        world.fs->forget(made->value.ino, 1, world.now);
+    }
+    for (int i = 0; i < many; i += 97) REQUIRE(world.find(name(i), directory) != Ino{0});
+    CHECK(world.find(name(many), directory) == Ino{0});
+    std::vector<std::string> seen;
+    std::uint64_t offset = 0;
+    for (bool more = true; more;) {
+        int portion = 0;
+        more = false;
+        REQUIRE(world.fs->read_directory(world.call(), directory, offset, [&](std::string_view entry, Ino, std::uint32_t, std::uint64_t next) {
+                        if (portion++ == 50) {
+                            more = true;
+                            return false;
+                        }
+                        seen.emplace_back(entry);
+                        offset = next;
+                        return true;
+                    }).has_value());
+        // What comes and goes meanwhile may or may not be seen; what stays is seen once.
+        if (seen.size() % 1000 == 0) REQUIRE(world.unlink(name(many - 1 - static_cast<int>(seen.size() / 1000)), directory) == 0);
+    }
+    std::ranges::sort(seen);
+    CHECK(std::ranges::adjacent_find(seen) == seen.end());
+    for (int i = 0; i < many - 30; ++i) REQUIRE(std::ranges::binary_search(seen, name(i)));
+    CHECK(world.fs->remove_directory(world.call(), root_ino, "d").error() == FsError{ENOTEMPTY});
+    for (int i = 0; i < many; ++i) (void)world.unlink(name(i), directory);
+    CHECK(world.list(directory).size() == 2);
+    CHECK(world.fs->remove_directory(world.call(), root_ino, "d").has_value());
+    world.check();
+}
+
+TEST_CASE("a damaged image is refused or reported, and never crashes who opens it", "[fs]") {
+    FsWorld world{256, 1u << 20};
+    for (int i = 0; i < 100; ++i) {
+        const Ino ino = world.create(fmt::format("file {}", i));
+        REQUIRE(world.write(ino, 0, std::string(5000, 'x')) == 0);
+        world.fs->forget(ino, 1, world.now);
+    }
+    REQUIRE(world.fs->shut_down(world.now).has_value());
+    world.fs.reset();
+    const std::vector<std::byte> good{world.cells.cells().begin(), world.cells.cells().end()};
+    Random random{11};
+    int refused = 0, reported = 0, harmless = 0;
+    for (int round = 0; round < 400; ++round) {
+        CAPTURE(round);
+        std::vector<std::byte> bad = good;
+        // Where something lies: half of the damage hits the superblock and the tree's upper nodes.
+        std::size_t at = 0;
+        do at = static_cast<std::size_t>(random.below(round % 4 == 0 ? 1024 : bad.size()));
+        while (bad[at] == std::byte{0});
+        const std::size_t length = 1 + static_cast<std::size_t>(random.below(round % 3 == 0 ? 512 : 2));
+        for (std::size_t i = at; i < std::min(at + length, bad.size()); ++i) bad[i] ^= static_cast<std::byte>(1 + random.below(255));
+        MemoryPramStore cells{bad.size()};
+        std::ranges::copy(bad, cells.cells().begin());
+        Pram pram{world.config, cells, world.events, PramUndo::none};
+        FsOptions read_only;
+        read_only.read_only = true;
+        const auto opened = FileSystem::open(pram, world.range(), world.device, world.events, read_only, world.now);
+        if (!opened) {
+            CHECK(!opened.error().empty());
+            ++refused;
+            continue;
+        }
+        const auto problems = (*opened)->check();
+        ++(problems.empty() ? harmless : reported);
+    }
+    CAPTURE(refused, reported, harmless);
+    CHECK(refused > 50);
+    CHECK(reported > 50);
+}
