@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t blocks_of_one_transaction = 96; ///< nodes, bitmaps and superblock that the largest may touch
 
 Sector sector_at(std::uint64_t byte) { return Sector{byte / sector_bytes}; }
-PramConfig mirror_of(std::uint64_t bytes) { return {.bytes = bytes, .word_bytes = 8, .word_read = Duration{0}, .word_write = Duration{0}}; }
+PramConfig mirror_of(std::uint64_t bytes) { return {.bytes = bytes, .word_bytes = 8, .word_read = Duration{1}, .word_write = Duration{1}}; }
 
 } // namespace
 
