@@ -83,6 +83,11 @@ public:
     /// Recovers (redo log, orphans, pending trims) and opens. The error text says what is wrong with a foreign or damaged image.
     [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open(Pram& pram, PramRange range, BlockDevice& device, EventSink& events,
                                                                                      const FsOptions& options, SimTime now);
+    /// The same without PRAM: metadata in a journal at the device's start (--metadata journal). Names and attributes survive as some prefix of their order,
+    /// at least up to the last finished sync; a commit is made durable after dirty_age at the latest.
+    [[nodiscard]] static FsResult<void> format_journal(BlockDevice& device, std::string_view label, FileTime wall, SimTime now);
+    [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open_journal(BlockDevice& device, EventSink& events, const FsOptions& options,
+                                                                                             SimTime now);
     virtual ~FileSystem() = default;
 
     // --- names -----------------------------------------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     const std::uint64_t page = page_of(inode.committed_size);
     if (used == 0 || inode.tail_zeroed <= now) return {};
     if (inode.tail_zeroed != sim_never) return std::unexpected(again_at(inode.tail_zeroed));
+    if (const auto shrunk = write_back_.wait_for_commit(inode.shrunk, now); !shrunk) return shrunk;
     const CachePage* cached = cache_.find(inode, page);
     Extent extent;
     std::uint64_t logical = 0;
@@ -179,6 +180,7 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     inode.record = changed;
     inode.committed_size = size;
     inode.tail_zeroed = sim_never;
+    inode.shrunk = store_->last_commit();
     inode.forget_extents();
     space_.add_pending(freed);
     WriteBack::limit_size(inode, size);

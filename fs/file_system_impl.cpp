@@ -122,6 +122,7 @@ SimTime FileSystemImpl::tick(SimTime now) {
     if (options_.read_only) return next;
     next = std::min(next, write_back_.tick(now));
     destroy_doomed(now);
+    next = std::min(next, store_->tick(now));
     return std::min(next, space_.trim_slice(now));
 }
 

@@ -42,6 +42,8 @@ public:
     FileSystemImpl(std::shared_ptr<MetadataStore> store, std::shared_ptr<FsSuperblock> superblock, BlockDevice& device, EventSink& events,
                    const FsOptions& options, std::uint32_t page_bytes);
     ~FileSystemImpl() override;
+    /// The device that the constructor was given, when nobody else keeps it.
+    void own(std::unique_ptr<BlockDevice> device) { owned_device_ = std::move(device); }
     /// Orphans, pending trims, counters. The text says what is wrong.
     [[nodiscard]] std::expected<void, std::string> recover(SimTime now);
 
@@ -164,6 +166,7 @@ private:
     [[nodiscard]] FsResult<void> fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now);
     [[nodiscard]] bool next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const;
 
+    std::unique_ptr<BlockDevice> owned_device_; ///< first: the others use it
     std::shared_ptr<MetadataStore> store_;
     std::shared_ptr<FsSuperblock> superblock_;
     BlockDevice& device_;

@@ -1,25 +1,44 @@
 // mkfs and mount: the file system over its metadata on PRAM.
 #include "base/contract.h"
 #include "fs/file_system_impl.h"
+#include "fs/journal_metadata_store.h"
+#include "fs/offset_device.h"
 #include "fs/pram_metadata_store.h"
 
 namespace flashlab {
 
 namespace {
 
-/// The superblock half of a PramMetadataStore.
-class PramSuperblock final : public FsSuperblock {
+/// The superblock half of a PramMetadataStore; `owner` keeps it alive.
+class TreeSuperblock final : public FsSuperblock {
 public:
-    explicit PramSuperblock(std::shared_ptr<PramMetadataStore> store) : store_{std::move(store)} {}
-    std::string label() const override { return store_->label(); }
-    FsResult<SimTime> set_label(std::string_view label, SimTime now) override { return store_->set_label(label, now); }
-    bool was_clean() const override { return store_->was_clean(); }
-    FsResult<SimTime> mark_dirty(SimTime now) override { return store_->mark_dirty(now); }
-    FsResult<SimTime> mark_clean(SimTime now) override { return store_->mark_clean(now); }
+    TreeSuperblock(std::shared_ptr<MetadataStore> owner, PramMetadataStore& store) : owner_{std::move(owner)}, store_{store} {}
+    std::string label() const override { return store_.label(); }
+    FsResult<SimTime> set_label(std::string_view label, SimTime now) override { return store_.set_label(label, now); }
+    bool was_clean() const override { return store_.was_clean(); }
+    FsResult<SimTime> mark_dirty(SimTime now) override { return store_.mark_dirty(now); }
+    FsResult<SimTime> mark_clean(SimTime now) override { return store_.mark_clean(now); }
 
 private:
-    std::shared_ptr<PramMetadataStore> store_;
+    std::shared_ptr<MetadataStore> owner_;
+    PramMetadataStore& store_;
 };
+
+MetadataFormat format_of(const BlockDevice& device, std::string_view label, FileTime wall) {
+    return {.data_pages = device.identify().sectors / (data_page_bytes_for(device) / sector_bytes),
+            .data_page_bytes = data_page_bytes_for(device),
+            .label = std::string{label},
+            .created = wall,
+            .uuid_seed = static_cast<std::uint64_t>(wall.seconds) * 1'000'000'007u + wall.nanoseconds};
+}
+
+std::expected<void, std::string> recover_guarded(FileSystemImpl& fs, SimTime now) {
+    try {
+        return fs.recover(now);
+    } catch (const ContractViolation& broken) { // a tree that is not what it promises: nothing has been written but whole transactions
+        return std::unexpected(std::string{"the metadata are damaged: "} + broken.what() + "; restore the image from a copy");
+    }
+}
 
 std::uint64_t data_pages_of(const BlockDevice& device) { return device.identify().sectors / (data_page_bytes_for(device) / sector_bytes); }
 
@@ -28,11 +47,7 @@ std::uint64_t data_pages_of(const BlockDevice& device) { return device.identify(
 std::uint64_t FileSystem::suggested_pram_bytes(std::uint64_t data_bytes) { return PramMetadataStore::suggested_bytes(data_bytes); }
 
 FsResult<void> FileSystem::format(Pram& pram, PramRange range, const BlockDevice& device, std::string_view label, FileTime wall) {
-    const MetadataFormat wanted{.data_pages = data_pages_of(device),
-                                .data_page_bytes = data_page_bytes_for(device),
-                                .label = std::string{label},
-                                .created = wall,
-                                .uuid_seed = static_cast<std::uint64_t>(wall.seconds) * 1'000'000'007u + wall.nanoseconds};
+    const MetadataFormat wanted = format_of(device, label, wall);
     if (label.size() > PramMetadataStore::max_label_bytes) return std::unexpected(FsError{ENAMETOOLONG});
     if (!PramMetadataStore::format(pram, range, wanted)) return std::unexpected(FsError{ENOSPC});
     const SimTime now = pram.last_reserved_end();
@@ -52,12 +67,36 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open(Pram& p
                                " bytes, this one has " + std::to_string(data_pages_of(device)) + " of " + std::to_string(data_page_bytes_for(device)) +
                                "; nand.img and pram.img are not of the same mkfs");
     }
-    auto fs = std::make_unique<FileSystemImpl>(store, std::make_shared<PramSuperblock>(store), device, events, options, page_bytes);
-    try {
-        if (auto recovered = fs->recover(now); !recovered) return std::unexpected(recovered.error());
-    } catch (const ContractViolation& broken) { // a tree that is not what it promises: nothing has been written but whole transactions
-        return std::unexpected(std::string{"the metadata are damaged: "} + broken.what() + "; restore the image from a copy");
+    auto fs = std::make_unique<FileSystemImpl>(store, std::make_shared<TreeSuperblock>(store, *store), device, events, options, page_bytes);
+    if (auto recovered = recover_guarded(*fs, now); !recovered) return std::unexpected(recovered.error());
+    return fs;
+}
+
+FsResult<void> FileSystem::format_journal(BlockDevice& device, std::string_view label, FileTime wall, SimTime now) {
+    if (label.size() > PramMetadataStore::max_label_bytes) return std::unexpected(FsError{ENAMETOOLONG});
+    if (!JournalMetadataStore::format(device, data_page_bytes_for(device), format_of(device, label, wall), now)) return std::unexpected(FsError{ENOSPC});
+    const auto store = JournalMetadataStore::open(device, Duration{0}, now);
+    if (!store) return std::unexpected(FsError{EIO});
+    if (const auto made = make_empty_file_system(**store, wall, now); !made) return made;
+    for (;;) {
+        const auto durable = (*store)->make_durable((*store)->last_commit(), now);
+        if (durable) return {};
+        if (!durable.error().is_again()) return std::unexpected(durable.error());
+        now = durable.error().again;
     }
+}
+
+std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal(BlockDevice& device, EventSink& events, const FsOptions& options, SimTime now) {
+    auto opened = JournalMetadataStore::open(device, options.dirty_age, now);
+    if (!opened) return std::unexpected(opened.error());
+    const std::shared_ptr<JournalMetadataStore> store{std::move(*opened)};
+    PramMetadataStore& tree = store->tree();
+    const std::uint32_t page_bytes = tree.data_page_bytes();
+    if (page_bytes != data_page_bytes_for(device)) return std::unexpected(std::string{"the metadata belong to a device with other pages"});
+    auto data = std::make_unique<OffsetDevice>(device, store->data_sector(), store->data_pages() * (page_bytes / sector_bytes));
+    auto fs = std::make_unique<FileSystemImpl>(store, std::make_shared<TreeSuperblock>(store, tree), *data, events, options, page_bytes);
+    fs->own(std::move(data));
+    if (auto recovered = recover_guarded(*fs, now); !recovered) return std::unexpected(recovered.error());
     return fs;
 }
 

@@ -189,6 +189,13 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
         return std::unexpected(std::string{"recovery stopped at "} + std::string{step} + ": errno " + std::to_string(error.error_number));
     };
     if (const auto marked = superblock_->mark_dirty(now); !marked) return said("the mount mark", marked.error());
+    // Before anything is written: a mount whose mark a cut takes back would look clean. Nothing else runs yet, so it goes ahead.
+    for (SimTime at = now;;) {
+        const auto durable = store_->make_durable(store_->last_commit(), at);
+        if (durable) break;
+        if (!durable.error().is_again()) return said("the mount mark", durable.error());
+        at = durable.error().again;
+    }
     if (const auto cleaned = clean_orphans(now); !cleaned) return said("files deleted while open", cleaned.error());
     if (clean) return {};
     std::uint64_t trimmed = 0;

@@ -71,7 +71,11 @@ StepResult SyncCall::step(SimTime now) {
     if (!outcome) return std::unexpected(outcome.error());
     if (resume != sim_never) return ResumeAt{resume};
     // What others committed and this sync has seen may still be on its way.
-    return Done{std::max(now, fs_.store_->durable_at())};
+    if (!committed_) committed_ = fs_.store_->last_commit();
+    const auto durable = fs_.store_->make_durable(*committed_, now);
+    if (!durable && durable.error().is_again()) return ResumeAt{durable.error().again};
+    if (!durable) return std::unexpected(durable.error());
+    return Done{std::max(now, *durable)};
 }
 
 WriteErrorMark FileSystemImpl::write_error_mark(Ino ino) {
@@ -109,7 +113,13 @@ FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     if (const auto put_count = store_->put(inode_count_key, bytes); !put_count) return std::unexpected(put_count.error());
     const auto counted = transaction.commit(*durable);
     if (!counted) return counted;
-    return superblock_->mark_clean(*counted);
+    const auto marked = superblock_->mark_clean(*counted);
+    if (!marked) return marked;
+    for (now = *marked;;) {
+        const auto settled = store_->make_durable(store_->last_commit(), now);
+        if (settled || !settled.error().is_again()) return settled;
+        now = settled.error().again;
+    }
 }
 
 } // namespace flashlab

@@ -15,6 +15,7 @@
 
 #include "fs/extent_map.h"
 #include "fs/fs_types.h"
+#include "fs/metadata_store.h"
 
 namespace flashlab {
 
@@ -71,6 +72,7 @@ struct Inode : InodeListHook {
     std::uint64_t write_errors = 0; ///< failed write-backs
     std::uint64_t errors_told = 0;  ///< of these, told to somebody
     SimTime dirty_since = sim_start;
+    CommitMark shrunk; ///< the last commit that took bytes away: nothing is written over them before it is durable
     SimTime tail_zeroed = sim_never; ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be
     SimTime loaded_until = sim_start; ///< bytes of its cached pages are still being read: not to be written back before
     WriteBackJob* job = nullptr;

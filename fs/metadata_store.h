@@ -43,6 +43,12 @@ struct RecordKey {
 /// Largest value of one record; longer things are chunked by the caller.
 inline constexpr std::size_t max_record_bytes = 1024;
 
+/// A place in the order of commits.
+struct CommitMark {
+    std::uint64_t number = 0;
+    SimTime at = sim_start; ///< when it is durable, where the store knows that at once
+};
+
 class MetadataStore {
 public:
     virtual ~MetadataStore() = default;
@@ -54,10 +60,15 @@ public:
     /// True when the key was there.
     [[nodiscard]] virtual FsResult<bool> erase(const RecordKey& key) = 0;
     virtual void roll_back() = 0;
-    /// Durable when the returned time has passed. Never ENOSPC.
+    /// On PRAM durable when the returned time has passed; in a journal not before make_durable(). Never ENOSPC.
     [[nodiscard]] virtual FsResult<SimTime> commit(SimTime now, EventId parent) = 0;
-    /// When everything committed so far is durable.
-    [[nodiscard]] virtual SimTime durable_at() const = 0;
+    [[nodiscard]] virtual CommitMark last_commit() const = 0;
+    /// When everything up to the mark is durable; sim_never: not before somebody asks for it.
+    [[nodiscard]] virtual SimTime durable_at(const CommitMark& mark) const = 0;
+    /// Asks for it; the time when it is. again: steps are under way.
+    [[nodiscard]] virtual FsResult<SimTime> make_durable(const CommitMark& mark, SimTime now) = 0;
+    /// Makes durable what is old; returns the next wake-up time.
+    [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
     /// From now until commit or roll-back, put() may use the reserve kept for unlink, write-back of reserved data and recovery.
     virtual void use_reserve() = 0;
 

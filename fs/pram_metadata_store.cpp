@@ -146,6 +146,7 @@ public:
     BTree tree_;
     std::uint32_t reserve_;
     std::uint32_t promised_ = 0; ///< nodes
+    ChangeObserver observer_;
     bool open_ = false;
     bool may_use_reserve_ = false;
 
@@ -162,6 +163,7 @@ private:
         const auto durable = log_->commit(changes_, now, parent);
         if (!durable) return std::unexpected(FsError{E2BIG});
         last_durable_ = *durable;
+        if (observer_) observer_(changes_);
         return *durable;
     }
 
@@ -254,7 +256,8 @@ FsResult<bool> PramMetadataStore::erase(const RecordKey& key) { return impl_->er
 void PramMetadataStore::roll_back() { impl_->roll_back(); }
 FsResult<SimTime> PramMetadataStore::commit(SimTime now, EventId parent) { return impl_->commit(now, parent); }
 
-SimTime PramMetadataStore::durable_at() const { return impl_->durable_at(); }
+CommitMark PramMetadataStore::last_commit() const { return {.number = 0, .at = impl_->durable_at()}; }
+void PramMetadataStore::observe(ChangeObserver observer) { impl_->observer_ = std::move(observer); }
 
 void PramMetadataStore::use_reserve() {
     ensure(impl_->open_, "use_reserve() inside a transaction");

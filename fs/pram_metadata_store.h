@@ -12,6 +12,7 @@
 ///            Chen, Gibbons, Nath, "Rethinking Database Algorithms for Phase Change Memory", CIDR 2011. We keep the slots sorted and reuse holes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <expected>
@@ -65,7 +66,13 @@ public:
     [[nodiscard]] FsResult<bool> erase(const RecordKey& key) override;
     void roll_back() override;
     [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) override;
-    [[nodiscard]] SimTime durable_at() const override;
+    [[nodiscard]] CommitMark last_commit() const override;
+    [[nodiscard]] SimTime durable_at(const CommitMark& mark) const override { return mark.at; }
+    [[nodiscard]] FsResult<SimTime> make_durable(const CommitMark& mark, SimTime now) override { return std::max(now, mark.at); }
+    [[nodiscard]] SimTime tick(SimTime) override { return sim_never; }
+    /// Is told the words of every commit, when they are in the cells: for a store that keeps these cells as a mirror.
+    using ChangeObserver = std::function<void(const PramTransaction&)>;
+    void observe(ChangeObserver observer);
     void use_reserve() override;
     [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const override;
     void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const override;

@@ -137,7 +137,7 @@ FsResult<void> SpaceAccounting::put_pending(std::span<const MetadataStore::PageR
 }
 
 void SpaceAccounting::add_pending(std::span<const MetadataStore::PageRun> runs) {
-    if (!runs.empty()) freed_at_ = std::max(freed_at_, store_.durable_at());
+    if (!runs.empty()) freed_by_ = store_.last_commit();
     const auto added = for_each_piece(runs, [this](const MetadataStore::PageRun& run) -> FsResult<void> {
         ensure(pending_.emplace(run.first, run.pages).second, "SpaceAccounting: a page is freed once");
         pending_pages_ += run.pages;
@@ -194,7 +194,7 @@ FsResult<SimTime> SpaceAccounting::advance_trims(SimTime now) {
         if (const auto committed = commit_trims(now); !committed) return std::unexpected(committed.error());
     }
     if (pending_.empty()) return sim_never;
-    if (freed_at_ > now) return freed_at_; // a trim must not overtake the commit that frees
+    if (const SimTime safe = store_.durable_at(freed_by_); safe > now) return safe; // a trim must not overtake the commit that frees
     const auto issued = issue_trims(trims_per_slice, now);
     if (!issued) {
         trimming_.clear();
@@ -209,6 +209,7 @@ FsResult<void> SpaceAccounting::wait_for_pages(std::uint64_t pages, SimTime now)
     const auto there = [&] { return store_.data_pages() - store_.data_pages_in_use() >= claimed_pages_ + pages; };
     while (!there()) {
         if (pending_.empty()) return std::unexpected(FsError{ENOSPC});
+        if (const auto freed = store_.make_durable(freed_by_, now); !freed) return std::unexpected(freed.error());
         const auto next = advance_trims(now);
         if (!next) return std::unexpected(next.error());
         if (!there() && *next > now && *next != sim_never) return std::unexpected(again_at(*next));
@@ -218,6 +219,11 @@ FsResult<void> SpaceAccounting::wait_for_pages(std::uint64_t pages, SimTime now)
 
 FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
     while (has_pending()) {
+        if (const auto freed = store_.make_durable(freed_by_, now); !freed) {
+            if (!freed.error().is_again()) return freed;
+            now = freed.error().again;
+            continue;
+        }
         const auto next = advance_trims(now);
         if (!next) return next;
         if (*next != sim_never) now = std::max(now, *next);

@@ -84,7 +84,7 @@ private:
     std::uint64_t pending_pages_ = 0;
     std::map<std::uint64_t, std::uint64_t> claims_;
     std::uint64_t claimed_pages_ = 0;
-    SimTime freed_at_ = sim_start; ///< when the commits that freed what is pending are durable
+    CommitMark freed_by_; ///< the last commit that freed something
     std::vector<MetadataStore::PageRun> trimming_;   ///< issued; free once trims_done_ has passed and they are flushed
     bool trims_flushed_ = false;
     SimTime trims_done_ = sim_start; ///< the trims, or their flush

@@ -5,6 +5,7 @@
 /// Power cut  As WriteBack.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "fs/file_system.h"
@@ -34,6 +35,7 @@ private:
     SyncScope scope_;
     std::uint64_t sequence_;
     WriteErrorMark* mark_;
+    std::optional<CommitMark> committed_; ///< all that this sync is about, once it is in the store
 };
 
 } // namespace flashlab

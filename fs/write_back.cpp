@@ -116,6 +116,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
 FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
     ensure(inode.job == nullptr, "WriteBack::start: one job an inode (W1)");
     if (const auto room = space_.wait_for_pages(std::min<std::uint64_t>(inode.delayed_pages, pages_per_job), now); !room) return room;
+    if (const auto shrunk = wait_for_commit(inode.shrunk, now); !shrunk) return shrunk;
     inode.flush_now = false;
     if (inode.pages == nullptr) {
         const auto committed = commit_record(inode, now);
@@ -152,6 +153,14 @@ FsResult<void> WriteBack::advance(Inode& inode, SimTime now) {
     return {};
 }
 
+FsResult<void> WriteBack::wait_for_commit(const CommitMark& mark, SimTime now) {
+    if (store_.durable_at(mark) <= now) return {};
+    const auto durable = store_.make_durable(mark, now);
+    if (!durable) return std::unexpected(durable.error());
+    if (*durable > now) return std::unexpected(again_at(*durable));
+    return {};
+}
+
 FsResult<void> WriteBack::settle(Inode& inode, SimTime now) {
     while (inode.job != nullptr || inode.is_dirty()) {
         if (inode.job != nullptr && inode.job->resume > now) return std::unexpected(again_at(inode.job->resume));
@@ -164,7 +173,7 @@ FsResult<void> WriteBack::settle(Inode& inode, SimTime now) {
 FsResult<SimTime> WriteBack::finish(Inode& inode, SimTime now) {
     for (;;) {
         const auto settled = settle(inode, now);
-        if (settled) return std::max(now, store_.durable_at());
+        if (settled) return now;
         if (!settled.error().is_again()) return std::unexpected(settled.error());
         now = settled.error().again;
     }

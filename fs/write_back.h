@@ -61,6 +61,9 @@ public:
     /// Times of a clean file, without data.
     [[nodiscard]] FsResult<SimTime> commit_record(Inode& inode, SimTime now);
 
+    /// What the mark names is durable; again until it is.
+    [[nodiscard]] FsResult<void> wait_for_commit(const CommitMark& mark, SimTime now);
+
     void drop(CachePage& page);
     /// Forgets the cached pages in [first, last).
     void drop_range(Inode& inode, std::uint64_t first, std::uint64_t last);

@@ -99,7 +99,8 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
         if (!next) return std::unexpected(fail(job, at, next.error(), now));
         at = *next;
     } while (at < job.pieces.size());
-    const SimTime end = std::max(now, store_.durable_at());
+    const SimTime durable = store_.durable_at(store_.last_commit());
+    const SimTime end = durable == sim_never ? now : std::max(now, durable);
     if (events_.wants(EventLevel::requests)) {
         events_.on(FsOpEvent{.id = events_.next_id(),
                              .start = job.started,

@@ -6,6 +6,7 @@
 using namespace flashlab;
 using flashlab::test::CrashRig;
 using flashlab::test::FsStackConfig;
+using flashlab::test::tiny_journal_stack;
 using flashlab::test::tiny_stack;
 
 namespace {
@@ -68,6 +69,11 @@ TEST_CASE("a power cut in the middle of recovery changes nothing of what a file 
 
 TEST_CASE("a short program keeps the contract whichever reserved operation the power cut strikes", "[fs][crash]") {
     for (const std::uint64_t seed : {1, 2, 3}) every_instant(tiny_stack(), seed, 1, 12);
+}
+
+TEST_CASE("with metadata in a journal some prefix of what was done is there, at least what a sync covered", "[fs][crash][journal]") {
+    torture(tiny_journal_stack(), {.first_seed = 1, .seeds = 60});
+    torture(tiny_journal_stack(), {.first_seed = 1001, .seeds = 30, .steps = 40, .twice = true});
 }
 
 // ctest label long (tests/CMakeLists.txt); alone: build/release/tests/fs_tests "[crash-long]"

@@ -13,7 +13,7 @@ constexpr SimTime::duration one_ms{1'000'000};
 } // namespace
 
 CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed)
-    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_)}, model_{config.ssd.nand.geometry.page_bytes * config.ssd.ftl.mapping_unit_pages} {
+    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_)}, model_{config.ssd.nand.geometry.page_bytes * config.ssd.ftl.mapping_unit_pages, !config.journal} {
     if (!trouble_.empty())
         return;
     now_ = stack_->ready_at();

@@ -289,6 +289,7 @@ void CrashRig::sync() {
     if (ino == Ino{0}) {
         if (auto begun = fs.begin_sync_all(c)) {
             ModelOp op = base(Kind::sync_begin, c);
+            op.since = model_.operations() + 1;
             begin_pending(std::move(*begun), op);
         }
         return pass(now_);

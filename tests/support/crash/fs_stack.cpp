@@ -34,6 +34,15 @@ std::vector<SimTime> InstantRecorder::instants() const {
     return sorted;
 }
 
+FsStackConfig tiny_journal_stack() {
+    FsStackConfig c = tiny_stack();
+    c.journal = true;
+    c.ssd.nand.geometry.blocks_per_plane = 64;
+    c.ssd.nand.geometry.pages_per_block = 16;
+    c.ssd.nand.geometry.planes_per_die = 2;
+    return c;
+}
+
 FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
     : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, pages_{geometry_, Payload::keep}, cells_{config.ssd.pram.bytes} {
     const auto opened = open_drive(sim_start);
@@ -41,7 +50,10 @@ FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
         trouble = opened.error();
         return;
     }
-    if (const auto formatted = FileSystem::format(*pram_, fs_range(), *ssd_, "crash", FileTime{.seconds = 1}); !formatted)
+    const FileTime made{.seconds = 1};
+    const auto formatted = config.journal ? FileSystem::format_journal(*ssd_, "crash", made, ready_at_)
+                                          : FileSystem::format(*pram_, fs_range(), *ssd_, "crash", made);
+    if (!formatted)
         trouble = fmt::format("format: errno {}", formatted.error().error_number);
     ready_at_ = ssd_->last_reserved_end();
     drop();
@@ -72,7 +84,8 @@ std::expected<void, std::string> FsStack::open_drive(SimTime now) {
 std::expected<void, std::string> FsStack::open(SimTime now) {
     if (const auto drive = open_drive(now); !drive)
         return drive;
-    auto fs = FileSystem::open(*pram_, fs_range(), *ssd_, events_, config_.fs, ready_at_);
+    auto fs = config_.journal ? FileSystem::open_journal(*ssd_, events_, config_.fs, ready_at_)
+                              : FileSystem::open(*pram_, fs_range(), *ssd_, events_, config_.fs, ready_at_);
     if (!fs)
         return std::unexpected(fs.error());
     fs_ = std::move(*fs);

@@ -23,10 +23,13 @@ struct FsStackConfig {
     SsdConfig ssd;
     std::uint64_t ftl_pram_bytes = 512u << 10; ///< the rest of ssd.pram.bytes is the file system's
     FsOptions fs;
+    bool journal = false; ///< metadata in a journal on the drive, not on PRAM
 };
 
 /// 2 MiB of SLC on two dies, blocks of eight 4 KiB pages: collections and trims come quickly.
 [[nodiscard]] FsStackConfig tiny_stack();
+/// The same with metadata in a journal: 16 MiB of flash, as the journal wants 2 of them at least.
+[[nodiscard]] FsStackConfig tiny_journal_stack();
 
 /// Notes when operations of flash and PRAM begin and end: the instants at which a cut can find something in flight.
 class InstantRecorder final : public EventSink {

@@ -38,7 +38,7 @@ bool punches(FallocateMode mode) {
 bool ModelNode::is_directory() const { return S_ISDIR(mode); }
 bool ModelNode::is_regular() const { return S_ISREG(mode); }
 
-TreeModel::TreeModel(std::uint32_t unit_bytes) : unit_bytes_{unit_bytes} {
+TreeModel::TreeModel(std::uint32_t unit_bytes, bool answered_is_durable) : unit_bytes_{unit_bytes}, answered_is_durable_{answered_is_durable} {
     ModelNode root;
     root.mode = S_IFDIR | 0755;
     root.links = 2;

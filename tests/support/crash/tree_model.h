@@ -63,7 +63,8 @@ struct ModelNode {
 
 class TreeModel {
 public:
-    explicit TreeModel(std::uint32_t unit_bytes);
+    /// `answered_is_durable`: names and attributes are when they are answered (metadata on PRAM), or only what a sync covers (journal).
+    TreeModel(std::uint32_t unit_bytes, bool answered_is_durable);
 
     /// Notes an operation that was answered well; returns its number.
     std::size_t note(ModelOp op);
@@ -92,6 +93,7 @@ private:
     [[nodiscard]] std::optional<std::string> compare_content(const ModelNode& allowed, const std::string& seen) const;
 
     std::uint32_t unit_bytes_;
+    bool answered_is_durable_;
     Nodes past_;
     Nodes now_;
     std::vector<ModelOp> ops_; ///< since the last cut

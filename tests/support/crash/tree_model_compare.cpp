@@ -1,6 +1,8 @@
 // What is seen after a cut, compared with what is allowed.
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tests/support/crash/tree_model.h"
@@ -162,11 +164,16 @@ std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime a
         return trouble;
     std::size_t answered = 0;
     std::size_t issued = 0;
-    for (const ModelOp& op : ops_) {
+    std::size_t synced = 0; // operations below this number were there when a sync that is done began
+    for (const ModelOp& op : ops_)
+        if ((op.kind == ModelOp::Kind::sync_end || op.kind == ModelOp::Kind::sync_begin) && op.done <= at)
+            synced = std::max(synced, op.since);
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+        const ModelOp& op = ops_[i];
         if (!op.is_ordered() || op.issued > at)
             continue;
         ++issued;
-        if (op.done <= at)
+        if (answered_is_durable_ ? op.done <= at : i + 1 < synced)
             answered = issued;
     }
     std::string story;
