@@ -1,4 +1,9 @@
 /// acknowledged_writer DIR ACKNOWLEDGED SEED [ROUNDS]: writes until the device goes away (exit 0), ROUNDS are done (exit 0) or something else fails (exit 1).
+///
+/// FLASHLAB_LIVE_METADATA=journal: an answered mkdir or rename is durable with the next fsync only, so the directory is synced before it is acknowledged.
+#include <cstdlib>
+#include <string_view>
+
 #include "tests/live/acknowledged_records.h"
 
 namespace {
@@ -21,6 +26,9 @@ private:
     bool make_directory(std::uint64_t number) {
         if (::mkdir(directory_name(".", number).c_str(), 0700) != 0) {
             return gone("mkdir");
+        }
+        if (!settle_names()) {
+            return gone("fsync of the directory");
         }
         acknowledge("mkdir", number);
         if (number > directories_kept && ::rmdir(directory_name(".", number - directories_kept).c_str()) != 0) {
@@ -51,8 +59,25 @@ private:
         if (!written || ::rename("state.new", "state") != 0) {
             return gone("rename");
         }
+        if (!settle_names()) {
+            return gone("fsync of the directory");
+        }
         acknowledge("rename", number);
         return true;
+    }
+
+    bool settle_names() {
+        if (!names_need_sync_) {
+            return true;
+        }
+        const int directory = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const bool synced = directory >= 0 && ::fsync(directory) == 0;
+        const int error = errno;
+        if (directory >= 0) {
+            ::close(directory);
+        }
+        errno = error;
+        return synced;
     }
 
     void acknowledge(const char* what, std::uint64_t number) {
@@ -71,6 +96,7 @@ private:
     std::uint64_t seed_;
     int acknowledged_;
     int log_ = -1;
+    bool names_need_sync_ = std::getenv("FLASHLAB_LIVE_METADATA") != nullptr && std::string_view{std::getenv("FLASHLAB_LIVE_METADATA")} == "journal";
 };
 
 } // namespace
