@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tools/reproduce/dumbo_figures.h"
+#include "tools/reproduce/dumbo_user.h"
 
 namespace flashlab {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::array all{
     Experiment{"mc-fig13", dumbo, "Throughput over request size, with and without pipelining", run_mc_fig13},
     Experiment{"mc-fig14", dumbo, "Throughput of all ways to use four channels, pipelined", run_mc_fig14},
     Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
+    Experiment{"mc-fig16", dumbo, "What applications get through Linux and the FTL, over the block size", run_mc_fig16},
 };
 
 } // namespace

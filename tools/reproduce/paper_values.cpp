@@ -29,6 +29,7 @@ constexpr std::array values{
     Value{"mc-fig14", "write S2:I2 pipelined, MB/s", 4096, 16.0},
     Value{"mc-fig14", "read S2:I2 pipelined over S1:I1, times", 4096, 2.3},
     Value{"mc-fig14", "write S2:I2 pipelined over S1:I1, times", 4096, 3.6},
+    Value{"mc-fig16", "read over raw, times", 131072, 0.8}, // section 5.2
 };
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
@@ -74,6 +75,10 @@ constexpr std::array words{
     Words{"mc-fig15", "write: striping lowers the service time", effective},
     Words{"mc-fig15", "read: interleaving does not lower it", no_reduction},
     Words{"mc-fig15", "write: interleaving does not lower it", no_reduction},
+    Words{"mc-fig16", "reads do not reach the raw throughput", "the practical throughput is limited to 80% of the raw throughput (5.2)"},
+    Words{"mc-fig16", "asynchronous writes are roughly independent of the block size", "roughly the same throughput independent of the block size (5.2)"},
+    Words{"mc-fig16", "asynchronous writes fall slightly with the block size", "the write operation shows the lower throughput as the block size increases (5.2)"},
+    Words{"mc-fig16", "small synchronous writes cannot use the parallelism", "the small block size cannot fully exploit the parallelism (5.2)"},
 };
 
 } // namespace

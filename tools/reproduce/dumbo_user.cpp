@@ -1,0 +1,185 @@
+#include "tools/reproduce/dumbo_user.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+#include "tools/device.h"
+#include "tools/device_plan.h"
+#include "tools/device_presets.h"
+#include "tools/reproduce/dumbo_raw.h"
+
+namespace flashlab {
+namespace {
+
+// Device: S2:I2, pipelined, one chip a channel as at raw level, scheme log_block. Load: a file read or overwritten from front to back, 4 KB a request.
+constexpr DumboLayout layout{.striping = 2, .interleaving = 2, .is_pipelined = true};
+constexpr std::uint32_t request_bytes = 4096; ///< the operating system's page, and a superpage of S2
+constexpr std::uint32_t depth = 2 * layout.interleaving;
+constexpr std::array<std::uint32_t, 6> block_sizes{4096, 8192, 16384, 32768, 65536, 131072};
+/// Free: application, operating system and FTL keep the CPU, which moves the data itself, from a request of 4 KB for so long.
+constexpr Duration cpu_of_request{46'000};
+
+enum class Mode : std::uint8_t { read_ahead, synchronous, asynchronous };
+
+DeviceConfig device_of(DumboOp op) {
+    const ControlOverheads over;
+    const auto preset = find_device_preset("dumbo");
+    ensure(preset.has_value(), "the preset dumbo exists");
+    DeviceConfig config;
+    config.ssd = preset->config;
+    NandConfig& nand = config.ssd.nand;
+    nand.geometry.chips_per_channel = 1;
+    nand.striping = layout.striping;
+    nand.options.bus_held_while_sensing = true;
+    nand.timing.page_program += over.program_status;
+    nand.timing.host_interface_ps_per_byte = config.ssd.host_link.ps_per_byte;
+    nand.timing.host_interface_command =
+        (op == DumboOp::read ? over.read_command : over.write_command + over.write_software / layout.striping) + cpu_of_request / layout.striping;
+    config.ssd.host_link.ps_per_byte = 0; // it lies behind the page buffers
+    config.ssd.host_link.request_overhead = Duration{1};
+    config.ssd.ftl.scheme = "log_block";
+    return config;
+}
+
+class User {
+public:
+    User(DumboOp op, std::uint64_t file_bytes) : op_{op}, file_bytes_{file_bytes} {}
+    std::expected<void, std::string> prepare();
+    /// MB/s of the file's bytes, front to back, in blocks of so many bytes.
+    std::expected<double, std::string> run(Mode mode, std::uint32_t block_bytes);
+
+private:
+    std::expected<SimTime, std::string> issue(DumboOp op, std::uint64_t request, SimTime now);
+    std::expected<double, std::string> drive(DumboOp op, Mode mode, std::uint32_t block_bytes);
+
+    DumboOp op_;
+    std::uint64_t file_bytes_;
+    NullEventSink events_;
+    std::unique_ptr<Device> device_;
+    std::uint64_t block_pages_ = 0;
+    SimTime now_ = sim_start;
+};
+
+std::expected<void, std::string> User::prepare() {
+    const auto plan = plan_device(device_of(op_), std::nullopt);
+    if (!plan)
+        return std::unexpected(plan.error());
+    const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
+    ensure(geometry.has_value(), "a plan's geometry is valid");
+    auto made = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(plan->pram_bytes),
+                                 events_, DevicePast::final);
+    if (!made)
+        return std::unexpected(made.error());
+    device_ = std::move(*made);
+    if (auto started = device_->start(sim_start); !started)
+        return started;
+    now_ = device_->ready_at();
+    block_pages_ = geometry->pages_per_block();
+    const auto filled = drive(DumboOp::write, Mode::asynchronous, request_bytes);
+    return filled ? std::expected<void, std::string>{} : std::unexpected(filled.error());
+}
+
+/// The request queue gives neighbouring requests to different groups (section 4.2.2): neighbouring logical blocks of the scheme lie in different ones.
+std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t request, SimTime now) {
+    const std::uint64_t in_turn = request / layout.interleaving;
+    const std::uint64_t block = in_turn / block_pages_ * layout.interleaving + request % layout.interleaving;
+    const std::uint64_t place = block * block_pages_ + in_turn % block_pages_;
+    constexpr std::uint32_t sectors = request_bytes / sector_bytes;
+    Ssd& ssd = device_->ssd();
+    const Sector first{place * sectors};
+    const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + ControlOverheads{}.read_software)
+                                          : ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now);
+    if (!done)
+        return std::unexpected(to_text(done.error()));
+    return *done;
+}
+
+/// Read-ahead and the buffer cache keep the device full; a synchronous write() waits for its own requests before the next begins.
+std::expected<double, std::string> User::drive(DumboOp op, Mode mode, std::uint32_t block_bytes) {
+    const SimTime begin = now_;
+    SimTime end = begin;
+    std::array<std::deque<SimTime>, layout.interleaving> in_flight;
+    for (std::uint64_t r = 0; r < file_bytes_ / request_bytes; ++r) {
+        auto& group = in_flight[r % layout.interleaving];
+        if (mode == Mode::synchronous && r * request_bytes % block_bytes == 0)
+            now_ = std::max(now_, end);
+        if (group.size() == depth / layout.interleaving) {
+            now_ = std::max(now_, group.front());
+            group.pop_front();
+        }
+        device_->settle(now_);
+        const auto done = issue(op, r, now_);
+        if (!done)
+            return std::unexpected(done.error());
+        group.push_back(*done);
+        end = std::max(end, *done);
+    }
+    now_ = end;
+    return static_cast<double>(file_bytes_ / request_bytes * request_bytes) * 1e3 / static_cast<double>((end - begin).count());
+}
+
+std::expected<double, std::string> User::run(Mode mode, std::uint32_t block_bytes) { return drive(op_, mode, block_bytes); }
+
+struct Curve {
+    const char* series;
+    DumboOp op;
+    Mode mode;
+};
+constexpr std::array curves{Curve{"read, MB/s", DumboOp::read, Mode::read_ahead}, Curve{"write asynchronous, MB/s", DumboOp::write, Mode::asynchronous},
+                            Curve{"write synchronous, MB/s", DumboOp::write, Mode::synchronous}};
+
+Json::Object params(DumboOp op, std::uint32_t block_bytes) {
+    return {{"op", op == DumboOp::read ? "read" : "write"}, {"request_bytes", block_bytes},  {"striping", layout.striping},
+            {"interleaving", layout.interleaving},           {"pipelining", layout.is_pipelined}, {"ftl", "log_block"}};
+}
+
+void judge(Reproduction& out, const std::array<std::vector<double>, 3>& y, double raw_read, double raw_write) {
+    const auto& [read, cached, synced] = y;
+    const auto [low, high] = std::ranges::minmax(cached);
+    const auto range = fmt::format("{:.2f} MB/s at 4 KB, {:.2f} at 128 KB", cached.front(), cached.back());
+    out.claims.push_back({"reads do not reach the raw throughput", fmt::format("{:.2f} of {:.2f} MB/s; the CPU's time is a free parameter", read.back(), raw_read), read.back() < raw_read * 0.95});
+    out.claims.push_back({"asynchronous writes are roughly independent of the block size", range + "; by construction of the load", high < low * 1.1});
+    out.claims.push_back({"asynchronous writes fall slightly with the block size", range, cached.back() < cached.front() * 0.99});
+    out.claims.push_back({"small synchronous writes cannot use the parallelism",
+                          fmt::format("{:.2f} MB/s at 4 KB, {:.2f} at 128 KB; raw {:.2f}", synced.front(), synced.back(), raw_write),
+                          synced.front() < synced.back() * 0.75 && synced.front() < cached.front() * 0.75});
+}
+
+} // namespace
+
+std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
+    Reproduction out;
+    std::array<std::vector<double>, 3> y;
+    const std::uint64_t file_bytes = length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20;
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+        for (const std::uint32_t block_bytes : block_sizes) {
+            User user{curves[c].op, file_bytes};
+            if (auto ready = user.prepare(); !ready)
+                return std::unexpected(ready.error());
+            const auto speed = user.run(curves[c].mode, block_bytes);
+            if (!speed)
+                return std::unexpected(speed.error());
+            y[c].push_back(*speed);
+            out.points.push_back({curves[c].series, static_cast<double>(block_bytes), params(curves[c].op, block_bytes), *speed});
+        }
+    }
+    std::array<double, 2> raw{};
+    for (const DumboOp op : {DumboOp::read, DumboOp::write}) {
+        const auto result = run_dumbo({.op = op, .request_bytes = request_bytes, .requests = 1024, .layout = layout, .overheads = {}});
+        if (!result)
+            return std::unexpected(result.error());
+        raw[static_cast<std::size_t>(op)] = result->megabytes_per_second;
+    }
+    const double share = y[0].back() / raw[0];
+    out.points.push_back({"read over raw, times", static_cast<double>(block_sizes.back()), params(DumboOp::read, block_sizes.back()), share});
+    judge(out, y, raw[0], raw[1]);
+    return out;
+}
+
+} // namespace flashlab
