@@ -25,6 +25,8 @@ std::uint32_t record_crc(std::span<const std::byte> record) {
 } // namespace
 
 std::expected<JournalSuperblock, std::string> JournalSuperblock::lay_out(std::uint64_t device_bytes, std::uint32_t page_bytes) {
+    if (page_bytes == 0 || page_bytes % journal_block_bytes != 0)
+        return std::unexpected(fmt::format("metadata in a journal need pages of a multiple of {} bytes, these have {}", journal_block_bytes, page_bytes));
     JournalSuperblock s;
     s.page_bytes = page_bytes;
     s.home_blocks = std::clamp(device_bytes / 32, 2 * mib, 2048 * mib) / journal_block_bytes;

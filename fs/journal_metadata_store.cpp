@@ -240,9 +240,13 @@ std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& devic
     format.data_pages = parts->data_pages;
     format.data_page_bytes = page_bytes;
     if (const auto formatted = PramMetadataStore::format(impl.pram_, impl.mirror(), format); !formatted) return formatted;
-    // The tree's superblock straight home, then, last, the journal's own: with that there is a file system.
+    // What was there reads as zeros from now on, as a new tree wants it. Then the tree's superblock straight home and, last, the journal's own: with that
+    // there is a file system.
+    const auto emptied = device.trim(Sector{0}, device.identify().sectors, now);
+    const auto flushed = emptied ? device.flush(*emptied) : emptied;
+    if (!flushed) return std::unexpected(std::string{"the device cannot be emptied"});
     const auto written = device.write(sector_at(parts->home_at()), journal_block_bytes / sector_bytes, impl.cells_.cells().first(journal_block_bytes),
-                                      WriteDurability::fua, now);
+                                      WriteDurability::fua, *flushed);
     if (!written) return std::unexpected(std::string{"the metadata cannot be written"});
     if (!impl.write_superblock(*written)) return std::unexpected(std::string{"the journal's superblock cannot be written"});
     return {};

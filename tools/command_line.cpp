@@ -24,7 +24,7 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--config", o.config_file, "TOML file of configuration keys");
     add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
     c.add_option("--ftl", o.ftl, "Translation layer");
-    c.add_option("--metadata", o.metadata, "Where metadata live: pram")->capture_default_str();
+    c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     c.add_option("--label", o.label, "Label of the file system");
     c.add_option("--seed", o.seed, "What is random about the device follows from it");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);

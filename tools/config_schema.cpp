@@ -134,6 +134,9 @@ const std::array keys{
     ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
               FIELD(ssd.dram.is_protected)},
 
+    ConfigKey{"fs.metadata", text, mkfs, 0, 0, "pram journal", "Where names, attributes and extents live: on PRAM, or in a journal on the drive.",
+              FIELD(metadata)},
+
     ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.", FIELD(layout.ftl_at)},
     ConfigKey{"layout.ftl_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: redo log and tables.", FIELD(layout.ftl_bytes)},
     ConfigKey{"layout.fs_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the file system's part begins.", FIELD(layout.fs_at)},

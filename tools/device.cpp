@@ -40,7 +40,8 @@ std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const Devic
     device->array_ = std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
     if (const auto opened = device->array_->open(); !opened)
         return std::unexpected(fmt::format("the block records of the NAND image cannot be read: {}", std::strerror(opened.error().host_errno)));
-    device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
+    if (config.needs_pram())
+        device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
     const PramRange range{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes};
     auto ftl = make_ftl(device->config_.ssd, *device->array_, device->pram_.get(), range, events);
     if (!ftl)
@@ -70,15 +71,21 @@ std::expected<void, std::string> Device::start(SimTime now) {
 }
 
 std::expected<void, std::string> Device::format(const std::string& label, FileTime wall) {
-    const auto formatted = FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
+    const auto formatted = config_.in_journal() ? FileSystem::format_journal(*ssd_, label, wall, ready_at_)
+                                                : FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
     if (!formatted)
         return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
+    if (config_.in_journal()) {
+        ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+        return {};
+    }
     pram_->settle(pram_->last_reserved_end());
     return {};
 }
 
 std::expected<void, std::string> Device::open_file_system(const FsOptions& options) {
-    auto fs = FileSystem::open(*pram_, fs_range(), *ssd_, events_, options, ready_at_);
+    auto fs = config_.in_journal() ? FileSystem::open_journal(*ssd_, events_, options, ready_at_)
+                                   : FileSystem::open(*pram_, fs_range(), *ssd_, events_, options, ready_at_);
     if (!fs)
         return std::unexpected(fs.error());
     fs_ = std::move(*fs);

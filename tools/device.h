@@ -32,7 +32,7 @@ public:
 
     /// Recovers the drive: mapping and logs. First call on it.
     [[nodiscard]] std::expected<void, std::string> start(SimTime now);
-    /// Writes the file system's superblock into an empty PRAM.
+    /// Writes an empty file system: into an empty PRAM, or, with metadata in a journal, onto a started device.
     [[nodiscard]] std::expected<void, std::string> format(const std::string& label, FileTime wall);
     /// Recovers and opens the file system of a started device.
     [[nodiscard]] std::expected<void, std::string> open_file_system(const FsOptions& options);
@@ -43,7 +43,6 @@ public:
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] FileSystem& fs();
     [[nodiscard]] const NandArray& array() const { return *array_; }
-    [[nodiscard]] const Pram& pram() const { return *pram_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
     /// When start() and open_file_system() were done.
@@ -67,7 +66,7 @@ private:
     std::unique_ptr<PageStore> store_;
     std::unique_ptr<PramStore> pram_store_;
     std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_;
+    std::unique_ptr<Pram> pram_; ///< none where neither translation layer nor file system needs it
     std::unique_ptr<Ftl> ftl_;
     std::unique_ptr<Ssd> ssd_;
     std::unique_ptr<FileSystem> fs_;

@@ -107,8 +107,15 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
     auto device = Device::assemble(plan.config, std::move(*nand), std::move(*pram), events, DevicePast::final);
     if (!device)
         return std::unexpected(device.error());
+    const bool in_journal = plan.config.in_journal();
+    if (in_journal)
+        if (auto started = (*device)->start(sim_start); !started)
+            return started;
     if (auto formatted = (*device)->format(label, wall_now()); !formatted)
         return std::unexpected(formatted.error());
+    if (in_journal)
+        if (auto closed = (*device)->shut_down((*device)->ready_at()); !closed)
+            return closed;
     if (auto done = DeviceHistory{}.write(directory.string()); !done)
         return done;
     DeviceConfig config = plan.config;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fs/file_system.h"
+#include "fs/journal_format.h"
 #include "tools/sizes.h"
 
 namespace flashlab {
@@ -71,7 +72,28 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     }
 }
 
+/// Metadata in a journal: the PRAM is the translation layer's alone. One that needs none leaves the smallest image, which nothing uses but to pair the images.
+std::expected<void, std::string> place_journal(DevicePlan& plan) {
+    constexpr std::uint64_t smallest_pram = std::uint64_t{64} << 10;
+    const auto parts = JournalSuperblock::lay_out(plan.logical_bytes, static_cast<std::uint32_t>(std::max<std::uint64_t>(page_of_host, plan.ftl.logical_page_bytes)));
+    if (!parts)
+        return std::unexpected(parts.error());
+    plan.mirror_bytes = (parts->home_blocks + parts->ring_blocks) * journal_block_bytes;
+    auto& pram = plan.config.ssd.pram;
+    auto& layout = plan.config.layout;
+    layout = PramLayout{.ftl_at = 0, .ftl_bytes = round_up(plan.ftl.pram_bytes, page_of_host), .fs_at = 0, .fs_bytes = 0};
+    layout.fs_at = layout.ftl_bytes;
+    if (pram.bytes == 0)
+        pram.bytes = std::max(smallest_pram, layout.ftl_bytes);
+    if (pram.bytes < layout.ftl_bytes)
+        return std::unexpected(fmt::format("pram.bytes = {} is too small: the {} scheme needs {} of it; leave pram.bytes out and mkfs chooses", format_size(pram.bytes),
+                                           plan.config.ssd.ftl.scheme, human_size(layout.ftl_bytes)));
+    return pram.validate();
+}
+
 std::expected<void, std::string> place_pram(DevicePlan& plan) {
+    if (plan.config.in_journal())
+        return place_journal(plan);
     auto& pram = plan.config.ssd.pram;
     auto& layout = plan.config.layout;
     layout.ftl_at = 0;
@@ -119,7 +141,7 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     constexpr std::uint64_t block_ram_bytes = 128;
     plan.nand_bytes = geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
     plan.pram_bytes = plan.config.ssd.pram.bytes;
-    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8;
+    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes;
     return plan;
 }
 

@@ -26,6 +26,7 @@ struct DevicePlan {
     std::uint64_t logical_bytes = 0;
     std::uint64_t nand_bytes = 0;     ///< disk at most: the image is sparse
     std::uint64_t pram_bytes = 0;     ///< disk at once
+    std::uint64_t mirror_bytes = 0;   ///< metadata in a journal: RAM that holds them and the ring, at most
     std::uint64_t ram_bytes = 0;      ///< of a mount, about
 };
 

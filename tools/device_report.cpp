@@ -89,7 +89,8 @@ Json info_report(Device& device) {
                          {"data_free_bytes", usage.data_pages_free * usage.block_bytes},
                          {"inodes", usage.inodes},
                          {"inodes_free", usage.inodes_free},
-                         {"pram_bytes", config.pram.bytes},
+                         {"metadata", device.config().metadata},
+                         {"pram_bytes", device.config().needs_pram() ? config.pram.bytes : 0},
                          {"metadata_bytes", usage.metadata_bytes},
                          {"metadata_free_bytes", usage.metadata_bytes_free},
                          {"clean_at_open", device.recovery().was_clean}});

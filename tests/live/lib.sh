@@ -5,6 +5,7 @@
 #   FLASHLAB_TREE  the source tree (for clones)    FLASHLAB_LIVE_KEEP  set: keep the device of a failed scenario
 #   FLASHLAB_RECOVERY_LIMIT_MS   1000; raise it under sanitizers
 #   FLASHLAB_LIVE_FTL   the translation layer of the devices, instead of mkfs' default
+#   FLASHLAB_LIVE_METADATA   where their metadata live (pram, journal), instead of mkfs' default
 #   FLASHLAB_LIVE_DIR   where devices and mount points go; otherwise memory where there is room, else TMPDIR
 set -euo pipefail
 
@@ -84,7 +85,7 @@ stop_daemon() {
     daemon=""
 }
 
-make_device() { "$FLASHLAB" mkfs "$device" ${FLASHLAB_LIVE_FTL:+--ftl "$FLASHLAB_LIVE_FTL"} "$@" > "$work/mkfs.log" 2>&1 || { cat "$work/mkfs.log"; die "mkfs $*"; }; }
+make_device() { "$FLASHLAB" mkfs "$device" ${FLASHLAB_LIVE_FTL:+--ftl "$FLASHLAB_LIVE_FTL"} ${FLASHLAB_LIVE_METADATA:+--metadata "$FLASHLAB_LIVE_METADATA"} "$@" > "$work/mkfs.log" 2>&1 || { cat "$work/mkfs.log"; die "mkfs $*"; }; }
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 

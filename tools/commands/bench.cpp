@@ -150,16 +150,20 @@ int run_bench(const BenchOptions& o) {
         return complain(fmt::format("bench: {}", plan.error()), exit_usage);
     const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
     NullEventSink events;
-    auto device = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(plan->pram_bytes),
+    const bool with_fs = o.level == "fs";
+    const bool in_journal = with_fs && plan->config.in_journal();
+    const Payload payload = in_journal ? Payload::keep : Payload::none; // metadata on the flash are to be read again
+    auto device = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, payload), std::make_unique<MemoryPramStore>(plan->pram_bytes),
                                    events, DevicePast::final);
     if (!device)
         return complain(fmt::format("bench: {}", device.error()));
-    const bool with_fs = o.level == "fs";
     std::expected<void, std::string> done;
-    if (with_fs)
+    if (with_fs && !in_journal)
         done = (*device)->format("bench", FileTime{});
     if (done)
         done = (*device)->start(sim_start);
+    if (done && in_journal)
+        done = (*device)->format("bench", FileTime{});
     if (done && with_fs)
         done = (*device)->open_file_system(FsOptions{});
     if (!done)

@@ -15,9 +15,8 @@ enum class OutputFormat : std::uint8_t { table, json, csv };
 
 struct MkfsOptions {
     std::string directory;
-    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::string> preset, config_file, ftl, metadata;
     std::optional<std::uint64_t> size_bytes, seed;
-    std::string metadata = "pram";
     std::string label;
     std::vector<std::string> settings;
     bool dry_run = false, force = false, json = false, quiet = false;
@@ -59,7 +58,7 @@ struct BenchOptions {
     std::uint32_t iodepth = 1, rwmixread = 50;
     std::uint64_t seed = 1;
     std::optional<std::uint64_t> size_bytes;
-    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::string> preset, config_file, ftl, metadata;
     std::vector<std::string> settings;
     bool json = false;
 };
@@ -75,7 +74,7 @@ struct TraceInput {
 
 struct ReplayOptions {
     TraceInput input;
-    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::string> preset, config_file, ftl, metadata;
     std::optional<std::uint64_t> size_bytes;
     std::vector<std::string> settings;
     std::string speed = "open", precondition;

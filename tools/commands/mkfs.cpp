@@ -18,6 +18,8 @@ ConfigSources sources_of(const MkfsOptions& o) {
     ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
     if (o.ftl)
         sources.settings.push_back("ftl.scheme=" + *o.ftl);
+    if (o.metadata)
+        sources.settings.push_back("fs.metadata=" + *o.metadata);
     if (o.seed)
         sources.settings.push_back(fmt::format("nand.seed={}", *o.seed));
     return sources;
@@ -42,6 +44,7 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
                          {"made", made},
                          {"preset", plan.config.ssd.preset},
                          {"ftl", plan.config.ssd.ftl.scheme},
+                         {"metadata", plan.config.metadata},
                          {"size_bytes", plan.logical_bytes},
                          {"channels", g.channels},
                          {"groups", plan.ftl.groups},
@@ -49,18 +52,20 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
                          {"spare_blocks", plan.ftl.spare_blocks},
                          {"disk_bytes", plan.pram_bytes + 8192},
                          {"disk_bytes_at_most", plan.nand_bytes + plan.pram_bytes},
-                         {"pram_bytes", plan.pram_bytes},
+                         {"pram_bytes", plan.config.needs_pram() ? plan.pram_bytes : 0},
                          {"ram_bytes", plan.ram_bytes}});
 }
 
 void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
     const auto& g = plan.config.ssd.nand.geometry;
-    fmt::print("{}: {} of {}, translation layer {}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset, plan.config.ssd.ftl.scheme);
+    fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset, plan.config.ssd.ftl.scheme,
+               plan.config.in_journal() ? ", metadata in a journal" : "");
     fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel, g.dies_per_chip,
                g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
     fmt::print("  groups {}, reserve {} blocks\n", plan.ftl.groups, plan.ftl.spare_blocks);
     fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
-               human_size(plan.nand_bytes + plan.pram_bytes), human_size(plan.pram_bytes), human_size(plan.ram_bytes));
+               human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
+               human_size(plan.ram_bytes));
     if (made)
         fmt::print("mount it with: flashlab mount {} MNT\n", directory);
 }
@@ -68,8 +73,6 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
 } // namespace
 
 int run_mkfs(const MkfsOptions& o) {
-    if (o.metadata != "pram")
-        return complain(fmt::format("--metadata {}: this version keeps metadata on PRAM only; use --metadata pram", o.metadata), exit_usage);
     const ConfigSources sources = sources_of(o);
     const auto config = gather_config(sources);
     if (!config)
