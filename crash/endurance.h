@@ -23,6 +23,9 @@ struct EnduranceReport {
     std::uint64_t fills = 0;
     std::uint32_t least_free_blocks = 0;  ///< after a cut on a full device; garbage included
     std::uint32_t first_free_blocks = 0;  ///< the same, the first time
+    /// What is open when the power goes (host, collection, translation pages) is closed half filled: so many blocks more or less tell nothing.
+    static constexpr std::uint32_t frontiers = 3;
+    [[nodiscard]] bool leaks() const { return least_free_blocks + frontiers < first_free_blocks; }
     std::uint64_t erases = 0;             ///< over all blocks
     std::uint64_t host_pages_written = 0;
     std::uint64_t most_pages_scanned = 0; ///< by one recovery

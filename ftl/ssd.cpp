@@ -209,7 +209,9 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
         if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
         done = std::max(done, *trimmed);
     }
-    return answer(event, done);
+    // A trim that finds nothing mapped is answered no earlier than the one that unmapped it: else its answer promises what a power cut may take back.
+    trims_done_ = std::max(trims_done_, done);
+    return answer(event, trims_done_);
 }
 
 DeviceResult<SimTime> Ssd::flush(SimTime now) {

@@ -96,6 +96,7 @@ private:
     Calendar controller_;
     SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
+    SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered
     std::vector<std::byte> scratch_; ///< one logical page, for partial writes
 };
 

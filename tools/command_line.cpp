@@ -187,6 +187,7 @@ int run_command_line(int argc, char** argv) {
     add_bench(app, action);
     add_replay(app, action);
     add_trace(app, action);
+    add_compare(app, action);
     add_crash(app, action);
     add_copies(app, action);
     add_small_commands(app, action);

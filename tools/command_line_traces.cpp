@@ -59,4 +59,14 @@ void add_trace(CLI::App& app, std::function<int()>& action) {
     });
 }
 
+void add_compare(CLI::App& app, std::function<int()>& action) {
+    static std::string first, second;
+    static bool json = false;
+    auto& c = add_command(app, "compare", "Two reports of replay or bench side by side", "flashlab compare hftl.json fast.json");
+    c.add_option("A", first, "A file of replay --json or bench --json")->required();
+    c.add_option("B", second, "Another; the ratio is B / A")->required();
+    c.add_flag("--json", json, "An array of objects: key, a, b, ratio");
+    c.callback([&action] { action = [] { return run_compare(first, second, json); }; });
+}
+
 } // namespace flashlab

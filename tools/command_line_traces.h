@@ -1,4 +1,4 @@
-/// The options of flashlab replay and trace; part of command_line.cpp, which is long enough.
+/// The options of flashlab replay, trace and compare; part of command_line.cpp, which is long enough.
 #pragma once
 
 #include <functional>
@@ -12,5 +12,6 @@ namespace flashlab {
 /// `action` becomes what the command line asks for.
 void add_replay(CLI::App& app, std::function<int()>& action);
 void add_trace(CLI::App& app, std::function<int()>& action);
+void add_compare(CLI::App& app, std::function<int()>& action);
 
 } // namespace flashlab

@@ -73,6 +73,18 @@ code 1 ctl "$work" stats
 code 2 ctl "$work" nosuch
 code 1 query "$dev" "SELECT 1"
 code 2 bench --rw sideways
+printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > "$work/two.spc"
+code 0 trace "$work/two.spc" --json
+code 1 trace "$work/nowhere"
+code 2 trace
+code 0 replay "$work/two.spc" --ftl page_map --size 64M --json
+code 0 replay "$work/two.spc" --speed closed:4 --size 64M --precondition fill:10
+code 1 replay "$work/two.spc" --format msr
+code 2 replay "$work/two.spc" --speed never
+code 2 replay "$work/two.spc" --ftl nosuch
+"$FLASHLAB" replay "$work/two.spc" --size 64M --json > "$work/a.json"
+code 0 compare "$work/a.json" "$work/a.json"
+code 1 compare "$work/a.json" "$work/two.spc"
 code 2 presets nosuch
 code 0 fsck "$dev"
 code 0 fsck -n "$dev"

@@ -118,6 +118,7 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_bench(const BenchOptions& options);
 [[nodiscard]] int run_replay(const ReplayOptions& options);
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
+[[nodiscard]] int run_compare(const std::string& first, const std::string& second, bool json);
 [[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
 [[nodiscard]] int run_crash_replay(const std::string& id, bool json);
 [[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json);

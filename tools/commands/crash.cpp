@@ -149,7 +149,7 @@ int endure(const CrashExploreOptions& o) {
     });
     if (!result) return complain(fmt::format("crash explore: {} on {}, seed {}: {}", o.ftl, device, o.seed, result.error()));
     const EnduranceReport& r = *result;
-    const bool leaks = r.least_free_blocks + 1 < r.first_free_blocks;
+    const bool leaks = r.leaks();
     const Json json = Json::object({{"ftl", o.ftl},
                                     {"device", device},
                                     {"seed", o.seed},
