@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tools/command_line_crash.h"
+#include "tools/command_line_reproduce.h"
 #include "tools/command_line_traces.h"
 #include "tools/command_options.h"
 #include "tools/commands/commands.h"
@@ -188,6 +189,7 @@ int run_command_line(int argc, char** argv) {
     add_replay(app, action);
     add_trace(app, action);
     add_compare(app, action);
+    add_reproduce(app, action);
     add_crash(app, action);
     add_copies(app, action);
     add_small_commands(app, action);

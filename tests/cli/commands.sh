@@ -41,6 +41,11 @@ has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 "$FLASHLAB" query --schema | grep 'CREATE TABLE nand_op' > /dev/null || wrong "query --schema"
 "$FLASHLAB" query --views | grep 'CREATE VIEW v_waf_by_cause' > /dev/null || wrong "query --views"
 
+"$FLASHLAB" reproduce list | grep '^mc-fig11 ' > /dev/null || wrong "reproduce list"
+has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"
+"$FLASHLAB" reproduce mc-fig13 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"
+code 2 reproduce mc-fig99
+
 for level in device fs; do
     bench=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)
     has "trace ftl preset requests reads writes trims host_read_bytes host_write_bytes nand_read_pages nand_program_pages nand_erase_blocks waf gc_page_copies merges switch partial full

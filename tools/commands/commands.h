@@ -98,6 +98,11 @@ struct CrashExploreOptions {
     bool shrinks = true, json = false;
 };
 
+struct ReproduceOptions {
+    std::vector<std::string> ids;
+    bool quick = false, json = false;
+};
+
 /// Of snapshot and clone.
 struct CopyOptions {
     std::string from, to;
@@ -119,6 +124,7 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_replay(const ReplayOptions& options);
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
 [[nodiscard]] int run_compare(const std::string& first, const std::string& second, bool json);
+[[nodiscard]] int run_reproduce(const ReproduceOptions& options);
 [[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
 [[nodiscard]] int run_crash_replay(const std::string& id, bool json);
 [[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json);

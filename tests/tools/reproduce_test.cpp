@@ -1,0 +1,108 @@
+/// Papers' figures measured anew: the JSON that the command prints, the same bytes twice, claims that follow from measurements, arithmetic of one request.
+#include "tools/reproduce/experiment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "tests/support/catch.h"
+
+#include "tools/reproduce/dumbo_raw.h"
+
+using namespace flashlab;
+
+namespace {
+
+Json quick(std::string_view id) {
+    const Experiment* experiment = find_experiment(id);
+    REQUIRE(experiment != nullptr);
+    const auto result = experiment->run(RunLength::quick);
+    REQUIRE(result.has_value());
+    return to_json(*experiment, *result);
+}
+
+double megabytes(const DumboRun& run) {
+    const auto result = run_dumbo(run);
+    REQUIRE(result.has_value());
+    return result->megabytes_per_second;
+}
+
+} // namespace
+
+TEST_CASE("every experiment that is listed runs quickly, in the documented shape, and gives the same bytes twice", "[tools][reproduce]") {
+    REQUIRE(experiments().size() >= 5);
+    std::set<std::string_view> ids;
+    for (const Experiment& e : experiments()) {
+        CAPTURE(e.id);
+        CHECK(ids.insert(e.id).second);
+        const Json json = quick(e.id);
+        CHECK(json["id"].text() == e.id);
+        CHECK(!json["paper"].text().empty());
+        CHECK(!json["title"].text().empty());
+        REQUIRE(!json["points"].items().empty());
+        for (const Json& p : json["points"].items()) {
+            REQUIRE(p.members().size() == 6);
+            CHECK(!p["series"].text().empty());
+            CHECK(p["x"].real() > 0);
+            CHECK(!p["params"].members().empty());
+            CHECK(p["ours"].real() > 0);
+            CHECK(p["paper"].is_null() == p["ratio"].is_null());
+            if (!p["paper"].is_null())
+                CHECK(p["ratio"].real() == Approx(p["ours"].real() / p["paper"].real()));
+        }
+        REQUIRE(!json["claims"].items().empty());
+        for (const Json& c : json["claims"].items()) {
+            REQUIRE(c.members().size() == 4);
+            CHECK(!c["text"].text().empty());
+            CHECK(!c["ours"].text().empty());
+            CHECK(!c["paper"].text().empty()); // every claim is one of the paper's
+        }
+        CHECK(quick(e.id).dump() == json.dump());
+    }
+}
+
+TEST_CASE("every number and every sentence of a paper is met by a measurement", "[tools][reproduce]") {
+    std::size_t quoted = 0;
+    for (const Experiment& e : experiments()) {
+        const Json json = quick(e.id);
+        for (const Json& p : json["points"].items()) quoted += p["paper"].is_null() ? 0 : 1;
+    }
+    CHECK(quoted == 10); // two each of figures 11 to 13, four of figure 14
+}
+
+TEST_CASE("the quoted figures of DUMBO's raw level are met within 15 %", "[tools][reproduce]") {
+    for (const Experiment& e : experiments()) {
+        const Json json = quick(e.id);
+        for (const Json& p : json["points"].items()) {
+            if (p["paper"].is_null())
+                continue;
+            CAPTURE(e.id, p["series"].text(), p["ours"].real());
+            CHECK(p["ratio"].real() > 0.85);
+            CHECK(p["ratio"].real() < 1.15);
+        }
+    }
+}
+
+TEST_CASE("one request at a time on one channel takes the sum of its phases", "[tools][reproduce]") {
+    // Read: software, RS, tR, 2048 bytes at 25 ns over the bus, 2048 at 40 ns to the host. Write: the host's part, the bus, tPROG with the late notice.
+    const double read_us = 35 + 6 + 27.32 + 51.2 + 81.92;
+    const double write_us = 30 + 32 + 81.92 + 51.2 + 196.37 + 68;
+    CHECK(megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) == Approx(2048 / read_us).epsilon(1e-6));
+    CHECK(megabytes({.op = DumboOp::write, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) == Approx(2048 / write_us).epsilon(1e-6));
+}
+
+TEST_CASE("claims follow from what was measured: without overheads the host interface alone bounds four channels", "[tools][reproduce]") {
+    const ControlOverheads nothing{Duration{0}, Duration{0}, Duration{0}, Duration{0}, Duration{0}};
+    const DumboLayout four{.striping = 1, .interleaving = 4, .is_pipelined = true};
+    const double read = megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 512, .layout = four, .overheads = nothing});
+    CHECK(read > 24);
+    CHECK(read <= 25.0);
+    const double slower = megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 512, .layout = four, .overheads = {}});
+    CHECK(slower < read);
+}
+
+TEST_CASE("a layout that needs more channels than there are is refused", "[tools][reproduce]") {
+    const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = 2048, .requests = 1, .layout = {.striping = 4, .interleaving = 2}, .overheads = {}});
+    REQUIRE(!result.has_value());
+    CHECK(result.error() == "S4:I2 does not fit 4 channels");
+}

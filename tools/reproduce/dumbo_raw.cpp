@@ -1,0 +1,185 @@
+#include "tools/reproduce/dumbo_raw.h"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "nand/memory_page_store.h"
+#include "nand/nand_array.h"
+#include "nand/presets.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::uint32_t host_link_ps_per_byte = 40'000; ///< Table 2: 25 MB/s
+
+NandConfig channel_managers(const NandConfig& preset, const DumboRun& run) {
+    NandConfig config = preset;
+    const ControlOverheads& over = run.overheads;
+    const bool reads = run.op == DumboOp::read;
+    config.timing.host_interface_ps_per_byte = host_link_ps_per_byte;
+    // A piece has S sub-requests: each pays its share of what the piece costs once.
+    config.timing.host_interface_command = reads ? over.read_command : over.write_command + over.write_software / run.layout.striping;
+    config.timing.page_program += over.program_status;
+    config.options.bus_held_while_sensing = true;
+    config.page_buffers_per_channel = run.layout.is_pipelined ? 2 : 1;
+    return config;
+}
+
+/// The pages of the first chip of a channel, block after block.
+class ChipPages {
+public:
+    ChipPages(const NandArray& array, std::uint32_t channel) : array_{array}, plane_{channel * (array.geometry().planes() / array.geometry().channels())} {}
+    std::optional<Ppn> next() {
+        const Geometry& geometry = array_.geometry();
+        if (page_ == geometry.pages_per_block()) {
+            ++block_;
+            page_ = 0;
+        }
+        while (block_ < geometry.blocks_per_plane() && array_.is_bad(geometry.block_at(plane_, block_)))
+            ++block_;
+        if (block_ == geometry.blocks_per_plane())
+            return std::nullopt;
+        return geometry.page_of(geometry.block_at(plane_, block_), page_++);
+    }
+
+private:
+    const NandArray& array_;
+    PlaneId plane_;
+    std::uint32_t block_ = 0;
+    std::uint32_t page_ = 0;
+};
+
+/// The low-level driver: which sub-request goes where and when.
+class Driver {
+public:
+    Driver(NandArray& array, const DumboRun& run) : array_{array}, run_{run}, groups_(run.layout.interleaving) {
+        for (std::uint32_t c = 0; c < array.geometry().channels(); ++c)
+            pages_.emplace_back(array, c);
+    }
+    std::expected<DumboResult, std::string> run();
+
+private:
+    using Outcome = NandArray::Result;
+    struct Group {
+        std::deque<SimTime> in_flight; ///< ends of its pieces, oldest first
+    };
+    std::expected<SimTime, std::string> issue(std::uint32_t group, std::uint32_t bytes, SimTime now);
+    Outcome transfer(Ppn page, std::uint32_t bytes, SimTime now);
+
+    NandArray& array_;
+    const DumboRun& run_;
+    std::vector<Group> groups_;
+    std::vector<ChipPages> pages_;
+    std::uint64_t written_ = 0;
+};
+
+Driver::Outcome Driver::transfer(Ppn page, std::uint32_t bytes, SimTime now) {
+    if (run_.op == DumboOp::read)
+        return array_.read(PageRead{page, 0, bytes, {}}, now, Origin{});
+    PageProgram program{page, {}, {}, bytes};
+    program.oob.sequence = WriteSequence{++written_};
+    return array_.program({&program, 1}, now, Origin{});
+}
+
+std::expected<SimTime, std::string> Driver::issue(std::uint32_t group, std::uint32_t bytes, SimTime now) {
+    const std::uint32_t striping = run_.layout.striping;
+    const SimTime begin = run_.op == DumboOp::read ? now + run_.overheads.read_software : now;
+    SimTime done = begin;
+    for (std::uint32_t m = 0; m < striping; ++m) {
+        const auto page = pages_[group * striping + m].next();
+        if (!page)
+            return std::unexpected("the chip is full: fewer requests are wanted");
+        const auto end = transfer(*page, bytes / striping, begin);
+        if (!end)
+            return std::unexpected("a NAND operation failed");
+        done = std::max(done, *end);
+    }
+    return done;
+}
+
+std::expected<DumboResult, std::string> Driver::run() {
+    const SimTime begin = array_.last_reserved_end();
+    array_.settle(begin);
+    const std::uint32_t widest = run_.layout.striping * array_.geometry().page_bytes();
+    const std::size_t depth = run_.layout.is_pipelined ? 2 : 1;
+    SimTime now = begin;
+    SimTime end = begin;
+    Duration service{0};
+    std::uint64_t pieces = 0;
+    for (std::uint32_t r = 0; r < run_.requests; ++r) {
+        SimTime issued = sim_never;
+        SimTime answered = begin;
+        for (std::uint32_t at = 0; at < run_.request_bytes; at += widest) {
+            const auto turn = static_cast<std::uint32_t>(pieces++ % groups_.size());
+            auto& in_flight = groups_[turn].in_flight;
+            if (in_flight.size() == depth) {
+                now = std::max(now, in_flight.front());
+                in_flight.pop_front();
+            }
+            array_.settle(now);
+            const auto done = issue(turn, std::min(widest, run_.request_bytes - at), now);
+            if (!done)
+                return std::unexpected(done.error());
+            in_flight.push_back(*done);
+            issued = std::min(issued, now);
+            answered = std::max(answered, *done);
+        }
+        service += answered - issued;
+        end = std::max(end, answered);
+    }
+    const double seconds = static_cast<double>((end - begin).count()) / 1e9;
+    return DumboResult{static_cast<double>(run_.requests) * run_.request_bytes / 1e6 / seconds,
+                       static_cast<double>(service.count()) / 1e3 / static_cast<double>(run_.requests)};
+}
+
+/// What a read run will read.
+std::expected<void, std::string> fill(NandArray& array, std::uint64_t pages_a_channel) {
+    std::uint64_t written = 0;
+    for (std::uint32_t c = 0; c < array.geometry().channels(); ++c) {
+        ChipPages pages{array, c};
+        for (std::uint64_t n = 0; n < pages_a_channel; ++n) {
+            const auto page = pages.next();
+            if (!page)
+                return std::unexpected("the chip is full: fewer requests are wanted");
+            PageProgram program{*page, {}, {}, 0};
+            program.oob.sequence = WriteSequence{++written};
+            const auto done = array.program({&program, 1}, array.last_reserved_end(), Origin{});
+            if (!done)
+                return std::unexpected("a NAND operation failed");
+            array.settle(*done);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::expected<DumboResult, std::string> run_dumbo(const DumboRun& run) {
+    const auto preset = find_nand_preset("dumbo");
+    ensure(preset.has_value(), "the preset dumbo exists");
+    const DumboLayout& layout = run.layout;
+    const std::uint32_t channels = preset->nand.geometry.channels;
+    if (layout.striping == 0 || layout.interleaving == 0 || layout.striping * layout.interleaving > channels)
+        return std::unexpected(fmt::format("S{}:I{} does not fit {} channels", layout.striping, layout.interleaving, channels));
+    const auto geometry = Geometry::make(preset->nand.geometry);
+    ensure(geometry.has_value(), "the preset dumbo has a valid geometry");
+    MemoryPageStore store{*geometry, Payload::none};
+    NullEventSink events;
+    const NandConfig config = channel_managers(preset->nand, run);
+    NandArray array{*geometry, config, store, events, UndoPolicy::none};
+    if (!array.open())
+        return std::unexpected("the array does not open");
+    if (run.op == DumboOp::read) {
+        const std::uint32_t widest = layout.striping * geometry->page_bytes();
+        const std::uint64_t pieces = std::uint64_t{run.requests} * ((run.request_bytes + widest - 1) / widest);
+        if (auto filled = fill(array, pieces / layout.interleaving + 1); !filled)
+            return std::unexpected(filled.error());
+    }
+    return Driver{array, run}.run();
+}
+
+} // namespace flashlab

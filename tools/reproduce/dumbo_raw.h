@@ -1,0 +1,50 @@
+/// DUMBO without a translation layer: its low-level driver and four channel managers, for the raw level of the paper's figures.
+///
+/// Idea       A request is cut into pieces of at most S pages; a piece is split evenly over the S channels of a group, groups take turns. One piece a group is
+///            in flight, two with pipelining (both page buffers of the channel managers are then in use). One chip a channel: a write waits for the program before.
+/// Free       The paper gives no control overheads. ControlOverheads are the one set of constants that all figures share; README.md says how they were found.
+/// Cost       Two NAND operations of CPU a sub-request.
+/// Source     Kang et al. 2007, sections 3.3, 3.4, 4.2 and Table 2; MC2 to MC6.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "base/sim_time.h"
+
+namespace flashlab {
+
+/// What the paper's bars contain besides the times of its Table 2.
+struct ControlOverheads {
+    Duration read_command{6'000};     ///< RS: on the host interface, for each sub-request
+    Duration read_software{35'000};   ///< driver and interrupt of a piece; occupies nothing
+    Duration write_command{30'000};   ///< WS and WC: on the host interface, for each sub-request
+    Duration write_software{32'000};  ///< of a piece; on the host interface, since the CPU moves the data itself (programmed I/O)
+    Duration program_status{68'000};  ///< added to NP: the driver notices the end of the program late
+};
+
+struct DumboLayout {
+    std::uint32_t striping = 1;     ///< S: channels of a group
+    std::uint32_t interleaving = 1; ///< I: groups
+    bool is_pipelined = false;
+};
+
+enum class DumboOp : std::uint8_t { read, write };
+
+struct DumboRun {
+    DumboOp op = DumboOp::read;
+    std::uint32_t request_bytes = 0;
+    std::uint32_t requests = 0;
+    DumboLayout layout;
+    ControlOverheads overheads;
+};
+
+struct DumboResult {
+    double megabytes_per_second = 0; ///< 10^6 bytes
+    double mean_service_us = 0;      ///< from the issue of a request's first piece to the end of its last
+};
+
+[[nodiscard]] std::expected<DumboResult, std::string> run_dumbo(const DumboRun& run);
+
+} // namespace flashlab

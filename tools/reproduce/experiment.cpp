@@ -1,0 +1,48 @@
+#include "tools/reproduce/experiment.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/reproduce/dumbo_figures.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::string_view dumbo = "Kang et al., A multi-channel architecture for high-performance NAND flash-based storage system, 2007";
+
+constexpr std::array all{
+    Experiment{"mc-fig11", dumbo, "Throughput over request size, striping over 1, 2 and 4 channels", run_mc_fig11},
+    Experiment{"mc-fig12", dumbo, "Throughput over request size, 1, 2 and 4 requests interleaved", run_mc_fig12},
+    Experiment{"mc-fig13", dumbo, "Throughput over request size, with and without pipelining", run_mc_fig13},
+    Experiment{"mc-fig14", dumbo, "Throughput of all ways to use four channels, pipelined", run_mc_fig14},
+    Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
+};
+
+} // namespace
+
+std::span<const Experiment> experiments() { return all; }
+
+const Experiment* find_experiment(std::string_view id) {
+    const auto at = std::ranges::find(all, id, &Experiment::id);
+    return at == all.end() ? nullptr : &*at;
+}
+
+Json to_json(const Experiment& experiment, const Reproduction& result) {
+    Json points{Json::Array{}};
+    for (const ReproducedPoint& p : result.points) {
+        const auto paper = paper_value(experiment.id, p.series, p.x);
+        points.push(Json::object({{"series", p.series},
+                                  {"x", p.x},
+                                  {"params", Json{p.params}},
+                                  {"paper", paper ? Json{*paper} : Json{}},
+                                  {"ours", p.ours},
+                                  {"ratio", paper ? Json{p.ours / *paper} : Json{}}}));
+    }
+    Json claims{Json::Array{}};
+    for (const ReproducedClaim& c : result.claims)
+        claims.push(Json::object({{"text", c.text}, {"paper", paper_words(experiment.id, c.text)}, {"ours", c.ours}, {"holds", c.holds}}));
+    return Json::object(
+        {{"id", experiment.id}, {"paper", experiment.paper}, {"title", experiment.title}, {"points", std::move(points)}, {"claims", std::move(claims)}});
+}
+
+} // namespace flashlab

@@ -1,0 +1,91 @@
+// What the papers print: shown beside ours, and used for nothing else. The paper's plots carry no numbers that could be read off reliably: only those of its text
+// are here.
+#include <algorithm>
+#include <array>
+
+#include "tools/reproduce/experiment.h"
+
+namespace flashlab {
+namespace {
+
+struct Value {
+    std::string_view id, series;
+    double x;
+    double paper;
+};
+struct Words {
+    std::string_view id, claim, paper;
+};
+
+// Kang et al. 2007. Section 5.1.1: +73 %, +164 %; 5.1.2: +84 %, +197 %; 5.1.3: +72 %, +37 %; 5.1.4: 23.3 and 16.0 MB/s, 2.3 and 3.6 times.
+constexpr std::array values{
+    Value{"mc-fig11", "read S4:I1 over S1:I1, times", 8192, 1.73},
+    Value{"mc-fig11", "write S4:I1 over S1:I1, times", 8192, 2.64},
+    Value{"mc-fig12", "read S1:I4 over S1:I1, times", 2048, 1.84},
+    Value{"mc-fig12", "write S1:I4 over S1:I1, times", 2048, 2.97},
+    Value{"mc-fig13", "read S1:I1 pipelined over S1:I1, times", 2048, 1.72},
+    Value{"mc-fig13", "write S1:I1 pipelined over S1:I1, times", 2048, 1.37},
+    Value{"mc-fig14", "read S2:I2 pipelined, MB/s", 4096, 23.3},
+    Value{"mc-fig14", "write S2:I2 pipelined, MB/s", 4096, 16.0},
+    Value{"mc-fig14", "read S2:I2 pipelined over S1:I1, times", 4096, 2.3},
+    Value{"mc-fig14", "write S2:I2 pipelined over S1:I1, times", 4096, 3.6},
+};
+
+constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
+constexpr std::string_view less_than_linear = "the read and the write throughput do not improve linearly (5.1.1)";
+constexpr std::string_view flat = "a larger request does not improve the throughput further from the page size on (5.1.2)";
+constexpr std::string_view worst = "1 Kbytes shows consistently worse throughput than the other cases (5.1.2)";
+constexpr std::string_view level = "the larger interleaving level causes the smaller improvement (5.1.2)";
+constexpr std::string_view pipelined_flat = "no added benefit if the request size is equal to or greater than 2 Kbytes (5.1.3)";
+constexpr std::string_view pipelined_small = "for the smaller request size, the throughput is decreased (5.1.3)";
+constexpr std::string_view always = "S1:I4 always performs well regardless of the request size (5.1.4)";
+constexpr std::string_view same = "both exhibit the same maximum throughput (5.1.4)";
+constexpr std::string_view degraded = "with a sub-request below the page size the throughput is degraded (5.1.4)";
+constexpr std::string_view effective = "striping is very effective in reducing the average service time (5.1.4)";
+constexpr std::string_view no_reduction = "interleaving does not reduce the service time of individual requests (5.1.4)";
+
+constexpr std::array words{
+    Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
+    Words{"mc-fig11", "write: no gain while the sub-request is below a page", below_a_page},
+    Words{"mc-fig11", "read: striping pays most when the sub-request is a page", below_a_page},
+    Words{"mc-fig11", "write: striping pays most when the sub-request is a page", below_a_page},
+    Words{"mc-fig11", "read: the gain is less than linear", less_than_linear},
+    Words{"mc-fig11", "write: the gain is less than linear", less_than_linear},
+    Words{"mc-fig11", "reads gain less than writes", "the read operation is more affected by the control overhead (5.1.1)"},
+    Words{"mc-fig11", "reads are about twice as fast as writes", "the read throughput is about twice the write throughput (5.1.1)"},
+    Words{"mc-fig12", "read: the throughput is flat from one page up", flat},
+    Words{"mc-fig12", "write: the throughput is flat from one page up", flat},
+    Words{"mc-fig12", "read: 1 KB is always the worst", worst},
+    Words{"mc-fig12", "write: 1 KB is always the worst", worst},
+    Words{"mc-fig12", "read: each doubling of the level gains less", level},
+    Words{"mc-fig12", "write: each doubling of the level gains less", level},
+    Words{"mc-fig13", "read: the throughput is flat from one page up", pipelined_flat},
+    Words{"mc-fig13", "write: the throughput is flat from one page up", pipelined_flat},
+    Words{"mc-fig13", "read: smaller requests are slower", pipelined_small},
+    Words{"mc-fig13", "write: smaller requests are slower", pipelined_small},
+    Words{"mc-fig13", "reads gain more than writes", "the write throughput is improved slightly since WN and NP are much longer than WD (5.1.3)"},
+    Words{"mc-fig14", "read: S1:I4 is good at every request size", always},
+    Words{"mc-fig14", "write: S1:I4 is good at every request size", always},
+    Words{"mc-fig14", "read: S4:I1 at 8 KB and S2:I2 at 4 KB reach the same maximum", same},
+    Words{"mc-fig14", "write: S4:I1 at 8 KB and S2:I2 at 4 KB reach the same maximum", same},
+    Words{"mc-fig14", "read: small requests suffer from striping", degraded},
+    Words{"mc-fig14", "write: small requests suffer from striping", degraded},
+    Words{"mc-fig15", "read: striping lowers the service time", effective},
+    Words{"mc-fig15", "write: striping lowers the service time", effective},
+    Words{"mc-fig15", "read: interleaving does not lower it", no_reduction},
+    Words{"mc-fig15", "write: interleaving does not lower it", no_reduction},
+};
+
+} // namespace
+
+std::optional<double> paper_value(std::string_view id, std::string_view series, double x) {
+    const auto at = std::ranges::find_if(values, [&](const Value& v) { return v.id == id && v.series == series && v.x == x; });
+    return at == values.end() ? std::nullopt : std::optional{at->paper};
+}
+
+std::string_view paper_words(std::string_view id, std::string_view claim) {
+    const auto at = std::ranges::find_if(words, [&](const Words& w) { return w.id == id && w.claim == claim; });
+    return at == words.end() ? std::string_view{} : at->paper;
+}
+
+} // namespace flashlab
