@@ -173,6 +173,51 @@ TEST_CASE("a ring that is full goes home and begins anew, and nothing is lost ov
     CHECK(problems(*open_store(device)).empty());
 }
 
+TEST_CASE("a cut after any step of a record or of going home leaves everything that was synced", "[metadata][journal]") {
+    MemoryBlockDevice device{device_units};
+    REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+    const auto store = open_store(device);
+    Random random{20261121};
+    std::map<std::uint64_t, Value> synced;
+    std::uint64_t seed = 0;
+    const auto cut_now = [&] {
+        MemoryBlockDevice left{device};
+        left.cut(++seed);
+        const auto reopened = open_store(left);
+        for (const auto& [ino, value] : synced) REQUIRE(has(*reopened, ino, value));
+        REQUIRE(problems(*reopened).empty());
+    };
+    while (store->checkpoints() < 3) {
+        const std::uint64_t ino = synced.size() + 1;
+        const Value value = random_value(random, 600);
+        commit(*store, ino, value);
+        SimTime now = sim_start;
+        for (auto done = store->make_durable(store->last_commit(), now); !done; done = store->make_durable(store->last_commit(), now)) {
+            cut_now();
+            now = done.error().again;
+        }
+        synced[ino] = value;
+        cut_now();
+    }
+}
+
+TEST_CASE("what a commit names has left the device's cache before the commit is durable", "[metadata][journal]") {
+    for (const std::uint64_t seed : metadata_seeds(5)) {
+        INFO("seed " << seed);
+        MemoryBlockDevice device{device_units};
+        REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+        const auto store = open_store(device);
+        const std::vector<std::byte> data(65536, std::byte{0x42});
+        REQUIRE(device.write(Sector{store->data_sector()}, 128, data, WriteDurability::volatile_ok, sim_start).has_value());
+        commit(*store, 7, std::span{data}.first(8));
+        sync(*store);
+        device.cut(seed);
+        std::vector<std::byte> read(data.size());
+        REQUIRE(device.read(Sector{store->data_sector()}, 128, read, sim_start).has_value());
+        CHECK(same_bytes(read, data));
+    }
+}
+
 TEST_CASE("more changes than a record holds are made durable while they come", "[metadata][journal]") {
     MemoryBlockDevice device{device_units};
     REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());

@@ -1,4 +1,5 @@
-/// acknowledged_check DIR ACKNOWLEDGED SEED: after recovery, is every acknowledged record there, and nothing that was never written?
+/// acknowledged_check DIR ACKNOWLEDGED SEED [pram|journal]: after recovery, is every acknowledged record there, and nothing that was never written?
+/// With metadata in a journal, directories and renames are promised by the fsync after them only.
 #include <algorithm>
 #include <fstream>
 
@@ -66,12 +67,12 @@ void check_replaced(const std::string& directory, std::uint64_t seed, std::uint6
     }
 }
 
-/// Directories answered without any sync are there, removed ones are not (C11).
-void check_directories(const std::string& directory, std::uint64_t acknowledged) {
+/// Directories answered without any sync are there, removed ones are not (C11). `unanswered_rmdir`: its removal was asked for, perhaps not answered.
+void check_directories(const std::string& directory, std::uint64_t acknowledged, std::uint64_t unanswered_rmdir) {
     struct stat attributes {};
     for (std::uint64_t number = 1; number <= acknowledged; ++number) {
         const bool there = ::stat(directory_name(directory, number).c_str(), &attributes) == 0;
-        const bool maybe_removed = number + directories_kept == acknowledged; // its rmdir was asked for, perhaps not answered
+        const bool maybe_removed = number == unanswered_rmdir;
         const bool expected = number + directories_kept > acknowledged;
         if (there != expected && !maybe_removed) {
             fail("directory " + std::to_string(number) + (there ? " came back" : " is missing") + ", acknowledged up to " + std::to_string(acknowledged));
@@ -82,15 +83,21 @@ void check_directories(const std::string& directory, std::uint64_t acknowledged)
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        live::fail("usage: acknowledged_check DIR ACKNOWLEDGED SEED");
+    const bool in_journal = argc == 5 && std::string{argv[4]} == "journal";
+    if (argc != 4 && argc != 5) {
+        live::fail("usage: acknowledged_check DIR ACKNOWLEDGED SEED [pram|journal]");
     }
     const std::string directory = argv[1];
     const std::uint64_t seed = live::number_argument(argv[3]);
     const Acknowledged last = read_acknowledgements(argv[2]);
     check_log(directory, seed, last.append);
-    check_replaced(directory, seed, last.rename);
-    check_directories(directory, last.mkdir);
+    if (in_journal) { // the fsync of round n covers its directory and the replacements of the rounds before
+        check_replaced(directory, seed, last.append == 0 ? 0 : (last.append - 1) / rename_every * rename_every);
+        check_directories(directory, last.append, last.append < directories_kept ? 0 : last.append + 1 - directories_kept);
+    } else {
+        check_replaced(directory, seed, last.rename);
+        check_directories(directory, last.mkdir, last.mkdir < directories_kept ? 0 : last.mkdir - directories_kept);
+    }
     std::printf("acknowledged_check: %llu records, %llu directories, version %llu of the renamed file: all there\n",
                 static_cast<unsigned long long>(last.append), static_cast<unsigned long long>(last.mkdir), static_cast<unsigned long long>(last.rename));
     return 0;

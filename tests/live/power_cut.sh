@@ -35,7 +35,7 @@ one_cut() { # SEED
 
     recover_device
     ((mount_ms <= slowest_ms)) || slowest_ms=$mount_ms
-    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" "$seed" || die "something acknowledged is lost (seed $seed)"
+    "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" "$seed" "${FLASHLAB_LIVE_METADATA:-pram}" || die "something acknowledged is lost (seed $seed)"
     if [[ $load == sqlite_* ]] && ! grep -q . "$work"/sqlite-ack1 "$work"/sqlite-ack2 2>/dev/null; then
         say "the cut came before the first row"
     elif declare -F "verify_$load" > /dev/null; then
