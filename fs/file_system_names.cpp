@@ -202,6 +202,24 @@ FsResult<Timed<Attributes>> FileSystemImpl::link(const FsCall& call, Ino ino, In
     return Timed<Attributes>{attributes_of(inode), *done};
 }
 
+/// The name, its inode's link, and the parent's counts: one transaction. A directory takes its ".." along.
+FsResult<SimTime> FileSystemImpl::remove_entry(const FsCall& call, Inode& parent, const Dirent& entry, Inode& inode) {
+    InodeRecord directory = parent.record;
+    --directory.entries;
+    if (inode.record.is_directory()) --directory.links;
+    directory.modified = directory.changed = call.wall;
+    MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
+    if (const auto removed = directory_.remove(parent.ino, entry); !removed) return std::unexpected(removed.error());
+    const auto drop = drop_link(transaction, inode, call.wall);
+    if (!drop) return std::unexpected(drop.error());
+    if (const auto written = put(transaction, parent, directory); !written) return std::unexpected(written.error());
+    const auto done = transaction.commit(call.now);
+    if (!done) return done;
+    parent.record = directory;
+    finish_drop(inode, *drop, call.now);
+    return done;
+}
+
 FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std::string_view name) {
     if (const auto good = check_name(name); !good) return std::unexpected(good.error());
     const auto found = get_directory(parent_ino);
@@ -214,20 +232,7 @@ FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std
     Inode& inode = **target;
     if (inode.record.is_directory()) return std::unexpected(FsError{EISDIR});
     if ((inode.record.flags & locked_flags) != 0 || (parent.record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
-
-    InodeRecord directory = parent.record;
-    --directory.entries;
-    directory.modified = directory.changed = call.wall;
-    MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
-    if (const auto removed = directory_.remove(parent_ino, entry); !removed) return std::unexpected(removed.error());
-    const auto drop = drop_link(transaction, inode, call.wall);
-    if (!drop) return std::unexpected(drop.error());
-    if (const auto written = put(transaction, parent, directory); !written) return std::unexpected(written.error());
-    const auto done = transaction.commit(call.now);
-    if (!done) return done;
-    parent.record = directory;
-    finish_drop(inode, *drop, call.now);
-    return done;
+    return remove_entry(call, parent, entry, inode);
 }
 
 FsResult<SimTime> FileSystemImpl::remove_directory(const FsCall& call, Ino parent_ino, std::string_view name) {
@@ -245,21 +250,7 @@ FsResult<SimTime> FileSystemImpl::remove_directory(const FsCall& call, Ino paren
     if (!inode.record.is_directory()) return std::unexpected(FsError{ENOTDIR});
     if (inode.record.entries != 0) return std::unexpected(FsError{ENOTEMPTY});
     if ((inode.record.flags & locked_flags) != 0 || (parent.record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
-
-    InodeRecord directory = parent.record;
-    --directory.entries;
-    --directory.links;
-    directory.modified = directory.changed = call.wall;
-    MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
-    if (const auto removed = directory_.remove(parent_ino, entry); !removed) return std::unexpected(removed.error());
-    const auto drop = drop_link(transaction, inode, call.wall);
-    if (!drop) return std::unexpected(drop.error());
-    if (const auto written = put(transaction, parent, directory); !written) return std::unexpected(written.error());
-    const auto done = transaction.commit(call.now);
-    if (!done) return done;
-    parent.record = directory;
-    finish_drop(inode, *drop, call.now);
-    return done;
+    return remove_entry(call, parent, entry, inode);
 }
 
 } // namespace flashlab

@@ -150,11 +150,7 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
     c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
-    c.add_option("--preset", o.preset, "A known device");
-    c.add_option("--config", o.config_file, "TOML file of configuration keys");
-    c.add_option("--ftl", o.ftl, "Translation layer");
-    add_size(c, "--size", o.size_bytes, "Logical size of the device; 1G for the default device");
-    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    add_device_choice(c, o.device, "1G");
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] { action = [] { return run_bench(o); }; });
 }

@@ -30,11 +30,7 @@ void add_replay(CLI::App& app, std::function<int()>& action) {
     auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
     c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
     c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x");
-    c.add_option("--preset", o.preset, "A known device");
-    c.add_option("--config", o.config_file, "TOML file of configuration keys");
-    c.add_option("--ftl", o.ftl, "Translation layer");
-    add_size(c, "--size", o.size_bytes, "Logical size of the device; 4G for the default device");
-    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    add_device_choice(c, o.device, "4G");
     c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] { action = [] { return run_replay(o); }; });

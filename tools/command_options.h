@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/commands/commands.h"
 #include "tools/sizes.h"
 
 namespace flashlab {
@@ -29,6 +30,15 @@ inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::
     CLI::App* command = app.add_subcommand(name, help);
     command->footer("Example:\n  " + example);
     return *command;
+}
+
+/// Which device a run in virtual time is on.
+inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
+    c.add_option("--preset", choice.preset, "A known device");
+    c.add_option("--config", choice.config_file, "TOML file of configuration keys");
+    c.add_option("--ftl", choice.ftl, "Translation layer");
+    add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
+    c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
 }
 
 } // namespace flashlab

@@ -17,6 +17,7 @@
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
 #include "tools/config_file.h"
+#include "tools/unfinished_directory.h"
 
 namespace flashlab {
 namespace {
@@ -43,24 +44,6 @@ public:
 private:
     files::path path_;
     int fd_;
-};
-
-/// A directory that vanishes unless it is kept.
-class Unfinished {
-public:
-    explicit Unfinished(files::path directory) : directory_{std::move(directory)} {}
-    Unfinished(const Unfinished&) = delete;
-    Unfinished& operator=(const Unfinished&) = delete;
-    ~Unfinished() {
-        std::error_code ignored;
-        if (!kept_)
-            files::remove_all(directory_, ignored);
-    }
-    void keep() { kept_ = true; }
-
-private:
-    files::path directory_;
-    bool kept_ = false;
 };
 
 std::expected<void, std::string> lock_against_writers(const File& image, const files::path& directory) {
@@ -187,7 +170,7 @@ std::expected<CopiedDevice, std::string> copy_device(const files::path& from, co
     std::error_code error;
     if (!files::create_directory(building, error))
         return std::unexpected(fmt::format("{}: {}", to.string(), error ? error.message() : "a copy is being made"));
-    Unfinished unfinished{building};
+    UnfinishedDirectory unfinished{building};
     auto copied = copy_into(from, building, identity);
     if (!copied)
         return copied;

@@ -18,6 +18,7 @@
 #include "pram/image_pram_store.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
+#include "tools/unfinished_directory.h"
 
 namespace flashlab {
 namespace {
@@ -27,24 +28,6 @@ namespace files = std::filesystem;
 constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
 constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
                                                "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
-
-/// Removes what a failed mkfs has made.
-class HalfMade {
-public:
-    explicit HalfMade(files::path directory) : directory_{std::move(directory)} {}
-    HalfMade(const HalfMade&) = delete;
-    HalfMade& operator=(const HalfMade&) = delete;
-    ~HalfMade() {
-        std::error_code ignored;
-        if (!kept_)
-            files::remove_all(directory_, ignored);
-    }
-    void keep() { kept_ = true; }
-
-private:
-    files::path directory_;
-    bool kept_ = false;
-};
 
 std::expected<void, std::string> check_target(const files::path& directory, ExistingDevice existing) {
     std::error_code error;
@@ -224,7 +207,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     std::error_code error;
     if (!files::create_directory(made, error))
         return std::unexpected(fmt::format("{}: {}", directory.string(), error ? error.message() : "cannot be made"));
-    HalfMade half{made};
+    UnfinishedDirectory half{made};
     if (auto filled = fill(made, plan, label); !filled)
         return filled;
     const bool renamed_whole = !files::exists(directory);

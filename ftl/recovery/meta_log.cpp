@@ -12,7 +12,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::size_t header_bytes = 16; ///< kind, CRC of the payload, its length (FORMAT.md)
 constexpr std::uint32_t max_width = 16;  ///< planes: enough to hide a checkpoint's programs behind each other
 constexpr std::uint32_t checkpoint_kind = 0;
 
@@ -26,7 +25,7 @@ bool MetaArea::contains(BlockId block) const { return std::ranges::find(blocks, 
 
 MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes) {
     MetaArea area;
-    area.checkpoint_pages = static_cast<std::uint32_t>((checkpoint_bytes + header_bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
+    area.checkpoint_pages = static_cast<std::uint32_t>((checkpoint_bytes + meta_record_header_bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
     const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
     area.width = std::clamp(blocks, 1u, std::min(planes, max_width));
     const std::uint32_t rows_of_checkpoint = (blocks + area.width - 1) / area.width;
@@ -51,7 +50,7 @@ MetaLog::MetaLog(MetaArea area, NandArray& array) : area_{std::move(area)}, arra
 }
 
 std::uint32_t MetaLog::pages_of(std::size_t payload_bytes) const {
-    return static_cast<std::uint32_t>((payload_bytes + header_bytes + page_.size() - 1) / page_.size());
+    return static_cast<std::uint32_t>((payload_bytes + meta_record_header_bytes + page_.size() - 1) / page_.size());
 }
 
 std::uint32_t MetaLog::room_in_row(std::uint32_t row) const {
@@ -118,7 +117,7 @@ FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::span<const std
             header.u32(kind);
             header.u32(crc32c(payload));
             header.u64(payload.size());
-            room = room.subspan(header_bytes);
+            room = room.subspan(meta_record_header_bytes);
         }
         const auto part = payload.first(std::min(payload.size(), room.size()));
         std::ranges::copy(part, room.begin());

@@ -38,6 +38,9 @@ struct MetaArea {
 /// Both a plan and its device compute it, from the configuration alone; empty when the planes have too few good blocks.
 [[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes);
 
+/// Before a record's payload: kind, CRC of the payload, its length (FORMAT.md).
+inline constexpr std::size_t meta_record_header_bytes = 16;
+
 struct MetaRecord {
     std::uint32_t kind = 0;       ///< the scheme's own; 0 is the checkpoint
     std::uint64_t number = 0;     ///< counts records from 1 over the device's life

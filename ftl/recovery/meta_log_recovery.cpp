@@ -10,8 +10,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::size_t header_bytes = 16;
-
 struct FoundPage {
     std::uint64_t number = 0; ///< of its record
     std::uint32_t index = 0;  ///< in its record
@@ -72,8 +70,8 @@ std::expected<ReadRecord, NandError> read_record(NandArray& array, std::span<con
     const std::uint32_t crc = header.u32();
     const std::uint64_t length = header.u64();
     const NandError damaged{NandErrorKind::uncorrectable, pages.front().page, done};
-    if (length > bytes.size() - header_bytes) return std::unexpected(damaged);
-    bytes.erase(bytes.begin(), bytes.begin() + header_bytes);
+    if (length > bytes.size() - meta_record_header_bytes) return std::unexpected(damaged);
+    bytes.erase(bytes.begin(), bytes.begin() + meta_record_header_bytes);
     bytes.resize(length);
     if (crc32c(bytes) != crc) return std::unexpected(damaged);
     record.payload = std::move(bytes);

@@ -1,9 +1,8 @@
 /// Replays in virtual time: open and closed loop by arithmetic, every scheme, the same bytes twice.
 #include "tools/replay.h"
 
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tests/tools/device_fixture.h"
+#include "tools/virtual_device.h"
 
 using namespace flashlab;
 
@@ -20,9 +19,7 @@ struct MemoryDevice {
         const auto plan = plan_device(*config, bytes);
         INFO((plan ? "" : plan.error()));
         REQUIRE(plan.has_value());
-        const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
-        auto made = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none),
-                                     std::make_unique<MemoryPramStore>(plan->pram_bytes), events, DevicePast::final);
+        auto made = make_virtual_device(*plan, Payload::none, events);
         REQUIRE(made.has_value());
         device = std::move(*made);
         REQUIRE(device->start(sim_start).has_value());

@@ -7,17 +7,11 @@
 #include <fmt/format.h>
 
 #include "fs/retry.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tools/commands/commands.h"
-#include "tools/config_file.h"
-#include "tools/config_schema.h"
-#include "tools/device.h"
-#include "tools/device_plan.h"
-#include "tools/device_presets.h"
 #include "tools/run_report.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
@@ -129,32 +123,17 @@ std::expected<void, std::string> drive_file_system(const BenchOptions& o, Device
     return {};
 }
 
-std::expected<DevicePlan, std::string> plan_of(const BenchOptions& o) {
-    ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
-    if (o.ftl)
-        sources.settings.push_back("ftl.scheme=" + *o.ftl);
-    const auto config = gather_config(sources);
-    if (!config)
-        return std::unexpected(config.error());
-    auto size = o.size_bytes;
-    if (!size && config->ssd.preset == default_preset_name && !o.config_file && o.settings.empty())
-        size = default_bench_bytes;
-    return plan_device(*config, size);
-}
-
 } // namespace
 
 int run_bench(const BenchOptions& o) {
-    const auto plan = plan_of(o);
+    const auto plan = plan_virtual_device(o.device, default_bench_bytes);
     if (!plan)
         return complain(fmt::format("bench: {}", plan.error()), exit_usage);
-    const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
     NullEventSink events;
     const bool with_fs = o.level == "fs";
     const bool in_journal = with_fs && plan->config.in_journal();
     const Payload payload = in_journal ? Payload::keep : Payload::none; // metadata on the flash are to be read again
-    auto device = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, payload), std::make_unique<MemoryPramStore>(plan->pram_bytes),
-                                   events, DevicePast::final);
+    auto device = make_virtual_device(*plan, payload, events);
     if (!device)
         return complain(fmt::format("bench: {}", device.error()));
     std::expected<void, std::string> done;

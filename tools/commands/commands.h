@@ -52,14 +52,19 @@ struct QueryOptions {
     bool schema = false, views = false;
 };
 
+/// Of a run in virtual time: which device, made in memory.
+struct DeviceChoice {
+    std::optional<std::string> preset, config_file, ftl;
+    std::optional<std::uint64_t> size_bytes;
+    std::vector<std::string> settings;
+};
+
 struct BenchOptions {
+    DeviceChoice device;
     std::string level = "device", rw = "randwrite";
     std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
     std::uint32_t iodepth = 1, rwmixread = 50;
     std::uint64_t seed = 1;
-    std::optional<std::uint64_t> size_bytes;
-    std::optional<std::string> preset, config_file, ftl, metadata;
-    std::vector<std::string> settings;
     bool json = false;
 };
 
@@ -74,9 +79,7 @@ struct TraceInput {
 
 struct ReplayOptions {
     TraceInput input;
-    std::optional<std::string> preset, config_file, ftl, metadata;
-    std::optional<std::uint64_t> size_bytes;
-    std::vector<std::string> settings;
+    DeviceChoice device;
     std::string speed = "open", precondition;
     bool wrap = false, compact = false, json = false;
     std::uint64_t seed = 1;

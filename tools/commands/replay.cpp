@@ -4,31 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tools/commands/commands.h"
-#include "tools/config_file.h"
-#include "tools/config_schema.h"
-#include "tools/device_plan.h"
-#include "tools/device_presets.h"
 #include "tools/table.h"
 #include "tools/trace_input.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
-
-std::expected<DevicePlan, std::string> plan_of(const ReplayOptions& o) {
-    ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
-    if (o.ftl)
-        sources.settings.push_back("ftl.scheme=" + *o.ftl);
-    const auto config = gather_config(sources);
-    if (!config)
-        return std::unexpected(config.error());
-    auto size = o.size_bytes;
-    if (!size && config->ssd.preset == default_preset_name && !o.config_file && o.settings.empty())
-        size = default_device_bytes;
-    return plan_device(*config, size);
-}
 
 struct Run {
     RunSnapshot before;
@@ -63,7 +45,7 @@ int run_replay(const ReplayOptions& o) {
         return complain("replay: " + speed.error(), exit_usage);
     if (const auto what = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition); !what)
         return complain("replay: " + what.error(), exit_usage);
-    const auto plan = plan_of(o);
+    const auto plan = plan_virtual_device(o.device, default_device_bytes);
     if (!plan)
         return complain("replay: " + plan.error(), exit_usage);
     auto stream = TraceStream::open(o.input);
@@ -71,10 +53,8 @@ int run_replay(const ReplayOptions& o) {
         return complain("replay: " + stream.error());
     if (stream->reader().reason() != "named" && !o.json)
         fmt::print(stderr, "{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason());
-    const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
     NullEventSink events;
-    auto device = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(plan->pram_bytes),
-                                   events, DevicePast::final);
+    auto device = make_virtual_device(*plan, Payload::none, events);
     if (!device)
         return complain("replay: " + device.error());
     if (auto started = (*device)->start(sim_start); !started)

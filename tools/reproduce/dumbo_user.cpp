@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
-#include "tools/device.h"
 #include "tools/device_plan.h"
 #include "tools/device_presets.h"
 #include "tools/reproduce/dumbo_raw.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
@@ -70,17 +68,14 @@ std::expected<void, std::string> User::prepare() {
     const auto plan = plan_device(device_of(op_), std::nullopt);
     if (!plan)
         return std::unexpected(plan.error());
-    const auto geometry = Geometry::make(plan->config.ssd.nand.geometry);
-    ensure(geometry.has_value(), "a plan's geometry is valid");
-    auto made = Device::assemble(plan->config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(plan->pram_bytes),
-                                 events_, DevicePast::final);
+    auto made = make_virtual_device(*plan, Payload::none, events_);
     if (!made)
         return std::unexpected(made.error());
     device_ = std::move(*made);
     if (auto started = device_->start(sim_start); !started)
         return started;
     now_ = device_->ready_at();
-    block_pages_ = geometry->pages_per_block();
+    block_pages_ = plan->config.ssd.nand.geometry.pages_per_block;
     const auto filled = drive(DumboOp::write, Mode::asynchronous, request_bytes);
     return filled ? std::expected<void, std::string>{} : std::unexpected(filled.error());
 }

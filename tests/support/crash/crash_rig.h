@@ -60,6 +60,7 @@ private:
     [[nodiscard]] Ino pick(const Good& good);
     [[nodiscard]] Ino pick_directory();
     [[nodiscard]] Ino pick_file();
+    [[nodiscard]] Ino pick_entry(ModelOp& op);
     [[nodiscard]] std::string name();
     [[nodiscard]] ModelOp base(ModelOp::Kind kind, const FsCall& at) const;
 

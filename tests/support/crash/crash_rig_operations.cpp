@@ -95,17 +95,25 @@ void CrashRig::make() {
     pass(op.done);
 }
 
-void CrashRig::take_away() {
-    const FsCall c = call();
-    ModelOp op = base(Kind::unlink, c);
+/// A name of any directory, into `op`; what it names, 0 when there is no name at all.
+Ino CrashRig::pick_entry(ModelOp& op) {
     op.parent = pick([](const ModelNode& n) { return n.is_directory() && !n.entries.empty(); });
     if (op.parent == Ino{0})
-        return;
+        return op.parent;
     const auto& entries = model_.now().at(op.parent).entries;
     auto at = entries.begin();
     std::advance(at, static_cast<std::ptrdiff_t>(random_.below(entries.size())));
     op.name = at->first;
-    const bool is_directory = model_.now().at(at->second).is_directory();
+    return at->second;
+}
+
+void CrashRig::take_away() {
+    const FsCall c = call();
+    ModelOp op = base(Kind::unlink, c);
+    const Ino taken = pick_entry(op);
+    if (taken == Ino{0})
+        return;
+    const bool is_directory = model_.now().at(taken).is_directory();
     const auto done = is_directory ? stack_->fs().remove_directory(c, op.parent, op.name) : stack_->fs().unlink(c, op.parent, op.name);
     if (!done)
         return;
@@ -117,18 +125,14 @@ void CrashRig::take_away() {
 void CrashRig::rename() {
     const FsCall c = call();
     ModelOp op = base(Kind::rename, c);
-    op.parent = pick([](const ModelNode& n) { return n.is_directory() && !n.entries.empty(); });
-    if (op.parent == Ino{0})
+    const Ino moved = pick_entry(op);
+    if (moved == Ino{0})
         return;
-    const auto& entries = model_.now().at(op.parent).entries;
-    auto at = entries.begin();
-    std::advance(at, static_cast<std::ptrdiff_t>(random_.below(entries.size())));
-    op.name = at->first;
     op.parent2 = pick_directory();
     op.name2 = name();
     const auto& there = model_.now().at(op.parent2).entries;
     const auto target = there.find(op.name2);
-    if (target != there.end() && target->second == at->second)
+    if (target != there.end() && target->second == moved)
         return;
     if (target != there.end() && random_.chance(1, 4))
         op.rename = RenameMode::exchange;

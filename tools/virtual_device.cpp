@@ -1,0 +1,31 @@
+#include "tools/virtual_device.h"
+
+#include "base/contract.h"
+#include "pram/memory_pram_store.h"
+#include "tools/config_file.h"
+#include "tools/config_schema.h"
+#include "tools/device_presets.h"
+
+namespace flashlab {
+
+std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
+    ConfigSources sources{.preset = choice.preset, .file = choice.config_file, .environment = flashlab_environment(), .settings = choice.settings};
+    if (choice.ftl)
+        sources.settings.push_back("ftl.scheme=" + *choice.ftl);
+    const auto config = gather_config(sources);
+    if (!config)
+        return std::unexpected(config.error());
+    auto size = choice.size_bytes;
+    if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty())
+        size = default_bytes;
+    return plan_device(*config, size);
+}
+
+std::expected<std::unique_ptr<Device>, std::string> make_virtual_device(const DevicePlan& plan, Payload payload, EventSink& events) {
+    const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
+    ensure(geometry.has_value(), "a plan's geometry is valid");
+    return Device::assemble(plan.config, std::make_unique<MemoryPageStore>(*geometry, payload), std::make_unique<MemoryPramStore>(plan.pram_bytes), events,
+                            DevicePast::final);
+}
+
+} // namespace flashlab
