@@ -25,9 +25,9 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         Service& again = service_of(to);
         fuse_file_info reply = opened;
         reply.keep_cache = 1; // nobody changes data behind the kernel
-        OpenHandle::give(std::move(handle), reply);
+        again.open_handles().give(std::move(handle), reply);
         if (fuse_reply_open(to, &reply) != -ENOENT) return;
-        OpenHandle::take_back(reply);
+        again.open_handles().take_back(reply);
         again.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, // interrupted: no release will come
                              [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
     };
@@ -44,7 +44,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
 void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
-    OpenHandle::take_back(*file);
+    service.open_handles().take_back(*file);
     fuse_reply_err(request, 0);
 }
 

@@ -158,10 +158,10 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         Service& again = service_of(to);
         fuse_file_info reply = opened;
         reply.keep_cache = 1;
-        OpenHandle::give(std::move(handle), reply);
+        again.open_handles().give(std::move(handle), reply);
         const fuse_entry_param entry = entry_of(made);
         if (fuse_reply_create(to, &entry, &reply) != -ENOENT) return;
-        OpenHandle::take_back(reply);
+        again.open_handles().take_back(reply);
         const bool for_writing = (opened.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
         again.serve_silently({.op = FsOp::release, .ino = made.ino}, [&](const FsCall& call) {
             again.fs().close_file(call, made.ino, for_writing);

@@ -22,6 +22,7 @@
 #include "fs/fuse/guard.h"
 #include "fs/fuse/latency_clock.h"
 #include "fs/fuse/mount.h"
+#include "fs/fuse/open_handle.h"
 #include "fs/fuse/statistics.h"
 
 namespace flashlab {
@@ -73,6 +74,7 @@ public:
 
     [[nodiscard]] FileSystem& fs() { return fs_; }
     [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
+    [[nodiscard]] OpenHandles& open_handles() { return open_handles_; }
 
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
@@ -123,6 +125,7 @@ private:
     LatencyClock clock_;
     Guard guard_;
     CapabilityCache capabilities_;
+    OpenHandles open_handles_;
     OperationStatistics statistics_;
     SimTime answered_ = sim_start;    ///< latest completion any caller was told
     SimTime next_tick_ = sim_start;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace flashlab {
 
@@ -20,7 +21,7 @@ FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
     if (!start) return std::unexpected(start.error());
     if (start->scheme_part.size() % 4 != 0 || start->scheme_part.size() / 4 > map_.size())
         return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start->done});
-    std::memcpy(map_.data(), start->scheme_part.data(), start->scheme_part.size());
+    std::ranges::copy(start->scheme_part, std::as_writable_bytes(std::span{map_}).begin());
     if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
     for (std::uint32_t l = 0; l < map_.size(); ++l)
         if (const auto unit = current(Lpn{l})) {
