@@ -110,12 +110,17 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
 DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
     auto done = front_.recover(now);
     if (!done) return std::unexpected(translate(done.error()));
-    if (partition_) {
-        const auto begun = partition_->begin(done->done);
-        if (!begun) return std::unexpected(translate(begun.error()));
-        done->done = std::max(done->done, *begun);
-    }
+    const auto begun = take_over(done->done);
+    if (!begun) return std::unexpected(begun.error());
+    done->done = std::max(done->done, *begun);
     return *done;
+}
+
+DeviceResult<SimTime> Ssd::take_over(SimTime now) {
+    if (!partition_) return now;
+    const auto begun = partition_->begin(now);
+    if (!begun) return std::unexpected(translate(begun.error()));
+    return *begun;
 }
 
 DeviceResult<SimTime> Ssd::shut_down(SimTime now) {

@@ -39,6 +39,8 @@ public:
 
     /// Call once before use.
     [[nodiscard]] DeviceResult<FtlRecovery> recover(SimTime now);
+    /// Instead of recover(), on a translation layer that is running already: the DRAM is partitioned, nothing else is done.
+    [[nodiscard]] DeviceResult<SimTime> take_over(SimTime now);
     [[nodiscard]] DeviceResult<SimTime> shut_down(SimTime now);
 
     DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;

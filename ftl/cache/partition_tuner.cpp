@@ -24,10 +24,9 @@ PartitionTuner::Decision PartitionTuner::decide(const GhostState& buffer, const 
     const double lesser = std::min(d.buffer_benefit, d.map_benefit);
     const double greater = std::max(d.buffer_benefit, d.map_benefit);
     if (!any || lesser == greater) return d;
-    // As large as the whole range where there is nothing to divide by (a floor of zero).
-    const double span = static_cast<double>(limits_.most - limits_.least);
-    const double wanted = lesser > 0 ? static_cast<double>(limits_.tune_bytes) * (greater / lesser) : span;
-    const auto step = static_cast<std::uint64_t>(std::min(wanted, span));
+    const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
+    const auto most = static_cast<double>(std::max(richer.bytes, limits_.tune_bytes));
+    const auto step = static_cast<std::uint64_t>(lesser > 0 ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most) : most);
     if (d.map_benefit > d.buffer_benefit) map_bytes_ += std::min(step, limits_.most - map_bytes_);
     else map_bytes_ -= std::min(step, map_bytes_ - limits_.least);
     d.map_bytes = map_bytes_;

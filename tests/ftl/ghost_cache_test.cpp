@@ -113,13 +113,13 @@ TEST_CASE("the richer ghost's side grows by the tune unit times the ratio", "[ca
     // (4 x 10 + 4 x 50) / 40 = 6; 3 x 25 / 50 = 1.5
     d = tuner.decide({{4, 4}, 40, 400}, {{3, 0}, 50, 400}, factors);
     CHECK(d.map_bytes == 516 - 32);
-    // Half a hit of the dearer kind over all that the ghost may stand for: 0.5 x 25 / 500 = 0.025; 2 x 50 / 100 = 1: ratio 40
-    d = tuner.decide({{0, 2}, 100, 400}, {{0, 0}, 7, 500}, factors);
+    // Half a hit of the dearer kind over all that the ghost may stand for: 0.5 x 25 / 500 = 0.025; 16 x 50 / 800 = 1: ratio 40
+    d = tuner.decide({{0, 16}, 800, 900}, {{0, 0}, 7, 500}, factors);
     CHECK(d.map_benefit == Approx(0.025));
     CHECK(d.map_bytes == 484 - 320);
-    d = tuner.decide({{0, 2}, 100, 400}, {{0, 0}, 7, 500}, factors);
+    d = tuner.decide({{0, 16}, 800, 900}, {{0, 0}, 7, 500}, factors);
     CHECK(d.map_bytes == 100); // not below the least
-    d = tuner.decide({{0, 0}, 100, 100'000'000}, {{9, 9}, 7, 500}, factors);
+    d = tuner.decide({{0, 0}, 100, 100'000'000}, {{9, 9}, 5000, 5000}, factors);
     CHECK(d.map_bytes == 1000); // not above the most
 }
 
@@ -130,9 +130,13 @@ TEST_CASE("ghosts without any hit leave the partition alone, and so do equal ben
     CHECK(tuner.decide({{2, 0}, 100, 100}, {{0, 1}, 100, 1000}, factors).map_bytes == 400);
 }
 
-TEST_CASE("a floor of zero moves everything that there is", "[cache][partition]") {
-    PartitionTuner tuner{{.least = 10, .most = 1000, .tune_bytes = 8, .ghost_floor = 0}, 400};
-    CHECK(tuner.decide({{1, 0}, 100, 100}, {{0, 0}, 100, 1000}, {10, 10, 20, 20}).map_bytes == 10);
+TEST_CASE("no step is larger than what the richer ghost stands for, but a tune unit is always possible", "[cache][partition]") {
+    PartitionTuner tuner{{.least = 10, .most = 1000, .tune_bytes = 8, .ghost_floor = 0.5}, 400};
+    const ProfitFactors factors{10, 10, 20, 20};
+    CHECK(tuner.decide({{0, 0}, 100, 1'000'000}, {{1, 0}, 30, 1000}, factors).map_bytes == 430); // by the ratio it would be 1 MB and more
+    CHECK(tuner.decide({{0, 0}, 100, 1'000'000}, {{1, 0}, 4, 1000}, factors).map_bytes == 438);
+    PartitionTuner without_floor{{.least = 10, .most = 1000, .tune_bytes = 8, .ghost_floor = 0}, 400};
+    CHECK(without_floor.decide({{1, 0}, 100, 100}, {{0, 0}, 100, 1000}, factors).map_bytes == 300); // nothing to divide by
 }
 
 TEST_CASE("a running mean begins with its first sample and forgets slowly", "[cache][partition]") {
