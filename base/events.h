@@ -137,6 +137,22 @@ struct SampleEvent {
     std::uint32_t free_blocks = 0;
 };
 
+/// A decision on the drive's DRAM: what the ghosts of its two caches were worth, and what came of it. Level summary.
+struct PartitionEvent {
+    SimTime at;
+    double buffer_benefit = 0;             ///< ns that a byte more would have saved in the interval
+    double map_benefit = 0;
+    std::uint64_t buffer_ghost_reads = 0;  ///< hits of the interval
+    std::uint64_t buffer_ghost_writes = 0;
+    std::uint64_t map_ghost_reads = 0;
+    std::uint64_t map_ghost_writes = 0;
+    std::uint64_t buffer_ghost_bytes = 0;  ///< of the data that the ghost stands for
+    std::uint64_t map_ghost_bytes = 0;
+    std::uint64_t map_bytes_before = 0;
+    std::uint64_t map_bytes = 0;
+    std::uint64_t buffer_bytes = 0;
+};
+
 class EventSink {
 public:
     virtual ~EventSink() = default;
@@ -152,6 +168,7 @@ public:
     virtual void on(const FsOpEvent&) {}
     virtual void on(const PowerEvent&) {}
     virtual void on(const SampleEvent&) {}
+    virtual void on(const PartitionEvent&) {}
 
 protected:
     explicit EventSink(EventLevel level) : level_{level} {}

@@ -72,6 +72,8 @@ struct BlockStatus {
     std::uint32_t valid_pages = 0;
 };
 
+class MappingSpace;
+
 class Ftl {
 public:
     virtual ~Ftl() = default;
@@ -103,6 +105,8 @@ public:
     [[nodiscard]] virtual FtlSpace space() const = 0;
     [[nodiscard]] virtual BlockStatus status_of(BlockId block) const = 0;
     [[nodiscard]] virtual std::vector<CheckProblem> check() = 0;
+    /// The maps that share the drive's DRAM with the write buffer (ftl/cache/mapping_space.h); null where they lie elsewhere, or always whole in DRAM.
+    [[nodiscard]] virtual MappingSpace* mapping_space() { return nullptr; }
 };
 
 } // namespace flashlab

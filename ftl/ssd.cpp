@@ -19,6 +19,11 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
     return DeviceErrorKind::host_io;
 }
 
+std::unique_ptr<BufferedFtl> buffer_of(const DramConfig& dram, Ftl& ftl) {
+    if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
+    return dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes);
+}
+
 } // namespace
 
 /// A sector range in logical pages: a partial first one, whole ones, a partial last one; any may be missing.
@@ -62,7 +67,8 @@ Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventS
       array_{array},
       pram_{pram},
       events_{events},
-      buffer_{config.dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, config.dram.write_buffer_bytes)},
+      buffer_{buffer_of(config.dram, ftl)},
+      partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
       link_{std::max(config.host_link.request_overhead, Duration{1})},
@@ -97,13 +103,24 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
         event.completion = result ? *result : result.error().done;
         events_.on(event);
     }
+    if (partition_ && result && (event.op == HostOp::read || event.op == HostOp::write)) partition_->answered(*result);
     return result;
 }
 
 DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
     auto done = front_.recover(now);
     if (!done) return std::unexpected(translate(done.error()));
+    const auto begun = take_over(done->done);
+    if (!begun) return std::unexpected(begun.error());
+    done->done = std::max(done->done, *begun);
     return *done;
+}
+
+DeviceResult<SimTime> Ssd::take_over(SimTime now) {
+    if (!partition_) return now;
+    const auto begun = partition_->begin(now);
+    if (!begun) return std::unexpected(translate(begun.error()));
+    return *begun;
 }
 
 DeviceResult<SimTime> Ssd::shut_down(SimTime now) {
@@ -243,7 +260,11 @@ std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const
     return out;
 }
 
-std::vector<CheckProblem> Ssd::check() { return front_.check(); }
+std::vector<CheckProblem> Ssd::check() {
+    auto problems = front_.check();
+    if (partition_) partition_->check(problems);
+    return problems;
+}
 
 SimTime Ssd::tick(SimTime now) {
     const SimTime next = front_.idle(now);

@@ -14,6 +14,7 @@
 #include "ftl/block_device.h"
 #include "ftl/blocks/wear_leveler.h"
 #include "ftl/cache/buffered_ftl.h"
+#include "ftl/cache/dram_partition.h"
 #include "ftl/ftl.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
@@ -33,11 +34,13 @@ struct SsdCutReport {
 
 class Ssd final : public BlockDevice {
 public:
-    /// The parts outlive the drive; `pram` may be null for schemes without.
+    /// The parts outlive the drive; `pram` may be null for schemes without. A partitioned DRAM is one that DramPartition does not refuse.
     Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events);
 
     /// Call once before use.
     [[nodiscard]] DeviceResult<FtlRecovery> recover(SimTime now);
+    /// Instead of recover(), on a translation layer that is running already: the DRAM is partitioned, nothing else is done.
+    [[nodiscard]] DeviceResult<SimTime> take_over(SimTime now);
     [[nodiscard]] DeviceResult<SimTime> shut_down(SimTime now);
 
     DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
@@ -62,6 +65,8 @@ public:
     [[nodiscard]] SampleEvent sample(SimTime now) const;
     /// Null without a write buffer, or without wear levelling.
     [[nodiscard]] const BufferedFtl* buffer() const { return buffer_.get(); }
+    /// Null where nobody partitions the DRAM.
+    [[nodiscard]] const DramPartition* partition() const { return partition_.get(); }
     [[nodiscard]] const WearLeveler* wear_leveler() const { return wear_.get(); }
 
 private:
@@ -90,6 +95,7 @@ private:
     Pram* pram_;
     EventSink& events_;
     std::unique_ptr<BufferedFtl> buffer_;
+    std::unique_ptr<DramPartition> partition_;
     Ftl& front_; ///< the buffer, or the scheme itself
     std::unique_ptr<WearLeveler> wear_;
     Calendar link_;

@@ -39,12 +39,19 @@ struct HostLinkConfig {
     Duration controller_request{0};            ///< controller CPU for each request, after the link; serial
 };
 
-/// The drive's DRAM, partitioned once and for all: write buffer here, mapping cache in FtlConfig.
+/// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in FtlConfig).
 struct DramConfig {
-    std::uint64_t bytes = 0;                   ///< budget for both; 0 = no limit
+    std::uint64_t size_bytes = 0;              ///< budget of both; 0 = no limit, and no partition
+    std::string partition = "adaptive";        ///< of the budget, where there is one: adaptive, static, or none (sizes as given)
+    std::uint32_t map_share_permille = 500;    ///< AP6: of the maps, fixed tables included; where adaptive begins
+    std::uint32_t tune_interval = 0;           ///< AP3: requests between decisions; 0 = the scheme's (dftl 1000, fast 10 000)
+    std::uint32_t tune_units = 1;              ///< AP3: times the ratio of the benefits, that move at a decision
+    std::uint32_t ghost_floor_permille = 500;  ///< AP3: hits that a ghost without a hit counts
+    std::uint64_t ghost_bitmap_bytes = 128u << 10; ///< AP2
     std::uint64_t write_buffer_bytes = 0;      ///< AP1; 0 = none: a write is answered when it is programmed
     bool is_protected = false;                 ///< capacitors: at a power cut the buffer is programmed before the lights go out
-    [[nodiscard]] bool has_room_for(std::uint64_t mapping_cache_bytes) const { return bytes == 0 || write_buffer_bytes + mapping_cache_bytes <= bytes; }
+    [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
+    [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && partition == "adaptive"; }
 };
 
 /// Where the parts of the PRAM lie; computed by mkfs, FORMAT.md of ftl and fs describe the content.

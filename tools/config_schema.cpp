@@ -127,8 +127,21 @@ const std::array keys{
     ConfigKey{"host_link.controller_request_ns", integer, mount, 0, ns_per_second, "", "Controller CPU for each request, one after the other.",
               FIELD(ssd.host_link.controller_request)},
 
-    ConfigKey{"dram.bytes", size, mount, 0, std::uint64_t{1} << 40, "",
-              "DRAM of the drive: write buffer and mapping caches together may not be larger; 0: no limit.", FIELD(ssd.dram.bytes)},
+    ConfigKey{"dram.size", size, mount, 0, std::uint64_t{1} << 40, "",
+              "DRAM of the drive, for write buffer and maps together; 0: each as large as its own key says.", FIELD(ssd.dram.size_bytes)},
+    ConfigKey{"dram.partition", text, mount, 0, 0, "adaptive static none",
+              "Who divides dram.size: ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes and ftl.mapping_cache_bytes.",
+              FIELD(ssd.dram.partition)},
+    ConfigKey{"dram.map_share_permille", integer, mount, 0, 1000, "", "Share of the maps in dram.size; adaptive begins with it.",
+              FIELD(ssd.dram.map_share_permille)},
+    ConfigKey{"dram.tune_interval", integer, mount, 0, max_u32, "", "Requests between two decisions of adaptive; 0: the scheme's (dftl 1000, fast 10000, coftl 1000).",
+              FIELD(ssd.dram.tune_interval)},
+    ConfigKey{"dram.tune_units", integer, mount, 1, 1u << 20, "", "Times the ratio of the two benefits: cached entries, log blocks or page tables that a decision moves.",
+              FIELD(ssd.dram.tune_units)},
+    ConfigKey{"dram.ghost_floor_permille", integer, mount, 0, 1'000'000, "", "Thousandths of a hit that a ghost cache without a hit counts.",
+              FIELD(ssd.dram.ghost_floor_permille)},
+    ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "", "Bitmap of the ghost mapping cache, a power of two; taken off dram.size.",
+              FIELD(ssd.dram.ghost_bitmap_bytes)},
     ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "",
               "Writes are answered from here and programmed later; 0: none.", FIELD(ssd.dram.write_buffer_bytes)},
     ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
@@ -205,6 +218,8 @@ std::string ConfigKey::range_text() const {
 std::span<const ConfigKey> config_keys() { return keys; }
 
 const ConfigKey* find_config_key(std::string_view name) {
+    if (name == "dram.bytes") // as it was called before it could be partitioned
+        name = "dram.size";
     const auto found = std::ranges::find(keys, name, &ConfigKey::name);
     return found == keys.end() ? nullptr : &*found;
 }

@@ -10,6 +10,7 @@
 #include "base/contract.h"
 #include "ftl/make_ftl.h"
 #include "tools/cut_outcomes.h"
+#include "tools/device_plan.h"
 
 namespace flashlab {
 
@@ -47,6 +48,11 @@ std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const Devic
     if (!ftl)
         return std::unexpected(ftl.error());
     device->ftl_ = std::move(*ftl);
+    if (const auto good = check_dram(config.ssd); !good)
+        return std::unexpected(good.error());
+    if (config.ssd.dram.is_partitioned())
+        if (const auto why = DramPartition::refusal(config.ssd.dram, device->ftl_->mapping_space(), device->ftl_->logical_page_bytes()))
+            return std::unexpected(*why);
     device->ssd_ = std::make_unique<Ssd>(device->config_.ssd, *device->ftl_, *device->array_, device->pram_.get(), events);
     return device;
 }

@@ -41,6 +41,7 @@ public:
 
     [[nodiscard]] const DeviceConfig& config() const { return config_; }
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
+    [[nodiscard]] const Ssd& ssd() const { return *ssd_; }
     [[nodiscard]] FileSystem& fs();
     [[nodiscard]] const NandArray& array() const { return *array_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }

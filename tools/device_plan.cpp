@@ -112,17 +112,30 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
 
 } // namespace
 
+std::expected<void, std::string> check_dram(const SsdConfig& config) {
+    const DramConfig& dram = config.dram;
+    if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none", dram.write_buffer_bytes,
+                                           dram.partition));
+    if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + config.ftl.mapping_cache_bytes > dram.size_bytes)
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}", dram.write_buffer_bytes,
+                                           config.ftl.mapping_cache_bytes, dram.size_bytes));
+    return {};
+}
+
 std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size) {
     const auto schemes = all_schemes();
     if (std::ranges::find(schemes, config.ssd.ftl.scheme) == schemes.end())
         return std::unexpected(fmt::format("no translation layer is called '{}'; there is: {}", config.ssd.ftl.scheme, fmt::join(schemes, ", ")));
     if (const auto timing = config.ssd.nand.timing.validate(); !timing)
         return std::unexpected(timing.error());
-    if (!config.ssd.dram.has_room_for(config.ssd.ftl.mapping_cache_bytes))
-        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.bytes = {}",
-                                           config.ssd.dram.write_buffer_bytes, config.ssd.ftl.mapping_cache_bytes, config.ssd.dram.bytes));
+    if (const auto good = check_dram(config.ssd); !good)
+        return std::unexpected(good.error());
     DevicePlan plan;
     plan.config = config;
+    // A mapping cache that grows with the partition must fit in a checkpoint: mkfs keeps the size for which the area of checkpoints was made.
+    if (config.ssd.dram.is_partitioned() && config.ssd.ftl.scheme == "dftl")
+        plan.config.ssd.ftl.mapping_cache_bytes = std::max(config.ssd.ftl.mapping_cache_bytes, config.ssd.dram.size_bytes);
     if (size && *size < smallest_device_bytes)
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));

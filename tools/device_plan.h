@@ -31,6 +31,9 @@ struct DevicePlan {
 };
 
 /// `size`: the logical size wanted; none: the geometry stays as configured.
+/// That the keys of the drive's DRAM agree with each other; whether it is large enough for the scheme, DramPartition knows.
+[[nodiscard]] std::expected<void, std::string> check_dram(const SsdConfig& config);
+
 [[nodiscard]] std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size);
 
 } // namespace flashlab

@@ -55,6 +55,20 @@ void add_background(Json& out, Device& device) {
         out.add("write_buffer_flushed_pages", c.flushed_pages);
         out.add("write_buffer_dropped_pages", c.dropped_pages);
     }
+    if (const DramPartition* dram = device.ssd().partition()) {
+        const PartitionCounters& c = dram->counters();
+        const PartitionEvent& last = dram->last_decision();
+        out.add("dram_bytes", dram->size_bytes());
+        out.add("dram_partition", dram->is_adaptive() ? "adaptive" : "static");
+        out.add("dram_map_bytes", dram->map_bytes());
+        out.add("dram_buffer_bytes", dram->buffer_bytes());
+        out.add("dram_ghost_metadata_bytes", dram->ghost_metadata_bytes());
+        out.add("dram_decisions", c.decisions);
+        out.add("dram_decisions_to_map", c.to_map);
+        out.add("dram_decisions_to_buffer", c.to_buffer);
+        out.add("dram_buffer_benefit", last.buffer_benefit);
+        out.add("dram_map_benefit", last.map_benefit);
+    }
     if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
 }
 

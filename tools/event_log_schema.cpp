@@ -188,6 +188,24 @@ CREATE TABLE fs_latency(
   PRIMARY KEY(sample, op)
 ) STRICT, WITHOUT ROWID;
 
+-- level summary: decisions on the drive's DRAM, where dram.partition is adaptive: the richer ghost's side grows
+CREATE TABLE partition_decision(
+  n INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run,
+  ts_ns INTEGER NOT NULL,           -- after which request it was taken
+  buffer_benefit REAL NOT NULL,     -- ns that a byte more of write buffer would have saved since the last decision
+  map_benefit REAL NOT NULL,        -- the same of the maps
+  buffer_ghost_reads INTEGER NOT NULL, -- pages read that a larger buffer would have held
+  buffer_ghost_writes INTEGER NOT NULL, -- pages written that it would have held
+  map_ghost_reads INTEGER NOT NULL, -- mapping entries read that larger maps would have held
+  map_ghost_writes INTEGER NOT NULL, -- mapping entries written that they would have held
+  buffer_ghost_bytes INTEGER NOT NULL, -- of the data that the ghost buffer stands for
+  map_ghost_bytes INTEGER NOT NULL, -- of the entries that the ghost mapping cache stands for
+  map_bytes_before INTEGER NOT NULL, -- the share of the maps until now
+  map_bytes INTEGER NOT NULL,       -- and from now on
+  buffer_bytes INTEGER NOT NULL     -- of the write buffer from now on
+) STRICT;
+
 -- level summary: erase counts of the blocks at the end of a run
 CREATE TABLE wear(
   run INTEGER NOT NULL REFERENCES run,
@@ -254,6 +272,12 @@ CREATE VIEW v_pram_words AS
 SELECT u.name AS user, count(*) AS transactions, sum(p.log_words) AS log_words, sum(p.home_words) AS home_words, sum(p.compared_words) AS compared_words,
   round(avg(p.home_words), 2) AS home_words_a_transaction
 FROM pram_write p JOIN pram_user_name u USING(user) GROUP BY p.user;
+
+-- who got more of the DRAM, and why: the last decisions first
+CREATE VIEW v_partition AS
+SELECT run, ts_ns / 1e9 AS t_s, buffer_benefit, map_benefit, map_bytes - map_bytes_before AS to_map_bytes, map_bytes, buffer_bytes,
+  buffer_ghost_reads + buffer_ghost_writes AS buffer_ghost_hits, map_ghost_reads + map_ghost_writes AS map_ghost_hits
+FROM partition_decision ORDER BY n DESC;
 
 -- mounts, cuts and recoveries in order
 CREATE VIEW v_recovery AS

@@ -11,7 +11,7 @@
 
 namespace flashlab {
 
-inline constexpr int event_log_version = 2;
+inline constexpr int event_log_version = 3;
 
 /// CREATE TABLE statements with comments.
 [[nodiscard]] std::string_view event_log_tables();

@@ -81,7 +81,7 @@ std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run,
 }
 
 std::expected<void, std::string> EventLogWriter::prepare_all() {
-    const std::array<std::pair<SqliteStatement*, std::string_view>, 11> statements{{
+    const std::array<std::pair<SqliteStatement*, std::string_view>, 12> statements{{
         {&host_request_, "INSERT INTO host_request VALUES(?,?,?,?,?,?,?,?)"},
         {&fs_op_, "INSERT INTO fs_op VALUES(?,?,?,?,?,?,?,?)"},
         {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
@@ -93,6 +93,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
         {&sample_channel_, "INSERT INTO sample_channel VALUES(?,?,?)"},
         {&fs_latency_, "INSERT INTO fs_latency VALUES(?,?,?,?,?,?,?)"},
         {&wear_, "INSERT INTO wear VALUES(?,?,?)"},
+        {&partition_, "INSERT INTO partition_decision VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
     }};
     for (const auto& [statement, sql] : statements) {
         auto prepared = db_.prepare(sql);
@@ -147,6 +148,9 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
     for (const auto& e : batch.powers)
         good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned,
                                   e.operations_torn, e.operations_undone, e.words_torn, e.words_undone);
+    for (const auto& e : batch.partitions)
+        good = good && partition_.run(run_.run, ns_since_start(e.at), e.buffer_benefit, e.map_benefit, e.buffer_ghost_reads, e.buffer_ghost_writes, e.map_ghost_reads,
+                                      e.map_ghost_writes, e.buffer_ghost_bytes, e.map_ghost_bytes, e.map_bytes_before, e.map_bytes, e.buffer_bytes);
     return good;
 }
 
@@ -184,8 +188,8 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
         return {};
     // A part of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody waits for long.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> details{
-        {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> details{
+        {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}, {"partition_decision", "n"}}};
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const auto& [table, key] : details)
         if (auto done = db_.execute(fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 32 FROM {0})", table, key)); !done)

@@ -43,7 +43,7 @@ private:
     LogRun run_;
     std::uint64_t keep_bytes_ = 0;
     std::int64_t page_bytes_ = 4096; ///< of the database
-    SqliteStatement host_request_, fs_op_, nand_op_, gc_job_, pram_write_, power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_;
+    SqliteStatement host_request_, fs_op_, nand_op_, gc_job_, pram_write_, power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_, partition_;
 };
 
 } // namespace flashlab

@@ -33,10 +33,56 @@ Json erase_counts(const Device& device) {
                          {"stddev", std::sqrt(variance)}});
 }
 
+/// Null where the drive has neither a write buffer nor a mapping cache.
+Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_buffer) {
+    Json cache;
+    const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::* m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
+    const auto add_map = [&](const char* key, std::uint64_t FtlCounters::* m) { cache.add(key, after.ftl.*m - before.ftl.*m); };
+    if (has_buffer) {
+        add_buffer("read_hits", &WriteBufferCounters::read_hits);
+        add_buffer("read_misses", &WriteBufferCounters::read_misses);
+        add_buffer("write_hits", &WriteBufferCounters::write_hits);
+        add_buffer("write_misses", &WriteBufferCounters::write_misses);
+        add_buffer("write_back_pages", &WriteBufferCounters::evicted_pages);
+        add_buffer("flushed_pages", &WriteBufferCounters::flushed_pages);
+    }
+    if (after.ftl.map_read_hits + after.ftl.map_read_misses + after.ftl.map_write_hits + after.ftl.map_write_misses != 0) {
+        add_map("map_read_hits", &FtlCounters::map_read_hits);
+        add_map("map_read_misses", &FtlCounters::map_read_misses);
+        add_map("map_write_hits", &FtlCounters::map_write_hits);
+        add_map("map_write_misses", &FtlCounters::map_write_misses);
+        add_map("translation_reads", &FtlCounters::translation_reads);
+        add_map("translation_writes", &FtlCounters::translation_writes);
+    }
+    return cache;
+}
+
+/// Null where nobody partitions the DRAM. The mean is over the intervals between decisions; a static share is its own mean.
+Json partition_report(const Device& device, const RunSnapshot& after, const RunSnapshot& before) {
+    const DramPartition* dram = device.ssd().partition();
+    if (dram == nullptr)
+        return Json{};
+    const std::uint64_t decisions = after.partition.decisions - before.partition.decisions;
+    const double sum = after.partition.map_share_sum - before.partition.map_share_sum;
+    return Json::object({{"adaptive", dram->is_adaptive()},
+                         {"dram_bytes", dram->size_bytes()},
+                         {"mean_map_share", decisions == 0 ? dram->map_share() : sum / static_cast<double>(decisions)},
+                         {"map_share", dram->map_share()},
+                         {"map_bytes", dram->map_bytes()},
+                         {"buffer_bytes", dram->buffer_bytes()},
+                         {"ghost_metadata_bytes", dram->ghost_metadata_bytes()},
+                         {"decisions", decisions},
+                         {"to_map", after.partition.to_map - before.partition.to_map},
+                         {"to_buffer", after.partition.to_buffer - before.partition.to_buffer}});
+}
+
 } // namespace
 
 RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
-    return {device.ssd().sample(now), device.ftl().counters(), device.sample_details().channel_busy_ns};
+    const BufferedFtl* buffer = device.ssd().buffer();
+    const DramPartition* dram = device.ssd().partition();
+    return {device.ssd().sample(now), device.ftl().counters(), buffer ? buffer->buffer_counters() : WriteBufferCounters{}, dram ? dram->counters() : PartitionCounters{},
+            device.sample_details().channel_busy_ns};
 }
 
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {
@@ -73,8 +119,8 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
                          {"merges", Json::object({{"switch", after.ftl.switch_merges - before.ftl.switch_merges},
                                                   {"partial", after.ftl.partial_merges - before.ftl.partial_merges},
                                                   {"full", after.ftl.full_merges - before.ftl.full_merges}})},
-                         {"cache", Json{}}, // null until a scheme has a DRAM cache or a partitioner
-                         {"partition", Json{}},
+                         {"cache", cache_report(after, before, device.ssd().buffer() != nullptr)},
+                         {"partition", partition_report(device, after, before)},
                          {"sim_seconds", seconds},
                          {"wall_seconds", run.wall_seconds},
                          {"requests_per_wall_second", run.wall_seconds > 0 ? static_cast<double>(tally.requests()) / run.wall_seconds : 0.0},

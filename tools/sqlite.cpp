@@ -10,6 +10,8 @@ SqliteStatement::SqliteStatement(sqlite3_stmt* statement) : statement_{statement
 
 void SqliteStatement::bind(int at, std::int64_t value) { sqlite3_bind_int64(statement_.get(), at, value); }
 
+void SqliteStatement::bind(int at, double value) { sqlite3_bind_double(statement_.get(), at, value); }
+
 void SqliteStatement::bind(int at, std::string_view value) {
     sqlite3_bind_text(statement_.get(), at, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
 }

@@ -40,6 +40,7 @@ private:
     void bind(int at, std::uint64_t value) { bind(at, static_cast<std::int64_t>(value)); }
     void bind(int at, std::uint32_t value) { bind(at, std::int64_t{value}); }
     void bind(int at, int value) { bind(at, std::int64_t{value}); }
+    void bind(int at, double value);
     void bind(int at, bool value) { bind(at, std::int64_t{value}); }
     void bind(int at, std::string_view value);
     void bind(int at, const std::string& value) { bind(at, std::string_view{value}); }

@@ -15,6 +15,7 @@ void EventBatch::clear() {
     gc_jobs.clear();
     pram_writes.clear();
     powers.clear();
+    partitions.clear();
     samples.clear();
     wears.clear();
     events = 0;
@@ -94,6 +95,10 @@ void SqliteEventLog::on(const PramWriteEvent& event) {
 void SqliteEventLog::on(const PowerEvent& event) {
     if (wants(EventLevel::summary))
         append(&EventBatch::powers, event);
+}
+void SqliteEventLog::on(const PartitionEvent& event) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::partitions, event);
 }
 void SqliteEventLog::on(const SampleEvent& event) { add_sample(event, {}); }
 

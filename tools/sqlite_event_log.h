@@ -68,6 +68,7 @@ struct EventBatch {
     std::vector<GcJobEvent> gc_jobs;
     std::vector<PramWriteEvent> pram_writes;
     std::vector<PowerEvent> powers;
+    std::vector<PartitionEvent> partitions;
     std::vector<std::pair<SampleEvent, SampleDetails>> samples;
     std::vector<WearHistogram> wears;
     std::size_t events = 0;
@@ -88,6 +89,7 @@ public:
     void on(const FsOpEvent& event) override;
     void on(const PowerEvent& event) override;
     void on(const SampleEvent& event) override;
+    void on(const PartitionEvent& event) override;
 
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);

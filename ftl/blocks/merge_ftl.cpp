@@ -141,7 +141,13 @@ FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::sp
 }
 
 void MergeFtl::adopt(Lpn lpn, LogSlot slot, std::uint32_t page) {
-    if (map_.is_logged(lpn)) logs_.drop(lpn);
+    if (map_.is_logged(lpn)) {
+        ++counters_.map_write_hits; // a copy less for a merge
+        logs_.drop(lpn);
+    } else {
+        ++counters_.map_write_misses;
+        if (ghost_ && !logs_.at(slot).home) ghost_->missed_write(lpn.value());
+    }
     logs_.put(lpn, slot, page);
     map_.map(lpn);
     map_.set_logged(lpn);

@@ -20,6 +20,8 @@
 #include "ftl/blocks/block_map.h"
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/log_blocks.h"
+#include "ftl/cache/ghost_bitmap.h"
+#include "ftl/cache/running_mean.h"
 #include "ftl/ftl.h"
 #include "ftl/recovery/merge_journal.h"
 #include "ftl/recovery/meta_log.h"
@@ -87,6 +89,19 @@ protected:
     /// Mapped pages of [from, to) are copied to their own offsets of the log block, whose next page becomes `to`. False: a program failed, it is sealed.
     [[nodiscard]] FtlResult<bool> fill_in_place(LogSlot slot, std::uint32_t from, std::uint32_t to, SimTime now);
 
+    // For the partition of the DRAM: the maps of shared log blocks.
+    /// Of all log blocks; at least config.least_logs. More than that may be there until they are reclaimed.
+    void limit_logs(std::uint32_t logs) { log_limit_ = std::max(logs, config_.least_logs); }
+    [[nodiscard]] std::uint32_t most_logs() const { return config_.log_blocks; }
+    [[nodiscard]] std::uint32_t least_logs() const { return config_.least_logs; }
+    void watch_logs(GhostBitmap& ghost) { ghost_ = &ghost; }
+    struct SharedReclaims {
+        RunningMean pages_a_home;  ///< live in the victim, by logical block that was merged
+        RunningMean homes;         ///< merged for a victim
+        RunningMean copies;        ///< pages copied for a victim
+    };
+    [[nodiscard]] const SharedReclaims& shared_reclaims() const { return shared_reclaims_; }
+
     NandArray& array_;
     BlockMap map_;
     LogBlocks logs_;
@@ -119,6 +134,7 @@ private:
     [[nodiscard]] FtlResult<std::uint32_t> append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin, SimTime& done);
     void adopt(Lpn lpn, LogSlot slot, std::uint32_t page);
     void forget(Lpn lpn);
+    [[nodiscard]] FtlResult<void> merge_homes_of(LogSlot slot, SimTime now);
     FtlError fail(const NandError& error, Lpn lpn);
     FtlError fail(FtlError error);
 
@@ -179,6 +195,9 @@ private:
     bool read_only_ = false;
     bool is_broken_ = false;               ///< nothing can be recorded any more: the journal's blocks or the image failed
     std::vector<PageRead> reads_;
+    std::uint32_t log_limit_ = 0xffff'ffff;
+    GhostBitmap* ghost_ = nullptr;         ///< of pages that merges took out of shared log blocks
+    SharedReclaims shared_reclaims_;
 };
 
 } // namespace flashlab

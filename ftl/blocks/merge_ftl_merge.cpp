@@ -8,7 +8,7 @@ namespace flashlab {
 std::uint32_t MergeFtl::max_logs() const {
     const std::uint32_t kept = map_.logical_blocks() + merge_reserve;
     const std::uint32_t good = pool_.good_blocks();
-    return good > kept ? std::min(config_.log_blocks, good - kept) : 0;
+    return good > kept ? std::min({config_.log_blocks, good - kept, log_limit_}) : 0;
 }
 
 FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
@@ -186,14 +186,29 @@ void MergeFtl::push(Leaving leaving) {
     leaving_.push_back(leaving);
 }
 
-FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
-    ++counters_.gc_jobs;
-    if (const auto home = logs_.at(slot).home) return merge(*home, now);
+FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
+    const std::uint32_t live = logs_.at(slot).live;
+    const std::uint64_t copied = counters_.gc_page_copies;
+    if (ghost_)
+        for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page)
+            if (const auto lpn = logs_.live_page(slot, page)) ghost_->evicted(lpn->value());
+    std::uint32_t homes = 0;
     for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
         const auto lpn = logs_.live_page(slot, page);
         if (!lpn) continue;
         if (auto merged = merge(map_.block_of(*lpn), now); !merged) return merged;
+        ++homes;
     }
+    if (homes != 0) shared_reclaims_.pages_a_home.add(static_cast<double>(live) / homes);
+    shared_reclaims_.homes.add(homes);
+    shared_reclaims_.copies.add(static_cast<double>(counters_.gc_page_copies - copied));
+    return {};
+}
+
+FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
+    ++counters_.gc_jobs;
+    if (const auto home = logs_.at(slot).home) return merge(*home, now);
+    if (auto merged = merge_homes_of(slot, now); !merged) return merged;
     Leaving leaving{.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id()};
     close_log(slot, leaving);
     push(leaving);

@@ -45,7 +45,7 @@ FtlResult<SimTime> BufferedFtl::read(Lpn first, std::uint32_t pages, std::span<s
             continue;
         }
         if (missing != 0) join(below_.read(after(first, i - missing), missing, part(to, (i - missing) * bytes, missing * bytes), now, origin));
-        counted_.read_misses += missing;
+        miss_reads(after(first, i - missing), missing);
         missing = 0;
         if (!slot) continue;
         const auto data = buffer_.data(*slot);
@@ -60,7 +60,7 @@ FtlResult<SimTime> BufferedFtl::read(Lpn first, std::uint32_t pages, std::span<s
 FtlResult<SimTime> BufferedFtl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     const auto slot = buffer_.find(lpn);
     if (!slot) {
-        ++counted_.read_misses;
+        miss_reads(lpn, 1);
         return below_.read_part(lpn, offset, bytes, to, now, origin);
     }
     const auto data = buffer_.data(*slot);
@@ -72,7 +72,15 @@ FtlResult<SimTime> BufferedFtl::read_part(Lpn lpn, std::uint32_t offset, std::ui
 
 FtlResult<SimTime> BufferedFtl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     // It would push out everything and itself.
-    if (pages > buffer_.capacity()) return write_through(first, pages, from, now, origin);
+    if (pages > buffer_.capacity()) {
+        const auto written = write_through(first, pages, from, now, origin);
+        if (!written || !ghost_ || pages > buffer_.most()) return written;
+        for (std::uint32_t i = 0; i < pages; ++i) { // a larger buffer would have kept them
+            ghost_->missed_write(after(first, i));
+            ghost_->evicted(after(first, i));
+        }
+        return written;
+    }
     const std::size_t bytes = logical_page_bytes();
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages; ++i) {
@@ -98,6 +106,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, Si
         }
         slot = buffer_.insert(lpn);
         ++counted_.write_misses;
+        if (ghost_) ghost_->missed_write(lpn);
     }
     buffer_.set_ready(*slot, ready);
     if (!from.empty()) std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
@@ -108,9 +117,27 @@ FtlResult<SimTime> BufferedFtl::evict(SimTime now, Origin origin) {
     const WriteBuffer::Slot slot = *buffer_.least_recently_used();
     const auto written = below_.write(buffer_.lpn_of(slot), 1, buffer_.data(slot), std::max(now, buffer_.ready(slot)), origin);
     if (!written) return written;
+    if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
     buffer_.remove(slot);
     ++counted_.evicted_pages;
     return written;
+}
+
+FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
+    SimTime done = now;
+    while (buffer_.size() > pages) {
+        const auto written = evict(now, {Cause::user, no_event});
+        if (!written) return written;
+        done = std::max(done, *written);
+    }
+    buffer_.set_capacity(std::min(pages, buffer_.most()));
+    return done;
+}
+
+void BufferedFtl::miss_reads(Lpn first, std::uint32_t pages) {
+    counted_.read_misses += pages;
+    if (ghost_)
+        for (std::uint32_t i = 0; i < pages; ++i) ghost_->missed_read(after(first, i));
 }
 
 FtlResult<SimTime> BufferedFtl::write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
@@ -125,6 +152,7 @@ FtlResult<SimTime> BufferedFtl::trim(Lpn first, std::uint32_t pages, SimTime now
     return trimmed;
 }
 
+/// The ghost keeps what a trim made worthless: its entries age like any other.
 void BufferedFtl::drop(Lpn first, std::uint32_t pages) {
     leaving_.clear();
     if (pages <= buffer_.size()) {

@@ -9,6 +9,7 @@
 /// Source     AP1; DESIGN.md, The device.
 #pragma once
 
+#include "ftl/cache/ghost_buffer.h"
 #include "ftl/cache/write_buffer.h"
 #include "ftl/ftl.h"
 
@@ -51,16 +52,24 @@ public:
 
     [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
     [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
+    [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
+    [[nodiscard]] std::uint32_t most() const { return buffer_.most(); }
+    /// What is too much is programmed, least recently used first. Not above most().
+    [[nodiscard]] FtlResult<SimTime> set_capacity(std::uint32_t pages, SimTime now);
+    /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
+    void watch(GhostBuffer& ghost) { ghost_ = &ghost; }
 
 private:
     [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> evict(SimTime now, Origin origin);
+    void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(SimTime now, Origin origin);
     void drop(Lpn first, std::uint32_t pages);
 
     Ftl& below_;
     WriteBuffer buffer_;
     WriteBufferCounters counted_;
+    GhostBuffer* ghost_ = nullptr;
     std::vector<std::byte> run_;      ///< data of consecutive pages on their way down
     std::vector<WriteBuffer::Slot> leaving_;
 };

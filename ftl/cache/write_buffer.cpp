@@ -4,11 +4,16 @@
 
 namespace flashlab {
 
-WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t page_bytes) : page_bytes_{page_bytes}, slots_(capacity) {
-    ensure(capacity != 0, "a write buffer has room for a page");
-    free_.reserve(capacity);
-    for (Slot slot = capacity; slot != 0; --slot) free_.push_back(slot - 1);
-    slot_of_.reserve(capacity);
+WriteBuffer::WriteBuffer(std::uint32_t most, std::uint32_t page_bytes) : page_bytes_{page_bytes}, capacity_{most}, slots_(most) {
+    ensure(most != 0, "a write buffer has room for a page");
+    free_.reserve(most);
+    for (Slot slot = most; slot != 0; --slot) free_.push_back(slot - 1);
+    slot_of_.reserve(most);
+}
+
+void WriteBuffer::set_capacity(std::uint32_t capacity) {
+    ensure(size() <= capacity && capacity <= most(), "B3: a capacity holds what is there");
+    capacity_ = capacity;
 }
 
 std::optional<WriteBuffer::Slot> WriteBuffer::find(Lpn lpn) const {
@@ -17,7 +22,7 @@ std::optional<WriteBuffer::Slot> WriteBuffer::find(Lpn lpn) const {
 }
 
 WriteBuffer::Slot WriteBuffer::insert(Lpn lpn) {
-    ensure(!free_.empty(), "B3: a full buffer takes no page");
+    ensure(!is_full(), "B3: a full buffer takes no page");
     const Slot slot = free_.back();
     const bool is_new = slot_of_.emplace(lpn.value(), slot).second;
     ensure(is_new, "B1: a page has one slot");
@@ -57,7 +62,7 @@ std::span<std::byte> WriteBuffer::data(Slot slot) {
 }
 
 std::span<std::byte> WriteBuffer::data_for_writing(Slot slot) {
-    if (data_.empty()) data_.resize(std::size_t{capacity()} * page_bytes_);
+    if (data_.empty()) data_.resize(std::size_t{most()} * page_bytes_);
     return data(slot);
 }
 
@@ -80,7 +85,7 @@ void WriteBuffer::unlink(Order order, Slot slot) {
 }
 
 int WriteBuffer::broken_invariant() const {
-    if (size() + free_.size() != capacity()) return 3;
+    if (size() + free_.size() != most() || size() > capacity()) return 3;
     for (const Order order : {by_use, by_writing}) {
         std::uint32_t seen = 0;
         for (Slot slot = heads_[order].next; slot != none && seen <= size(); slot = slots_[slot].links[order].next, ++seen) {

@@ -23,11 +23,15 @@ namespace flashlab {
 class WriteBuffer {
 public:
     using Slot = std::uint32_t;
-    WriteBuffer(std::uint32_t capacity, std::uint32_t page_bytes);
+    /// Room for so many pages; the capacity may be set to less.
+    WriteBuffer(std::uint32_t most, std::uint32_t page_bytes);
 
-    [[nodiscard]] std::uint32_t capacity() const { return static_cast<std::uint32_t>(slots_.size()); }
+    [[nodiscard]] std::uint32_t most() const { return static_cast<std::uint32_t>(slots_.size()); }
+    [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+    /// Not below size(), not above most().
+    void set_capacity(std::uint32_t capacity);
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(slot_of_.size()); }
-    [[nodiscard]] bool is_full() const { return size() == capacity(); }
+    [[nodiscard]] bool is_full() const { return size() >= capacity(); }
     [[nodiscard]] std::optional<Slot> find(Lpn lpn) const;
     [[nodiscard]] Lpn lpn_of(Slot slot) const { return slots_[slot].lpn; }
     /// The slot's page is in DRAM from here on.
@@ -70,6 +74,7 @@ private:
     void unlink(Order order, Slot slot);
 
     std::uint32_t page_bytes_;
+    std::uint32_t capacity_;
     std::vector<Entry> slots_;
     std::vector<Slot> free_;
     std::array<Links, 2> heads_; ///< next: oldest, previous: newest

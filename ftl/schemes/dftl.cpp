@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace flashlab {
 
@@ -18,7 +19,8 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std
       blocks_{blocks, array, events, *this, std::move(policy)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_},
-      page_(blocks_.units().bytes_per_unit()) {
+      page_(blocks_.units().bytes_per_unit()),
+      most_entries_{cached_entries} {
     ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
 }
 
@@ -123,6 +125,7 @@ FtlResult<SimTime> Dftl::relocate(BlockId block, SimTime now) {
 
 void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
     programmed_at_ = std::max(programmed_at_, end);
+    ++collected_[oob.kind == PageKind::translation ? map_frontier : data_frontier].copies;
     if (oob.kind == PageKind::translation) {
         ensure(gtd_[oob.lpn.value()] == from.value() + 1, "a valid translation page is the newest of its entries");
         gtd_[oob.lpn.value()] = to.value() + 1;
@@ -136,6 +139,8 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
 
 /// The translation pages of what was moved are written, once each. The erase need not wait for them: a census finds the copies.
 FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
+    Collected& collected = collected_[blocks_.frontier_of(victim)];
+    collected.copies_a_block.add(std::exchange(collected.copies, 0));
     if (blocks_.frontier_of(victim) == data_frontier) {
         std::vector<std::uint32_t> pages;
         std::swap(pages, moved_pages_);

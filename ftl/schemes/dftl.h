@@ -19,12 +19,16 @@
 #include "ftl/blocks/map_check.h"
 #include "ftl/blocks/page_blocks.h"
 #include "ftl/blocks/unit_reader.h"
+#include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/mapping_cache.h"
+#include "ftl/cache/mapping_space.h"
+#include "ftl/cache/running_mean.h"
+#include "ftl/cache/unit_costs.h"
 #include "ftl/recovery/page_journal.h"
 
 namespace flashlab {
 
-class Dftl final : public Ftl, private PageOwner {
+class Dftl final : public Ftl, public MappingSpace, private PageOwner {
 public:
     static constexpr std::uint32_t data_frontier = 0;
     static constexpr std::uint32_t map_frontier = 1;
@@ -52,6 +56,14 @@ public:
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
     [[nodiscard]] const MappingCache& cache() const { return cache_; }
+
+    // dftl_space.cpp: its share of the drive's DRAM. GTD and cached entries (CMT); unit: an entry.
+    MappingSpace* mapping_space() override { return this; }
+    MappingSpaceShape map_shape() const override;
+    std::uint64_t map_bytes_used() const override;
+    FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
+    ProfitFactors profit_factors() override;
+    void watch(GhostBitmap& ghost) override { ghost_ = &ghost; }
 
     /// Entries of a translation page; the pages of a map.
     [[nodiscard]] static std::uint32_t entries_per_page(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
@@ -86,6 +98,7 @@ private:
     void forget_page(std::uint32_t page, SimTime now);
     void drop_clean_excess();
     void set_entry(Lpn lpn, std::uint32_t entry);
+    void evict_entry(Lpn lpn);
     [[nodiscard]] std::span<const std::byte> map_bytes();
     [[nodiscard]] FtlResult<SimTime> checkpoint_if_due(SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
@@ -116,6 +129,18 @@ private:
     SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;
     bool recovered_ = false;
+
+    // For the partition of the DRAM
+    struct Collected {
+        std::uint32_t copies = 0;   ///< of the collection under way
+        RunningMean copies_a_block; ///< by what a collected block held
+    };
+    std::uint32_t most_entries_;    ///< dirty ones must fit in a checkpoint
+    GhostBitmap* ghost_ = nullptr;
+    Collected collected_[2];        ///< by frontier
+    RunningMean batch_;             ///< entries of a batch update
+    FtlCounters profit_seen_;       ///< counters_ at the last call of profit_factors()
+    double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
 };
 
 } // namespace flashlab

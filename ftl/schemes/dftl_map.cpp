@@ -15,6 +15,7 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
             continue;
         }
         ++counters_.map_read_misses;
+        if (ghost_) ghost_->missed_read(l);
         const std::uint32_t page = page_of(lpn);
         if (gtd_[page] == unmapped) continue; // the directory itself says that nothing is there
         const auto room = make_room(1, at, origin);
@@ -37,7 +38,7 @@ FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin or
     while (cache_.size() != 0 && cache_.size() + entries > cache_.capacity()) {
         const auto victim = *cache_.coldest();
         if (!victim.is_dirty) {
-            cache_.remove(victim.lpn);
+            evict_entry(victim.lpn);
             ++counters_.map_evictions;
             continue;
         }
@@ -93,6 +94,7 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
         std::memcpy(on_flash_.data() + std::size_t{page} * entries_per_page_, page_.data(), page_.size());
         ++counters_.batch_updates;
         counters_.batch_entries += cache_.dirty_of(page);
+        batch_.add(cache_.dirty_of(page));
         ++counters_.translation_writes;
         cache_.clean(page);
         programmed_at_ = std::max(programmed_at_, placed->end);
@@ -105,8 +107,13 @@ void Dftl::drop_clean_excess() {
     while (cache_.size() > cache_.capacity()) {
         const auto victim = *cache_.coldest();
         if (victim.is_dirty) return;
-        cache_.remove(victim.lpn);
+        evict_entry(victim.lpn);
     }
+}
+
+void Dftl::evict_entry(Lpn lpn) {
+    cache_.remove(lpn);
+    if (ghost_) ghost_->evicted(lpn.value());
 }
 
 /// A host's write: the entry is dirty and in use.
@@ -116,6 +123,7 @@ void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
         cache_.update(lpn, entry);
     } else {
         ++counters_.map_write_misses;
+        if (ghost_) ghost_->missed_write(lpn.value());
         cache_.insert(lpn, entry, true);
     }
 }

@@ -1,5 +1,9 @@
 #include "ftl/schemes/fast.h"
 
+#include <algorithm>
+
+#include "ftl/cache/unit_costs.h"
+
 namespace flashlab {
 
 FtlResult<MergeFtl::Place> FastFtl::place(Lpn lpn, std::uint32_t pages, SimTime now) {
@@ -32,6 +36,41 @@ FtlResult<LogSlot> FastFtl::open_random(SimTime now) {
         if (auto emptied = reclaim(*victim, now); !emptied) return std::unexpected(emptied.error());
     }
     return open_log(std::nullopt, now);
+}
+
+MappingSpaceShape FastFtl::map_shape() const {
+    MappingSpaceShape shape;
+    shape.fixed_bytes = fixed_bytes();
+    shape.least_bytes = shape.fixed_bytes + std::uint64_t{least_logs()} * bytes_a_log();
+    shape.most_bytes = shape.fixed_bytes + std::uint64_t{most_logs()} * bytes_a_log();
+    shape.unit_bytes = bytes_a_log();
+    shape.entries_per_unit = map_.pages_per_block();
+    shape.interval = 10'000;
+    return shape;
+}
+
+/// Log blocks that are too many are reclaimed in their turn.
+FtlResult<SimTime> FastFtl::set_map_bytes(std::uint64_t bytes, SimTime now) {
+    limit_logs(static_cast<std::uint32_t>((bytes - std::min(bytes, fixed_bytes())) / bytes_a_log()));
+    while (logs_.count() > max_logs()) {
+        const auto victim = logs_.oldest(LogKind::shared);
+        if (!victim) break;
+        if (auto emptied = reclaim(*victim, now); !emptied) return std::unexpected(emptied.error());
+    }
+    return now;
+}
+
+/// Table IV: reads cost the same however many log blocks there are.
+ProfitFactors FastFtl::profit_factors() {
+    const UnitCosts cost = unit_costs(array_, 1);
+    const double pages = map_.pages_per_block();
+    const SharedReclaims& seen = shared_reclaims();
+    const double full_merge = pages * (cost.read + cost.write) + cost.erase;
+    const double reclaim = seen.copies.value_or(0) * (cost.read + cost.write) + (seen.homes.value_or(0) + 1) * cost.erase;
+    return {.buffer_read = cost.read,
+            .buffer_write = cost.write + reclaim / pages,
+            .map_read = 0,
+            .map_write = full_merge / std::max(seen.pages_a_home.value_or(1), 1.0)};
 }
 
 } // namespace flashlab

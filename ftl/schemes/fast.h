@@ -10,15 +10,27 @@
 #pragma once
 
 #include "ftl/blocks/merge_ftl.h"
+#include "ftl/cache/mapping_space.h"
 
 namespace flashlab {
 
-class FastFtl final : public MergeFtl {
+class FastFtl final : public MergeFtl, public MappingSpace {
 public:
     FastFtl(MergeFtlConfig config, NandArray& array, EventSink& events) : MergeFtl{std::move(config), array, events} {}
     std::string_view name() const override { return "fast"; }
 
+    // Its share of the drive's DRAM: the block map, and the page maps of log blocks. Unit: a log block's map.
+    static constexpr std::uint32_t device_bytes_per_entry = 4; ///< a block's number; a log page's logical page
+    MappingSpace* mapping_space() override { return this; }
+    MappingSpaceShape map_shape() const override;
+    std::uint64_t map_bytes_used() const override { return fixed_bytes() + std::uint64_t{logs_.count()} * bytes_a_log(); }
+    FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
+    ProfitFactors profit_factors() override;
+    void watch(GhostBitmap& ghost) override { watch_logs(ghost); }
+
 private:
+    [[nodiscard]] std::uint64_t fixed_bytes() const { return std::uint64_t{map_.logical_blocks()} * device_bytes_per_entry; }
+    [[nodiscard]] std::uint32_t bytes_a_log() const { return map_.pages_per_block() * device_bytes_per_entry; }
     FtlResult<Place> place(Lpn lpn, std::uint32_t pages, SimTime now) override;
     [[nodiscard]] FtlResult<LogSlot> open_sequential(LogicalBlock home, SimTime now);
     [[nodiscard]] FtlResult<LogSlot> open_random(SimTime now);

@@ -1,0 +1,55 @@
+/// DFTL's part in the partition of the DRAM (AP4).
+#include <algorithm>
+
+#include "ftl/schemes/dftl.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint32_t least_entries = 4; ///< as mkfs
+
+} // namespace
+
+MappingSpaceShape Dftl::map_shape() const {
+    MappingSpaceShape shape;
+    constexpr std::uint64_t entry = MappingCache::device_bytes_per_entry;
+    shape.fixed_bytes = gtd_.size() * 4;
+    shape.least_bytes = shape.fixed_bytes + least_entries * entry;
+    shape.most_bytes = shape.fixed_bytes + most_entries_ * entry;
+    shape.unit_bytes = MappingCache::device_bytes_per_entry;
+    shape.interval = 1000;
+    return shape;
+}
+
+std::uint64_t Dftl::map_bytes_used() const { return gtd_.size() * 4 + std::uint64_t{cache_.size()} * MappingCache::device_bytes_per_entry; }
+
+FtlResult<SimTime> Dftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
+    const std::uint64_t fixed = gtd_.size() * 4;
+    const std::uint64_t entries = (bytes - std::min(bytes, fixed)) / MappingCache::device_bytes_per_entry;
+    cache_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, least_entries, most_entries_)));
+    return make_room(0, now, {Cause::map, no_event});
+}
+
+/// Table IV. T_two where the paper's text explains the cost of writing a data page is read as T_dwo.
+ProfitFactors Dftl::profit_factors() {
+    const auto ratio = [](std::uint64_t misses, std::uint64_t hits, double before) {
+        return misses + hits == 0 ? before : static_cast<double>(misses) / static_cast<double>(misses + hits);
+    };
+    read_misses_ = ratio(counters_.map_read_misses - profit_seen_.map_read_misses, counters_.map_read_hits - profit_seen_.map_read_hits, read_misses_);
+    write_misses_ = ratio(counters_.map_write_misses - profit_seen_.map_write_misses, counters_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
+    profit_seen_ = counters_;
+    const UnitCosts cost = unit_costs(array_, blocks_.units().pages_per_unit());
+    const auto overhead = [&](std::uint32_t frontier) { // of a page written, for the block that is reclaimed in its place
+        const double copies = collected_[frontier].copies_a_block.value_or(0);
+        return (copies * (cost.read + cost.write) + cost.erase) / blocks_.units().units_per_block();
+    };
+    const double batch = std::max(batch_.value_or(1), 1.0);
+    const double flush = (cost.read + cost.write + overhead(map_frontier)) / batch;
+    return {.buffer_read = cost.read + cost.read * read_misses_,
+            .buffer_write = cost.write + overhead(data_frontier) + flush * write_misses_,
+            .map_read = cost.read,
+            .map_write = flush};
+}
+
+} // namespace flashlab

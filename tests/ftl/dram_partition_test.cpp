@@ -1,0 +1,224 @@
+/// One DRAM for buffer and maps, on whole drives: shares, ghost hits of a trace followed by hand, soundness under any load and cut.
+#include "ftl/cache/dram_partition.h"
+#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/fast.h"
+#include "tests/support/every_scheme.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::shape_for;
+using flashlab::test::tiny_config;
+
+namespace {
+
+/// Pages of 512 bytes, one plane: command 100, transfer 512, read 60 us, program 700 us, erase 3 ms.
+SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) {
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.planes_per_die = 1;
+    shape.nand.geometry.blocks_per_plane = 80;
+    if (scheme == std::string_view{"fast"}) shape.ftl.log_blocks = 8;
+    SsdConfig config = *shape_for(scheme, shape);
+    config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
+                          .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
+    config.ftl.mapping_cache_bytes = bytes;
+    config.dram.size_bytes = bytes;
+    config.dram.partition = how;
+    config.dram.ghost_bitmap_bytes = 8;
+    return config;
+}
+
+void read(CutRig& rig, std::uint32_t unit) {
+    std::vector<std::byte> to(rig.unit_bytes());
+    rig.now = *rig.ssd().read(rig.sector(unit), rig.unit_bytes() / sector_bytes, to, rig.now);
+}
+
+} // namespace
+
+TEST_CASE("a static partition gives the maps their share and the buffer the rest", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 4096, "static");
+    config.dram.map_share_permille = 250;
+    CutRig rig{config};
+    const DramPartition& dram = *rig.ssd().partition();
+    CHECK(dram.map_bytes() == 1024);
+    CHECK(rig.ssd().buffer()->capacity() == 6);
+    CHECK(dram.ghost_metadata_bytes() == 0);
+    const auto& dftl = dynamic_cast<const Dftl&>(rig.ftl());
+    CHECK(dftl.cache().capacity() == (1024 - dftl.map_shape().fixed_bytes) / MappingCache::device_bytes_per_entry);
+    rig.require_sound();
+}
+
+TEST_CASE("all to the maps: nothing is buffered; all to the buffer: the maps keep their least", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 4096, "static");
+    config.dram.map_share_permille = 1000;
+    CutRig maps{config};
+    CHECK(maps.ssd().buffer()->capacity() == 0);
+    maps.now = maps.write(3, 1);
+    CHECK(maps.ssd().buffer()->buffered_pages() == 0);
+    CHECK(maps.ftl().is_mapped(Lpn{3}));
+    maps.check_all();
+    config.dram.map_share_permille = 0;
+    CutRig buffer{config};
+    CHECK(buffer.ssd().partition()->map_bytes() == dynamic_cast<const Dftl&>(buffer.ftl()).map_shape().least_bytes);
+    CHECK(buffer.ssd().buffer()->capacity() == 7); // 8 pages, less the least
+}
+
+TEST_CASE("a scheme whose maps lie elsewhere buffers with all of it", "[ssd][partition]") {
+    CutRig rig{partitioned("hftl", 4096, "adaptive")};
+    CHECK(rig.ssd().buffer()->capacity() == 8);
+    CHECK(rig.ssd().partition()->map_bytes() == 0);
+    for (std::uint32_t i = 0; i < 3000; ++i) rig.now = rig.write(i % 16, 1);
+    CHECK(rig.ssd().partition()->counters().decisions == 0);
+    rig.check_all();
+}
+
+TEST_CASE("FAST's log blocks follow its share: what is too much is reclaimed", "[ssd][partition]") {
+    CutRig rig{partitioned("fast", 2048, "static")};
+    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+    const auto shape = fast.map_shape();
+    const auto own = [&] { return (fast.map_bytes_used() - shape.fixed_bytes) / shape.unit_bytes; };
+    CHECK(shape.unit_bytes == 8 * 4);
+    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 6 * shape.unit_bytes, rig.now));
+    for (std::uint32_t u = 1; u < 200; u += 2) rig.now = rig.write(u, 1); // odd pages: none begins a block
+    rig.now = rig.flush();
+    CHECK(own() == 5); // one is kept for the sequential one, which nothing has opened
+    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 3 * shape.unit_bytes, rig.now));
+    CHECK(own() <= 3);
+    rig.check_all();
+}
+
+TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][partition]") {
+    CutRig rig{partitioned("fast", 4096, "static")};
+    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+    DramConfig dram;
+    dram.partition = "static";
+    dram.size_bytes = fast.map_shape().least_bytes;
+    CHECK_FALSE(DramPartition::refusal(dram, &fast, 512));
+    dram.size_bytes -= 1;
+    CHECK(DramPartition::refusal(dram, &fast, 512)->find("too small") != std::string::npos);
+    dram.partition = "adaptive"; // its ghosts' records come on top
+    dram.size_bytes += 1;
+    CHECK(DramPartition::refusal(dram, &fast, 512));
+    dram.size_bytes = 1u << 20;
+    dram.ghost_bitmap_bytes = 100;
+    CHECK(DramPartition::refusal(dram, &fast, 512)->find("power of two") != std::string::npos);
+}
+
+TEST_CASE("ghost hits, profits and the decision of ten requests on DFTL are those reckoned by hand", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 4096, "adaptive");
+    config.dram.tune_interval = 10;
+    CutRig rig{config};
+    // 8 pages of DRAM; half are maps, 8 + 8 x 12 bytes the ghosts' records: three pages of buffer.
+    REQUIRE(rig.ssd().buffer()->capacity() == 3);
+    for (const std::uint32_t u : {0u, 1u, 2u}) rig.now = rig.write(u, 1);
+    rig.now = rig.write(3, 1); // 0 leaves
+    rig.now = rig.write(4, 1); // 1 leaves
+    rig.now = rig.write(0, 1); // found in the ghost; 2 leaves
+    rig.now = rig.write(1, 1); // found in the ghost; 3 leaves
+    read(rig, 9);              // nobody knows it
+    read(rig, 2);              // found in the ghost
+    CHECK(rig.ssd().partition()->counters().decisions == 0);
+    rig.now = rig.write(5, 1); // 4 leaves
+    const PartitionEvent& d = rig.ssd().partition()->last_decision();
+    REQUIRE(rig.ssd().partition()->counters().decisions == 1);
+    CHECK(d.buffer_ghost_writes == 2);
+    CHECK(d.buffer_ghost_reads == 1);
+    CHECK(d.buffer_ghost_bytes == 3 * 512); // 2, 3, 4
+    CHECK(d.map_ghost_reads + d.map_ghost_writes == 0);
+    // The mapping cache missed all five writes and one of two reads; no block was collected, no batch was written.
+    const double r = 60'612;
+    const double w = 700'612;
+    const double overhead = 3'000'000 / 8.0;
+    const double flush = r + w + overhead;
+    CHECK(d.buffer_benefit == Approx((1 * (r + r * 0.5) + 2 * (w + overhead + flush)) / (3 * 512)));
+    CHECK(d.map_benefit == Approx(0.5 * flush / static_cast<double>((4096 - 2048) / 8 * 8))); // no hit: half a one over all it may stand for
+    const double ratio = d.buffer_benefit / d.map_benefit;
+    CHECK(d.map_bytes_before == 2048);
+    CHECK(d.map_bytes == 2048 - std::min<std::uint64_t>(2048, static_cast<std::uint64_t>(8 * ratio)));
+    CHECK(rig.ssd().partition()->counters().to_buffer == 1);
+    rig.check_all();
+}
+
+TEST_CASE("pages that FAST migrates from a victim hit when they are written again, at the cost of their merge", "[ssd][partition]") {
+    SsdConfig config = partitioned("fast", 4096, "adaptive");
+    config.dram.map_share_permille = 0; // the least: one sequential log block, one for all others
+    config.dram.tune_interval = 1'000'000;
+    CutRig rig{config};
+    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+    GhostBitmap ghost{64, 1};
+    ghost.set_capacity(64);
+    fast.watch(ghost); // its own, to be asked
+    const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
+    for (std::uint32_t u = 1; u <= 8; ++u) write(u * 8 + 1); // eight logical blocks fill the one log block
+    CHECK(ghost.size() == 0);
+    write(9 * 8 + 1); // the eight are merged
+    CHECK(ghost.size() == 8);
+    CHECK(ghost.hits().writes == 0);
+    write(8 + 1);
+    write(2 * 8 + 2); // its neighbour was migrated, it was not
+    CHECK(ghost.hits().writes == 1);
+    CHECK(ghost.hits().reads == 0);
+    const ProfitFactors f = fast.profit_factors();
+    const double r = 60'612;
+    const double w = 700'612;
+    CHECK(f.map_write == Approx(8 * (r + w) + 3'000'000)); // one page of each block: F_as = 1
+    CHECK(f.map_read == 0);
+    CHECK(f.buffer_read == Approx(r));
+    CHECK(f.buffer_write == Approx(w + (8 * (r + w) + 9 * 3'000'000.0) / 8)); // eight blocks of one page each were copied, nine blocks erased
+}
+
+TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, reads of many pages grow them", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 8192, "adaptive");
+    config.dram.tune_interval = 50;
+    config.dram.tune_units = 4;
+    CutRig rig{config, Payload::none, UndoPolicy::none};
+    const DramPartition& dram = *rig.ssd().partition();
+    Random random{5};
+    for (int i = 0; i < 4000; ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(14)), 1);
+    CHECK(dram.map_share() < 0.3);
+    const double before = dram.map_share();
+    for (std::uint32_t u = 0; u < rig.units(); ++u) rig.now = rig.write(u, 1);
+    for (int i = 0; i < 20'000; ++i) read(rig, static_cast<std::uint32_t>(random.below(rig.units())));
+    CHECK(dram.map_share() > before + 0.1);
+    rig.require_sound();
+}
+
+TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there were no cache", "[ssd][partition]") {
+    for (const char* scheme : {"dftl", "fast", "hftl"}) {
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            SsdConfig config = partitioned(scheme, 2048 + 512 * seed, "adaptive");
+            config.dram.tune_interval = 7;
+            config.dram.tune_units = static_cast<std::uint32_t>(seed * 3);
+            CutRig rig{config, Payload::keep, UndoPolicy::none};
+            Random random{seed};
+            CAPTURE(scheme, seed);
+            for (int i = 0; i < 500; ++i) {
+                rig.step(random);
+                if (i % 25 == 0) rig.require_sound();
+            }
+            rig.check_all();
+            rig.remount_clean();
+            rig.check_all();
+        }
+    }
+}
+
+TEST_CASE("after a cut at any instant a partitioned drive keeps its promises", "[ssd][partition][cut]") {
+    for (const char* scheme : {"dftl", "fast"}) {
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+            SsdConfig config = partitioned(scheme, 2048 + 512 * (seed % 5), seed % 3 == 0 ? "static" : "adaptive");
+            config.dram.tune_interval = 5;
+            config.dram.tune_units = 6;
+            config.dram.is_protected = seed % 4 == 0;
+            CutRig rig{config};
+            Random random{seed};
+            CAPTURE(scheme, seed);
+            for (int round = 0; round < 3; ++round) {
+                rig.settle();
+                const SimTime from = rig.now;
+                for (int i = 0; i < 60; ++i) rig.step(random);
+                rig.cut(rig.random_moment(random, from), random.next());
+            }
+            rig.check_all();
+        }
+    }
+}
