@@ -1,0 +1,51 @@
+/// Where everything lies in the FAT-like layout: fs/FORMAT.md draws it.
+///
+/// Idea       superblock | FAT | its copy | clusters of 2 KB, the first of which hold directories and nothing else. So metadata are the sectors below a number, and
+///            whoever moves sectors can tell them from data without asking the file system: that is what lets the same layout live on PRAM or on the drive.
+/// Invariant  Every part begins at a multiple of 2 KB. A FAT entry is 4 bytes; clusters are numbered from 2.
+/// Cost       8 bytes of metadata a cluster, and a directory entry of 32 bytes for each 24 KiB.
+/// Source     Kim et al. (HY) 3.2 and 5.1 (fixed positions, 512-byte sectors, clusters of 2 KB); HY8.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+
+#include "base/id.h"
+
+namespace flashlab {
+
+inline constexpr std::uint32_t fat_cluster_bytes = 2048;
+inline constexpr std::uint32_t fat_cluster_sectors = fat_cluster_bytes / sector_bytes;
+inline constexpr std::uint32_t fat_first_cluster = 2; ///< also the root directory's
+inline constexpr std::uint32_t fat_free = 0;
+inline constexpr std::uint32_t fat_end_of_chain = 0xffff'ffff;
+inline constexpr std::uint32_t fat_entries_a_sector = sector_bytes / 4;
+using SectorBytes = std::array<std::byte, sector_bytes>;
+
+struct FatLayout {
+    std::uint32_t clusters = 0;           ///< numbered from 2
+    std::uint32_t directory_clusters = 0; ///< the first of them
+    std::uint32_t fat_sectors = 0;        ///< of one copy
+
+    /// The text says why a device is too small or too large.
+    [[nodiscard]] static std::expected<FatLayout, std::string> make(std::uint64_t sectors);
+
+    [[nodiscard]] std::uint32_t end_cluster() const { return fat_first_cluster + clusters; }
+    [[nodiscard]] std::uint32_t first_file_cluster() const { return fat_first_cluster + directory_clusters; }
+    /// Of entry 0 of the FAT (copy 0) or of its copy (1).
+    [[nodiscard]] std::uint64_t fat_sector(std::uint32_t copy) const { return fat_cluster_sectors + std::uint64_t{copy} * fat_sectors; }
+    [[nodiscard]] std::uint64_t sector_of(std::uint32_t cluster) const {
+        return fat_sector(2) + std::uint64_t{cluster - fat_first_cluster} * fat_cluster_sectors;
+    }
+    [[nodiscard]] std::uint64_t metadata_sectors() const { return sector_of(first_file_cluster()); }
+    [[nodiscard]] std::uint64_t metadata_bytes() const { return metadata_sectors() * sector_bytes; }
+
+    void encode(std::span<std::byte, sector_bytes> superblock) const;
+    [[nodiscard]] static std::expected<FatLayout, std::string> decode(std::span<const std::byte, sector_bytes> superblock);
+    friend bool operator==(const FatLayout&, const FatLayout&) = default;
+};
+
+} // namespace flashlab
