@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -10,20 +11,26 @@ namespace flashlab {
 
 namespace {
 constexpr std::uint64_t page_bytes = 4096;
-constexpr std::uint8_t was_read = 1, was_written = 2;
 } // namespace
 
 /// Looked up, never walked: the order of a hash table is in no result.
 struct TraceStatistics::Pages {
-    std::unordered_map<std::uint64_t, std::uint8_t> seen;
-    std::uint64_t distinct = 0, read = 0, written = 0;
+    /// Number of the last touch; 0 = never.
+    struct Touches {
+        std::uint64_t read = 0, written = 0;
+    };
+    std::unordered_map<std::uint64_t, Touches> seen;
+    std::uint64_t distinct = 0, read = 0, written = 0, touches = 0;
 
-    void touch(std::uint64_t key, std::uint8_t how) {
-        std::uint8_t& mark = seen[key];
-        distinct += mark == 0 ? 1 : 0;
-        read += how == was_read && (mark & was_read) == 0 ? 1 : 0;
-        written += how == was_written && (mark & was_written) == 0 ? 1 : 0;
-        mark |= how;
+    /// Touches since the last one that counts as reuse; none the first time.
+    std::optional<std::uint64_t> touch(std::uint64_t key, TraceOp op) {
+        Touches& last = seen[key];
+        distinct += last.read == 0 && last.written == 0 ? 1 : 0;
+        read += op == TraceOp::read && last.read == 0 ? 1 : 0;
+        written += op == TraceOp::write && last.written == 0 ? 1 : 0;
+        const std::uint64_t before = op == TraceOp::read ? std::max(last.read, last.written) : last.written;
+        (op == TraceOp::read ? last.read : last.written) = ++touches;
+        return before == 0 ? std::nullopt : std::optional{touches - before};
     }
 };
 
@@ -55,8 +62,23 @@ void TraceStatistics::add(const TraceRequest& r) {
 
     for (std::uint64_t page = r.offset / page_bytes; page < (end + page_bytes - 1) / page_bytes; ++page) {
         ++op.pages_touched;
-        pages_->touch(std::uint64_t{r.device} << 40 ^ page, r.op == TraceOp::read ? was_read : was_written);
+        if (const auto gap = pages_->touch(std::uint64_t{r.device} << 40 ^ page, r.op))
+            count_reuse(op, *gap);
     }
+}
+
+void TraceStatistics::count_reuse(OfOp& op, std::uint64_t gap) {
+    for (std::size_t w = 0; w < reuse_windows.size(); ++w)
+        op.reused[w] += gap <= reuse_windows[w] ? 1 : 0;
+}
+
+Json TraceStatistics::reuse_of(const OfOp& op) {
+    Json reuse;
+    for (std::size_t w = 0; w < reuse_windows.size(); ++w) {
+        const std::string window = w + 1 == reuse_windows.size() ? "any" : fmt::format("{}", reuse_windows[w]);
+        reuse.add(window, 100.0 * static_cast<double>(op.reused[w]) / static_cast<double>(std::max<std::uint64_t>(1, op.pages_touched)));
+    }
+    return reuse;
 }
 
 Json TraceStatistics::to_json() const {
@@ -86,6 +108,8 @@ Json TraceStatistics::to_json() const {
                          {"read_pages_4k", pages_->read},
                          {"written_pages_4k", pages_->written},
                          {"page_writes_per_written_page", mean(write.pages_touched, pages_->written)},
+                         {"read_reuse_percent", reuse_of(read)},
+                         {"write_reuse_percent", reuse_of(write)},
                          {"sequential_percent", share(strict_, all)},
                          {"near_sequential_percent", share(near_, all)},
                          {"aligned_4k_percent", share(aligned_, all)},

@@ -1,0 +1,78 @@
+/// Which of n things is asked for next: the distributions that block benchmarks know, by rank.
+///
+/// Idea       A distribution gives a rank; rank 0 is the most popular. Where the popular ones lie is another question: ScatteredOrder.
+/// Invariant  Same specification, n and seed: same ranks on every host. A rank is below n.
+/// Cost       O(1) a draw whatever n is, no table: zipf by rejection from its envelope (1.1 draws or so, 60 ns), the others one draw.
+/// Source     Hoermann and Derflinger, Rejection-inversion to generate variates from monotone discrete distributions, 1996; pareto as fio defines it:
+///            rank = n u^(log h / log(1 - h)), so that the share h of the things gets the share 1 - h of the requests.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+
+namespace flashlab {
+
+enum class DistributionKind : std::uint8_t { uniform, sequential, zipf, pareto, hotspot };
+
+struct DistributionSpec {
+    DistributionKind kind = DistributionKind::uniform;
+    double parameter = 0;   ///< zipf: theta; pareto: h; hotspot: share of the things that is hot
+    double probability = 0; ///< hotspot: share of the requests that go there
+    friend bool operator==(const DistributionSpec&, const DistributionSpec&) = default;
+};
+
+/// "uniform", "sequential", "zipf:0.9" (theta 0.01 to 5), "pareto:0.2" (h above 0, below 0.5), "hotspot:0.2,0.8" (share, probability). "random" is uniform.
+[[nodiscard]] std::expected<DistributionSpec, std::string> parse_distribution(std::string_view text);
+
+class RandomDistribution {
+public:
+    /// `count` > 0.
+    RandomDistribution(const DistributionSpec& spec, std::uint64_t count);
+    [[nodiscard]] std::uint64_t rank(Random& random);
+
+private:
+    [[nodiscard]] double area(double x) const;
+    [[nodiscard]] double inverse_area(double y) const;
+    [[nodiscard]] double height(double x) const;
+    [[nodiscard]] std::uint64_t zipf_rank(Random& random) const;
+
+    DistributionSpec spec_;
+    std::uint64_t count_;
+    std::uint64_t next_ = 0; ///< of sequential
+    std::uint64_t hot_ = 0;  ///< of hotspot
+    double exponent_ = 0;    ///< of pareto
+    double area_begin_ = 0, area_end_ = 0, sure_ = 0; ///< of zipf
+};
+
+/// A permutation of [0, n) without a pattern, so that what is popular is not one run of addresses and neighbours are not visited at a fixed distance.
+///
+/// Idea       Mixing steps that are bijections of the next power of two, repeated until the result is below n.
+/// Cost       Two walks or fewer on average, 5 ns each.
+class ScatteredOrder {
+public:
+    /// 0 < n <= 2^40.
+    explicit ScatteredOrder(std::uint64_t n);
+    [[nodiscard]] std::uint64_t at(std::uint64_t index) const {
+        do
+            index = mixed(index);
+        while (index >= n_);
+        return index;
+    }
+
+private:
+    [[nodiscard]] std::uint64_t mixed(std::uint64_t x) const {
+        for (const std::uint64_t factor : {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu}) {
+            x = (x * factor + (factor >> 32)) & mask_;
+            x ^= x >> shift_;
+        }
+        return x;
+    }
+    std::uint64_t n_, mask_;
+    unsigned shift_;
+};
+
+} // namespace flashlab
