@@ -5,11 +5,13 @@
 
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
+#include "tools/reproduce/hybrid_ftl.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::string_view dumbo = "Kang et al., A multi-channel architecture for high-performance NAND flash-based storage system, 2007";
+constexpr std::string_view hybrid = "Kim et al., A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems, 2008";
 
 constexpr std::array all{
     Experiment{"mc-fig11", dumbo, "Throughput over request size, striping over 1, 2 and 4 channels", run_mc_fig11},
@@ -18,6 +20,7 @@ constexpr std::array all{
     Experiment{"mc-fig14", dumbo, "Throughput of all ways to use four channels, pipelined", run_mc_fig14},
     Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
     Experiment{"mc-fig16", dumbo, "What applications get through Linux and the FTL, over the block size", run_mc_fig16},
+    Experiment{"hy-fig11", hybrid, "FTL level: throughput over request size, log blocks against a page map in PRAM", run_hy_fig11},
 };
 
 } // namespace

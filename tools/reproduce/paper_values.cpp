@@ -30,6 +30,10 @@ constexpr std::array values{
     Value{"mc-fig14", "read S2:I2 pipelined over S1:I1, times", 4096, 2.3},
     Value{"mc-fig14", "write S2:I2 pipelined over S1:I1, times", 4096, 3.6},
     Value{"mc-fig16", "read over raw, times", 131072, 0.8}, // section 5.2
+    // Kim et al. 2008. Section 5.2.
+    Value{"hy-fig11", "raw write, MB/s", 2048, 1.73},
+    Value{"hy-fig11", "raw read, MB/s", 2048, 4.24},
+    Value{"hy-fig11", "random write, hftl over log_block, times", 8192, 42},
 };
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
@@ -44,6 +48,7 @@ constexpr std::string_view same = "both exhibit the same maximum throughput (5.1
 constexpr std::string_view degraded = "with a sub-request below the page size the throughput is degraded (5.1.4)";
 constexpr std::string_view effective = "striping is very effective in reducing the average service time (5.1.4)";
 constexpr std::string_view no_reduction = "interleaving does not reduce the service time of individual requests (5.1.4)";
+constexpr std::string_view lld_level = "the performance of both FTLs reaches LLD level performance for sequential access patterns (5.2)";
 
 constexpr std::array words{
     Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
@@ -79,6 +84,12 @@ constexpr std::array words{
     Words{"mc-fig16", "asynchronous writes are roughly independent of the block size", "roughly the same throughput independent of the block size (5.2)"},
     Words{"mc-fig16", "asynchronous writes fall slightly with the block size", "the write operation shows the lower throughput as the block size increases (5.2)"},
     Words{"mc-fig16", "small synchronous writes cannot use the parallelism", "the small block size cannot fully exploit the parallelism (5.2)"},
+
+    Words{"hy-fig11", "sequential writes reach raw speed on both translation layers", lld_level},
+    Words{"hy-fig11", "sequential reads reach raw speed on both translation layers", lld_level},
+    Words{"hy-fig11", "random writes of hftl do not depend on the request size", "our hFTL always shows stable performance (5.2)"},
+    Words{"hy-fig11", "random writes of log_block fall with the request size", "the performance of LBFTL is getting lower as the I/O request unit size is getting smaller (5.2)"},
+    Words{"hy-fig11", "random writes of 8 KB: hftl is some 40 times as fast (30 to 50)", "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
 };
 
 } // namespace

@@ -1,0 +1,61 @@
+/// The board of Kim et al. 2008: 1 GB of MLC flash and 64 MB of PRAM behind one CPU, one request at a time.
+///
+/// Idea       The preset with a choice of translation layer; whoever drives it waits for each request before the next, as the paper's firmware does.
+/// Invariant  The clock is the end of the last request. Payload is not kept.
+/// Cost       A device of the preset takes about 10 MB of the host's RAM, and 64 MB of PRAM that are touched where they are used.
+/// Source     Kim et al. 2008, section 5.1 and Table 1; HY8.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tools/virtual_device.h"
+
+namespace flashlab {
+
+struct HybridChoice {
+    std::string_view scheme = "hftl";
+    std::uint32_t blocks = 4096;           ///< a quick run takes fewer
+    std::uint32_t reserved_permille = 50;  ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
+    std::uint32_t mapping_unit_pages = 1;
+};
+
+class HybridDevice {
+public:
+    [[nodiscard]] static std::expected<DevicePlan, std::string> plan(const HybridChoice& choice);
+    /// Started and empty.
+    [[nodiscard]] static std::expected<HybridDevice, std::string> make(const HybridChoice& choice);
+
+    /// The request has been answered when the clock stands where they leave it.
+    [[nodiscard]] std::expected<void, std::string> write(std::uint64_t byte, std::uint32_t bytes);
+    [[nodiscard]] std::expected<void, std::string> read(std::uint64_t byte, std::uint32_t bytes);
+    /// Every byte of [0, bytes), front to back.
+    [[nodiscard]] std::expected<void, std::string> fill(std::uint64_t bytes);
+
+    [[nodiscard]] SimTime now() const { return now_; }
+    void set_clock(SimTime now);
+    [[nodiscard]] std::uint64_t bytes() const { return plan_.logical_bytes; }
+    [[nodiscard]] Device& device() { return *device_; }
+    [[nodiscard]] const DevicePlan& plan() const { return plan_; }
+
+private:
+    HybridDevice(DevicePlan plan, std::unique_ptr<NullEventSink> events, std::unique_ptr<Device> device)
+        : plan_{std::move(plan)}, events_{std::move(events)}, device_{std::move(device)}, now_{device_->ready_at()} {}
+    std::expected<void, std::string> answer(const DeviceResult<SimTime>& result);
+
+    DevicePlan plan_;
+    std::unique_ptr<NullEventSink> events_; ///< outlives the device
+    std::unique_ptr<Device> device_;
+    SimTime now_;
+};
+
+/// LLD level (section 5.2): pages of one block after another, without a translation layer, in MB/s.
+struct RawSpeed {
+    double read = 0;
+    double write = 0;
+};
+[[nodiscard]] std::expected<RawSpeed, std::string> measure_raw_speed();
+
+} // namespace flashlab
