@@ -135,6 +135,8 @@ public:
     /// again: until the file is clean, and while freed pages that it needs are being trimmed.
     [[nodiscard]] virtual FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) = 0;
+    /// The pages of a file that is allocated in full and has nothing cached, as a device; EINVAL where it has holes. Valid while nothing else touches the file.
+    [[nodiscard]] virtual FsResult<std::unique_ptr<BlockDevice>> device_of(Ino ino) = 0;
     /// At most 1 MiB a call: returns what it copied. again: as write.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
                                                                     std::uint64_t bytes) = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
+#include "fs/extents_device.h"
 #include "fs/file_flags.h"
 #include "fs/file_system_impl.h"
 
@@ -142,6 +143,22 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     if (inode.committed_size != record.size) inode.tail_zeroed = sim_never;
     inode.committed_size = record.size;
     return done;
+}
+
+FsResult<std::unique_ptr<BlockDevice>> FileSystemImpl::device_of(Ino ino) {
+    const auto found = get_regular(ino);
+    if (!found) return std::unexpected(found.error());
+    Inode& inode = **found;
+    const std::uint64_t pages = page_of(inode.record.size);
+    const std::uint64_t per_page = page_bytes_ / sector_bytes;
+    std::vector<ExtentsDevice::Run> runs;
+    Extent extent;
+    for (std::uint64_t page = 0; page < pages; page = extent.end()) {
+        if (inode.delayed_pages != 0 || !extents_.find(ino, page, extent)) return std::unexpected(FsError{EINVAL});
+        const std::uint64_t n = std::min(extent.end(), pages) - page;
+        runs.push_back({.at = page * per_page, .first = extent.first * per_page, .sectors = n * per_page});
+    }
+    return std::make_unique<ExtentsDevice>(device_, std::move(runs));
 }
 
 /// The first page at or after `page` that holds data, in the cache or on the device.

@@ -76,6 +76,7 @@ public:
     FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark) override;
     FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override;
     FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override;
+    FsResult<std::unique_ptr<BlockDevice>> device_of(Ino ino) override;
     FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) override;
     FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset, std::uint64_t bytes) override;
 

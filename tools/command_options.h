@@ -39,6 +39,9 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     c.add_option("--ftl", choice.ftl, "Translation layer");
     add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
     c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");
+    c.add_option("--events", choice.events_file, "Event log of the run: an SQLite file for flashlab query; with --device DIR/events.db is the default");
+    c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
 }
 
 } // namespace flashlab

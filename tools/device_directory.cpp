@@ -263,7 +263,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     else
         opened->complain_(history.error());
     const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
-    EventLogConfig log{.path = name + "/events.db",
+    EventLogConfig log{.path = options.log_path.empty() ? name + "/events.db" : options.log_path,
                        .level = options.log,
                        .keep_bytes = options.log_keep_bytes,
                        .kind = options.kind,

@@ -39,6 +39,7 @@ enum class DeviceAccess : std::uint8_t { use, check, look };
 struct OpenOptions {
     DeviceAccess access = DeviceAccess::use;
     EventLevel log = EventLevel::none;
+    std::string log_path{};                         ///< empty: DIR/events.db
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
     FsOptions fs;

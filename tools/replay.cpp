@@ -1,8 +1,6 @@
 #include "tools/replay.h"
 
 #include <algorithm>
-#include <queue>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,108 +8,13 @@
 #include "tools/traces/trace_fields.h"
 
 namespace flashlab {
-namespace {
 
-using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
-
-/// Lets the device do what is due by `now`, in the order of its own wishes.
-class DeviceClock {
-public:
-    explicit DeviceClock(Device& device) : device_{device} {}
-    void pass(SimTime now) {
-        while (wake_ <= now) {
-            const SimTime at = wake_;
-            wake_ = std::max(device_.ssd().tick(at), at + Duration{1});
-        }
-        device_.settle(now);
-    }
-    /// Work may have become due at once.
-    void wake_at(SimTime now) { wake_ = std::min(wake_, now); }
-
-private:
-    Device& device_;
-    SimTime wake_ = sim_start;
-};
-
-DeviceResult<SimTime> issue_piece(Ssd& ssd, TraceOp op, const AddressPiece& piece, SimTime now) {
-    const std::uint64_t first = piece.offset / sector_bytes;
-    const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first;
-    if (op == TraceOp::trim)
-        return ssd.trim(Sector{first}, sectors, now);
-    const auto count = static_cast<std::uint32_t>(sectors);
-    return op == TraceOp::read ? ssd.read(Sector{first}, count, {}, now) : ssd.write(Sector{first}, count, {}, WriteDurability::volatile_ok, now);
+std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
+    return run_requests(sectors_target(*space.device, *space.disk, fit, space.payload), next, speed, begin, watch);
 }
 
-/// All pieces arrive together; the request is answered with the last of them.
-std::expected<SimTime, std::string> issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit, SimTime now) {
-    const auto pieces = fit.place(request);
-    if (!pieces)
-        return std::unexpected(pieces.error());
-    SimTime done = now;
-    if (request.op == TraceOp::flush) {
-        const auto flushed = ssd.flush(now);
-        if (!flushed)
-            return std::unexpected(to_text(flushed.error()));
-        return *flushed;
-    }
-    for (const AddressPiece& piece : **pieces) {
-        const auto answered = issue_piece(ssd, request.op, piece, now);
-        if (!answered)
-            return std::unexpected(to_text(answered.error()));
-        done = std::max(done, *answered);
-    }
-    return done;
-}
-
-void count(RunTally& tally, TraceOp op, Duration latency) {
-    tally.all.add(latency);
-    if (op == TraceOp::read) {
-        ++tally.reads;
-        tally.read.add(latency);
-    } else if (op == TraceOp::write) {
-        ++tally.writes;
-        tally.write.add(latency);
-    } else {
-        ++(op == TraceOp::trim ? tally.trims : tally.flushes);
-    }
-}
-
-} // namespace
-
-std::expected<RunTally, std::string> replay(Device& device, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin) {
-    RunTally tally;
-    tally.begin = tally.end = begin;
-    DeviceClock clock{device};
-    Completions in_flight;
-    SimTime now = begin;
-    TraceRequest request;
-    for (;;) {
-        const auto more = next(request);
-        if (!more)
-            return std::unexpected(more.error());
-        if (!*more)
-            return tally;
-        if (speed.depth == 0) {
-            const auto since = static_cast<double>(request.time_ns) / speed.factor;
-            now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
-        } else if (in_flight.size() == speed.depth) {
-            now = std::max(now, in_flight.top());
-            in_flight.pop();
-        }
-        clock.pass(now);
-        const auto done = issue(device.ssd(), request, fit, now);
-        if (!done)
-            return std::unexpected(fmt::format("request {}: {}", tally.requests() + 1, done.error()));
-        clock.wake_at(*done);
-        if (speed.depth != 0)
-            in_flight.push(*done);
-        tally.end = std::max(tally.end, *done);
-        count(tally, request.op, *done - now);
-    }
-}
-
-std::expected<SimTime, std::string> precondition(Device& device, const Precondition& what, std::uint64_t seed, SimTime now) {
-    const auto identity = device.ssd().identify();
+std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now) {
+    const auto identity = space.disk->identify();
     const std::uint64_t unit = identity.atomic_unit_bytes;
     const std::uint64_t bytes = identity.sectors * sector_bytes / 100 * what.fill_percent / unit * unit;
     if (bytes == 0)
@@ -124,7 +27,7 @@ std::expected<SimTime, std::string> precondition(Device& device, const Precondit
         at += request.bytes;
         return request.bytes != 0;
     };
-    auto filled = replay(device, fill, fit, closed, now);
+    auto filled = replay(space, fill, fit, closed, now);
     if (!filled)
         return std::unexpected("precondition, filling: " + filled.error());
     Random random{seed};
@@ -133,7 +36,7 @@ std::expected<SimTime, std::string> precondition(Device& device, const Precondit
         request = {0, random.below(bytes / unit) * unit, unit, 0, TraceOp::write};
         return left-- != 0;
     };
-    auto overwritten = replay(device, overwrite, fit, closed, filled->end);
+    auto overwritten = replay(space, overwrite, fit, closed, filled->end);
     if (!overwritten)
         return std::unexpected("precondition, overwriting: " + overwritten.error());
     return overwritten->end;

@@ -1,24 +1,27 @@
-/// Requests of a trace on a device, in virtual time.
+/// Requests of a trace on a device, in virtual time, and what is on the device before.
 ///
-/// Idea       Open loop: a request arrives when the trace says. Closed loop: the next arrives when one of `depth` in flight is answered.
-/// Invariant  Served = read: every request of the trace that is taken is issued once and answered once, or the replay ends with an error.
-/// Cost       A virtual call a piece of a request; nothing allocated a request in steady state.
+/// Idea       run_loop.h with a device's sectors as target.
+/// Invariant  As run_requests().
+/// Cost       As run_requests(), and a virtual call a piece of a request.
 #pragma once
 
 #include <expected>
-#include <functional>
 #include <string>
 
-#include "tools/device.h"
-#include "tools/run_report.h"
-#include "tools/traces/address_fit.h"
+#include "tools/run_loop.h"
 
 namespace flashlab {
 
-struct ReplaySpeed {
-    std::uint32_t depth = 0;  ///< 0 = open loop
-    double factor = 1;        ///< open loop: the trace's clock runs this much faster
+/// What a load on sectors may use: the whole of a drive, unless another disk is named.
+struct RunSpace {
+    RunSpace(Device& whole) : device{&whole}, disk{&whole.ssd()}, begin{whole.ready_at()} {} // NOLINT(google-explicit-constructor): a drive is such a space
+    [[nodiscard]] std::uint64_t bytes() const { return disk->identify().sectors * sector_bytes; }
+    Device* device;
+    BlockDevice* disk;
+    PayloadStamp* payload = nullptr; ///< null: nobody wants the bytes
+    SimTime begin;
 };
+
 /// "open", "closed:8", "10x".
 [[nodiscard]] std::expected<ReplaySpeed, std::string> parse_replay_speed(const std::string& text);
 
@@ -29,11 +32,9 @@ struct Precondition {
 /// "fill:90,random:2x", "90", "0.9,random": what is on the device before the run.
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
 /// When it is done. Written with requests of 1 MiB, then of one logical page; none of it counts in a report.
-[[nodiscard]] std::expected<SimTime, std::string> precondition(Device& device, const Precondition& what, std::uint64_t seed, SimTime now);
+[[nodiscard]] std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now);
 
-/// The next request, or none at the end.
-using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&)>;
-
-[[nodiscard]] std::expected<RunTally, std::string> replay(Device& device, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin);
+[[nodiscard]] std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
+                                                          const RunWatch& watch = {});
 
 } // namespace flashlab

@@ -86,6 +86,16 @@ code 0 replay "$work/two.spc" --ftl page_map --size 64M --json
 code 0 replay "$work/two.spc" --speed closed:4 --size 64M --precondition fill:10
 code 1 replay "$work/two.spc" --format msr
 code 2 replay "$work/two.spc" --speed never
+code 0 replay "$work/two.spc" --size 64M --events "$work/run.db" --log all
+code 0 query "$work/run.db" "SELECT count(*) FROM nand_op"
+code 0 bench --size 64M --io-size 1M --events "$work/run.db"
+[[ $("$FLASHLAB" query "$work/run.db" --csv "SELECT group_concat(kind) FROM run") == *replay,bench* ]] || wrong "two runs in one log"
+code 2 replay "$work/two.spc" --size 64M --log all
+code 2 replay "$work/two.spc" --device "$dev" --ftl dftl
+code 1 replay "$work/two.spc" --device "$work/nowhere"
+code 0 replay "$work/two.spc" --device "$dev" --log requests --json
+grep -q '"sectors_verified":8' "$work/out" || wrong "replay --device verified nothing"
+code 0 fsck "$dev"
 code 2 replay "$work/two.spc" --ftl nosuch
 "$FLASHLAB" replay "$work/two.spc" --size 64M --json > "$work/a.json"
 code 0 compare "$work/a.json" "$work/a.json"

@@ -156,6 +156,7 @@ public:
         return two_steps();
     }
     FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override { return two_steps(); }
+    FsResult<std::unique_ptr<BlockDevice>> device_of(Ino) override { return std::unexpected(FsError{EINVAL}); }
     FsResult<SimTime> allocate(const FsCall& call, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override {
         Node& node = nodes_.at(ino.value());
         if (mode == FallocateMode::punch_hole) std::fill_n(node.data.begin() + static_cast<std::ptrdiff_t>(offset), bytes, '\0');

@@ -1,0 +1,139 @@
+#include "tools/run_loop.h"
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/payload_stamp.h"
+
+namespace flashlab {
+namespace {
+
+using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
+
+/// Lets the device do what is due by `now`, in the order of its own wishes.
+class DeviceClock {
+public:
+    explicit DeviceClock(Device& device) : device_{device} {}
+    void pass(SimTime now) {
+        while (wake_ <= now) {
+            const SimTime at = wake_;
+            wake_ = std::max(device_.ssd().tick(at), at + Duration{1});
+        }
+        device_.settle(now);
+    }
+    void wake_at(SimTime now) { wake_ = std::min(wake_, now); }
+
+private:
+    Device& device_;
+    SimTime wake_ = sim_start;
+};
+
+void count(RunTally& tally, TraceOp op, Duration latency) {
+    tally.all.add(latency);
+    if (op == TraceOp::read) {
+        ++tally.reads;
+        tally.read.add(latency);
+    } else if (op == TraceOp::write) {
+        ++tally.writes;
+        tally.write.add(latency);
+    } else {
+        ++(op == TraceOp::trim ? tally.trims : tally.flushes);
+    }
+}
+
+/// All pieces of a request arrive together; it is answered with the last of them.
+struct SectorsTarget {
+    DeviceClock clock;
+    BlockDevice& disk;
+    AddressFit& fit;
+    PayloadStamp* payload;
+
+    std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
+        if (request.op == TraceOp::flush)
+            return told(disk.flush(now));
+        const auto pieces = fit.place(request);
+        if (!pieces)
+            return std::unexpected(pieces.error());
+        SimTime done = now;
+        for (const AddressPiece& piece : **pieces) {
+            const auto answered = issue_piece(request.op, piece, now);
+            if (!answered)
+                return answered;
+            done = std::max(done, *answered);
+        }
+        return done;
+    }
+    std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, SimTime now) {
+        const Sector first{piece.offset / sector_bytes};
+        const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
+        if (op == TraceOp::trim)
+            return told(disk.trim(first, sectors, now));
+        const auto n = static_cast<std::uint32_t>(sectors);
+        if (op == TraceOp::write)
+            return told(disk.write(first, n, payload == nullptr ? std::span<const std::byte>{} : payload->stamped(first, n), WriteDurability::volatile_ok, now));
+        if (payload == nullptr)
+            return told(disk.read(first, n, {}, now));
+        const std::span<std::byte> to = payload->room(n);
+        auto done = told(disk.read(first, n, to, now));
+        if (done)
+            if (auto wrong = payload->find_wrong(first, to))
+                return std::unexpected(std::move(*wrong));
+        return done;
+    }
+    static std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
+        if (!done)
+            return std::unexpected(to_text(done.error()));
+        return *done;
+    }
+};
+
+} // namespace
+
+std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
+    RunTally tally;
+    tally.begin = tally.end = begin;
+    Completions in_flight;
+    SimTime now = begin;
+    TraceRequest request;
+    for (std::uint64_t until_look = watch.every;;) {
+        const auto more = next(request);
+        if (!more)
+            return std::unexpected(more.error());
+        if (!*more)
+            return tally;
+        if (speed.depth == 0) {
+            const auto since = static_cast<double>(request.time_ns) / speed.factor;
+            now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
+        } else if (in_flight.size() == speed.depth) {
+            now = std::max(now, in_flight.top());
+            in_flight.pop();
+        }
+        target.pass(now);
+        const auto done = target.issue(request, now);
+        if (!done)
+            return std::unexpected(fmt::format("request {}: {}", tally.requests() + 1, done.error()));
+        target.work_at(*done);
+        if (speed.depth != 0)
+            in_flight.push(*done);
+        tally.end = std::max(tally.end, *done);
+        count(tally, request.op, *done - now);
+        if (watch.every == 0 || --until_look != 0)
+            continue;
+        until_look = watch.every;
+        if (!watch.look(tally))
+            return tally;
+    }
+}
+
+RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload) {
+    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload);
+    return {.issue = [shared](const TraceRequest& request, SimTime now) { return shared->issue(request, now); },
+            .pass = [shared](SimTime now) { shared->clock.pass(now); },
+            .work_at = [shared](SimTime now) { shared->clock.wake_at(now); }};
+}
+
+} // namespace flashlab

@@ -1,0 +1,48 @@
+/// Requests against something that answers in virtual time: the one loop of replay, bench and preconditioning.
+///
+/// Idea       Open loop: a request arrives when its time says. Closed loop: the next arrives when one of `depth` in flight is answered.
+/// Invariant  Served = read: every request that is taken is issued once and answered once, or the run ends with an error that numbers it.
+/// Cost       Two indirect calls a request; nothing allocated a request in steady state.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <string>
+
+#include "tools/device.h"
+#include "tools/run_report.h"
+#include "tools/traces/address_fit.h"
+
+namespace flashlab {
+
+class PayloadStamp;
+
+struct ReplaySpeed {
+    std::uint32_t depth = 0;  ///< 0 = open loop
+    double factor = 1;        ///< open loop: the trace's clock runs this much faster
+};
+
+/// The next request, or none at the end.
+using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&)>;
+
+/// What is driven.
+struct RunTarget {
+    std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now)> issue;
+    /// Lets what is due by then happen; `work_at`: something may have become due.
+    std::function<void(SimTime now)> pass;
+    std::function<void(SimTime now)> work_at = [](SimTime) {};
+};
+
+/// Told after requests; false ends the run.
+struct RunWatch {
+    std::uint64_t every = 0; ///< requests; 0 = never
+    std::function<bool(const RunTally& tally)> look{};
+};
+
+[[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
+                                                                const RunWatch& watch = {});
+
+/// A device's sectors. `disk` is what the addresses mean: the whole drive, or a part of it; `payload`: null where nobody wants the bytes. All outlive the target.
+[[nodiscard]] RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload);
+
+} // namespace flashlab
