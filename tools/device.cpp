@@ -9,7 +9,7 @@
 
 #include "base/contract.h"
 #include "ftl/make_ftl.h"
-#include "tools/cut_outcomes.h"
+#include "crash/seeded_outcomes.h"
 
 namespace flashlab {
 
