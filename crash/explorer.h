@@ -41,6 +41,7 @@ public:
                                                                                     Sabotage* sabotage = nullptr);
     [[nodiscard]] std::uint32_t units() const { return units_; }
     [[nodiscard]] const SsdConfig& config() const { return config_; }
+    [[nodiscard]] const std::string& device() const { return device_name_; }
 
     /// Every moment, every outcome. Adds to the report.
     void exhaust(const Workload& workload, const ExploreLimits& limits, ExploreReport& report);

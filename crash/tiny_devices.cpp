@@ -65,14 +65,20 @@ std::vector<std::string> tiny_devices() {
     return names;
 }
 
+std::expected<CellType, std::string> cell_of(std::string_view name) {
+    const auto known = std::ranges::find(cells, name, [](const auto& c) { return std::string_view{c.first}; });
+    if (known == std::end(cells)) return std::unexpected(fmt::format("'{}' is no cell type; there are: slc, mlc, tlc", name));
+    return known->second;
+}
+
 std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme) {
     const std::size_t dash = std::min(name.find('-'), name.size());
     auto config = shaped(name.substr(0, dash));
     if (!config) return config;
     const std::string cell = dash == name.size() ? "" : name.substr(dash + 1);
-    const auto known = std::ranges::find(cells, cell, [](const auto& c) { return std::string{c.first}; });
-    if (known == std::end(cells)) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
-    config->nand.geometry.cell = known->second;
+    const auto known = cell_of(cell);
+    if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
+    config->nand.geometry.cell = *known;
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

@@ -8,6 +8,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ftl/ssd_config.h"
@@ -19,6 +20,9 @@ namespace flashlab {
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();
+
+/// "slc", "mlc", "tlc".
+[[nodiscard]] std::expected<CellType, std::string> cell_of(std::string_view name);
 
 /// The configuration of a tiny device for a scheme; the reason when there is no such device or the scheme refuses it.
 [[nodiscard]] std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme);

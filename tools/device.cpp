@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "crash/seeded_outcomes.h"
 #include "ftl/make_ftl.h"
-#include "tools/cut_outcomes.h"
 #include "tools/device_plan.h"
 
 namespace flashlab {

@@ -1,13 +1,9 @@
 /// The contract C10 to C15 of the crash model on the whole stack: random programs, random instants, random outcomes, cuts in recovery.
 /// A failure prints its seed; the same seed is the same run.
 #include "tests/support/catch.h"
-#include "tests/support/crash/crash_rig.h"
+#include "crash/fs/crash_rig.h"
 
 using namespace flashlab;
-using flashlab::test::CrashRig;
-using flashlab::test::FsStackConfig;
-using flashlab::test::tiny_journal_stack;
-using flashlab::test::tiny_stack;
 
 namespace {
 

@@ -105,12 +105,13 @@ public:
         now = random.chance(1, 2) ? std::max(now, done) : now + Duration{static_cast<std::int64_t>(random.below(300'000))};
     }
 
+    void check_unit(std::uint32_t unit) {
+        read_unit(unit);
+        if (!model_->shows_newest(unit, page_)) FAIL(model_->explain(unit, page_, forever));
+    }
     void check_all() {
         require_sound();
-        for (std::uint32_t u = 0; u < units(); ++u) {
-            read_unit(u);
-            if (!model_->shows_newest(u, page_)) FAIL(model_->explain(u, page_, forever));
-        }
+        for (std::uint32_t u = 0; u < units(); ++u) check_unit(u);
     }
     void require_sound() {
         const auto problems = ssd().check();

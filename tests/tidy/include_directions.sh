@@ -20,6 +20,7 @@ fi
 awk '
 function folder_of(path) {
     if (path ~ /^fs\/fuse\//) return "fs/fuse"
+    if (path ~ /^crash\/fs\//) return "crash/fs"
     sub(/\/.*/, "", path)
     return path
 }
@@ -66,10 +67,11 @@ BEGIN {
     allow("pram", "pram base")
     allow("ftl", "ftl nand pram base")
     allow("crash", "crash ftl nand pram base")
+    allow("crash/fs", "crash/fs crash fs ftl nand pram base")
     allow("fs", "fs pram base")
     allow("fs/fuse", "fs/fuse fs base")
-    allow("tools", "tools fs/fuse fs crash ftl nand pram base")
-    allow("tests", "tests tools fs/fuse fs crash ftl nand pram base")
+    allow("tools", "tools fs/fuse crash/fs fs crash ftl nand pram base")
+    allow("tests", "tests tools fs/fuse crash/fs fs crash ftl nand pram base")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
     library_of("^sqlite3", "tools")
     library_of("^CLI\\/", "tools")

@@ -8,7 +8,7 @@ failures=0
 
 plant() { # FILE LINE
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash" "$tree/fs/fuse" "$tree/tools" "$tree/tests/support"
+    mkdir -p "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tools" "$tree/tests/support"
     printf '#include "base/id.h"\n#include <vector>\n// the wall says steady_clock\n' > "$tree/base/id.h"
     printf '%s\n' "$2" >> "$tree/$1"
 }
@@ -37,6 +37,8 @@ refuses nand/a.cpp '#include "ftl/ftl.h"'
 refuses ftl/a.h '#include "fs/file_system.h"'
 refuses ftl/a.h '#include "crash/reference_model.h"'
 refuses crash/a.h '#include "fs/file_system.h"'
+refuses crash/a.h '#include "crash/fs/fs_stack.h"'
+refuses crash/fs/a.h '#include "tools/json.h"'
 refuses crash/a.h '#include "tools/json.h"'
 refuses crash/a.cpp 'auto t = std::chrono::steady_clock::now();'
 refuses fs/a.h '#include "ftl/ssd.h"'
@@ -65,6 +67,7 @@ accepts fs/a.h '#include "ftl/block_device.h"'
 accepts fs/a.h '#include "pram/pram.h"'
 accepts ftl/a.h '#include "nand/geometry.h"'
 accepts crash/a.h '#include "ftl/make_ftl.h"'
+accepts crash/fs/a.h '#include "fs/file_system.h"'
 accepts fs/fuse/a.cpp '#include <fuse3/fuse_lowlevel.h>'
 accepts fs/fuse/a.cpp 'auto t = std::chrono::steady_clock::now();'
 accepts tools/a.cpp '#include "ftl/ssd.h"'

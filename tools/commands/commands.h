@@ -95,12 +95,26 @@ struct TraceCommandOptions {
 
 struct CrashExploreOptions {
     std::string ftl = "hftl", workload = "standard";
+    std::string metadata = "none"; ///< pram, journal: a file system above the drive
     std::string shape, cell;      ///< empty: chip and slc; all of them when states are drawn
     std::uint64_t states = 0;     ///< 0 = every one
     std::uint64_t in_a_row = 0;   ///< cuts on one image instead
     std::uint32_t cuts = 2;
     std::uint64_t seed = 1;
     bool shrinks = true, json = false;
+};
+
+struct CrashTortureOptions {
+    std::vector<std::string> command;
+    std::string check;            ///< for sh -c, in the mount; empty: fsck and a mount are the check
+    std::string device;           ///< cloned; empty: a new one of the following
+    std::string ftl, metadata, size = "256M";
+    std::string latency = "off";
+    std::string replay;           ///< a kept copy instead
+    std::string keep;             ///< where copies of failed states go; empty: here
+    std::uint64_t cuts = 10, seed = 1;
+    double within_s = 2;          ///< a cut comes at most so long after the mount
+    bool json = false;
 };
 
 struct ReproduceOptions {
@@ -131,7 +145,10 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_compare(const std::string& first, const std::string& second, bool json);
 [[nodiscard]] int run_reproduce(const ReproduceOptions& options);
 [[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_explore_file_system(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_replay_file_system(const std::string& id, bool json);
 [[nodiscard]] int run_crash_replay(const std::string& id, bool json);
+[[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
 [[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json);
 [[nodiscard]] int run_snapshot(const CopyOptions& options);
 [[nodiscard]] int run_clone(const CopyOptions& options);

@@ -1,21 +1,18 @@
 /// flashlab crash explore | replay: the crash harness of crash/ at the command line.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <ctime>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "crash/endurance.h"
 #include "crash/explorer.h"
+#include "crash/fs/fs_explorer.h"
 #include "crash/seeded_bugs.h"
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
 #include "tools/commands/commands.h"
+#include "tools/progress.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -25,45 +22,6 @@ namespace {
 constexpr std::uint64_t states_a_workload = 256;   // of drawn ones
 constexpr std::uint64_t states_to_shrink = 2'000'000;
 constexpr std::uint32_t steps_a_workload = 24;
-
-std::atomic<bool> interrupted{false};
-
-/// Ctrl-C ends an exploration with the report of what was done so far.
-class Interruptible {
-public:
-    Interruptible() { before_ = std::signal(SIGINT, [](int) { interrupted = true; }); }
-    ~Interruptible() { std::signal(SIGINT, before_); }
-    Interruptible(const Interruptible&) = delete;
-    Interruptible& operator=(const Interruptible&) = delete;
-
-private:
-    void (*before_)(int);
-};
-
-class Progress {
-public:
-    explicit Progress(std::string unit) : unit_{std::move(unit)}, shows_{::isatty(STDERR_FILENO) == 1} {}
-    ~Progress() {
-        if (shown_) fmt::print(stderr, "\r{:40}\r", "");
-    }
-    void at(std::uint64_t done) {
-        const double now = seconds();
-        if (!shows_ || now < next_) return;
-        next_ = now + 0.5;
-        shown_ = now > 1;
-        if (shown_) fmt::print(stderr, "\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now);
-    }
-    /// CPU time of this process: what a core manages when it is not shared.
-    [[nodiscard]] static double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-    [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-
-private:
-    std::string unit_;
-    bool shows_;
-    bool shown_ = false;
-    double next_ = 0;
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
 
@@ -79,7 +37,7 @@ Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& dev
     return Json::object({{"ftl", o.ftl},
                          {"devices", fmt::format("{}", fmt::join(devices, " "))},
                          {"exhaustive", o.states == 0},
-                         {"interrupted", interrupted.load()},
+                         {"interrupted", Interruptible::interrupted()},
                          {"seed", o.seed},
                          {"workloads", r.workloads},
                          {"states", r.states},
@@ -127,7 +85,7 @@ void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Rando
         return;
     }
     const std::uint64_t until = e.report.states + states;
-    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !interrupted) {
+    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !Interruptible::interrupted()) {
         const Workload w = e.workload ? *e.workload : Workload::random(random.next(), steps_a_workload, explorer.units());
         e.limits.states = until;
         explorer.sample(w, std::min(states_a_workload, until - e.report.states), random, e.limits, e.report);
@@ -135,7 +93,7 @@ void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Rando
 }
 
 void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from, Explorer& explorer) {
-    for (std::size_t i = from; i < e.report.violations.size() && !interrupted && o.shrinks; ++i)
+    for (std::size_t i = from; i < e.report.violations.size() && !Interruptible::interrupted() && o.shrinks; ++i)
         e.report.violations[i] = shrink(explorer, e.report.violations[i], states_to_shrink);
 }
 
@@ -145,7 +103,7 @@ int endure(const CrashExploreOptions& o) {
     const std::string device = (o.shape.empty() ? "chip" : o.shape) + "-" + (o.cell.empty() ? "slc" : o.cell);
     const auto result = endure_cuts(o.ftl, device, o.in_a_row, o.seed, nullptr, [&](const EnduranceReport& r) {
         progress.at(r.cuts);
-        return !interrupted;
+        return !Interruptible::interrupted();
     });
     if (!result) return complain(fmt::format("crash explore: {} on {}, seed {}: {}", o.ftl, device, o.seed, result.error()));
     const EnduranceReport& r = *result;
@@ -171,10 +129,10 @@ int endure(const CrashExploreOptions& o) {
 } // namespace
 
 int run_crash_explore(const CrashExploreOptions& o) {
-    interrupted = false;
     const std::vector<std::string> known = all_schemes();
     if (std::ranges::find(known, o.ftl) == known.end())
         return complain(fmt::format("crash explore: unknown translation layer '{}'; there are: {}", o.ftl, fmt::join(known, ", ")), exit_usage);
+    if (o.metadata != "none") return run_crash_explore_file_system(o);
     if (o.in_a_row != 0) return endure(o);
     Exploration e{.options = o, .workload = std::nullopt, .limits = {}, .report = {}};
     if (o.workload != "standard") {
@@ -187,30 +145,34 @@ int run_crash_explore(const CrashExploreOptions& o) {
     e.limits.cuts = o.cuts;
     e.limits.go_on = [&](const ExploreReport& r) {
         progress.at(r.states);
-        return !interrupted;
+        return !Interruptible::interrupted();
     };
     std::vector<std::string> done;
     const auto devices = devices_of(o);
     Random random{o.seed};
     double seconds = 0;
     std::string refusal;
-    for (std::size_t i = 0; i < devices.size() && !interrupted && e.report.violations.size() < e.limits.violations; ++i) {
-        const auto explorer = Explorer::make(o.ftl, devices[i]);
-        if (!explorer) {
-            refusal = explorer.error();
-            // Once for all cell types of a shape.
-            if (!o.cell.empty() || devices[i].ends_with("-slc"))
-                fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, devices[i], refusal);
+    std::vector<std::unique_ptr<Explorer>> explorers; // of the devices that the scheme accepts: the states are divided among these
+    for (const std::string& device : devices) {
+        auto explorer = Explorer::make(o.ftl, device);
+        if (explorer) {
+            explorers.push_back(std::move(*explorer));
             continue;
         }
-        done.push_back(devices[i]);
+        refusal = explorer.error();
+        // Once for all cell types of a shape.
+        if (!o.cell.empty() || device.ends_with("-slc"))
+            fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, device, refusal);
+    }
+    for (std::size_t i = 0; i < explorers.size() && !Interruptible::interrupted() && e.report.violations.size() < e.limits.violations; ++i) {
+        done.push_back(explorers[i]->device());
         const std::size_t found_before = e.report.violations.size();
         const double from = Progress::cpu_seconds();
         const std::uint64_t share =
-            o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (devices.size() - i));
-        explore_one(e, **explorer, share, random);
+            o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (explorers.size() - i));
+        explore_one(e, *explorers[i], share, random);
         seconds += Progress::cpu_seconds() - from;
-        shrink_found(e, o, found_before, **explorer);
+        shrink_found(e, o, found_before, *explorers[i]);
     }
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
     const Json json = report_of(o, done, e.report, seconds, progress.seconds());
@@ -249,6 +211,7 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
 }
 
 int run_crash_replay(const std::string& id, bool json) {
+    if (id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(id, json);
     const auto parsed = CrashCase::parse(id);
     if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
     if (parsed->cuts.size() > 2) return complain("crash replay: at most two cuts, the second during recovery from the first", exit_usage);

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "tests/support/crash/tree_model.h"
+#include "crash/fs/tree_model.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 namespace {
 
@@ -213,4 +213,4 @@ std::optional<std::string> TreeModel::compare_now(FileSystem& fs, SimTime now) c
     return compare(exact, seen);
 }
 
-} // namespace flashlab::test
+} // namespace flashlab

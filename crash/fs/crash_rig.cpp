@@ -1,10 +1,10 @@
-#include "tests/support/crash/crash_rig.h"
+#include "crash/fs/crash_rig.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace flashlab::test {
+namespace flashlab {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr SimTime::duration one_ms{1'000'000};
 } // namespace
 
 CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed)
-    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_)}, model_{config.ssd.nand.geometry.page_bytes * config.ssd.ftl.mapping_unit_pages, !config.journal} {
+    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_)}, model_{stack_->page_bytes(), !config.journal} {
     if (!trouble_.empty())
         return;
     now_ = stack_->ready_at();
@@ -168,4 +168,4 @@ std::optional<std::string> CrashRig::remount() {
     return judge(sim_never);
 }
 
-} // namespace flashlab::test
+} // namespace flashlab

@@ -1,10 +1,10 @@
-#include "tests/support/crash/tree_model.h"
+#include "crash/fs/tree_model.h"
 
 #include <sys/stat.h>
 
 #include <algorithm>
 
-namespace flashlab::test {
+namespace flashlab {
 
 namespace {
 
@@ -193,4 +193,4 @@ TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at) const {
     return nodes;
 }
 
-} // namespace flashlab::test
+} // namespace flashlab

@@ -18,7 +18,7 @@
 
 #include "fs/file_system.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 using Bytes = std::shared_ptr<const std::string>;
 
@@ -99,4 +99,4 @@ private:
     std::vector<ModelOp> ops_; ///< since the last cut
 };
 
-} // namespace flashlab::test
+} // namespace flashlab

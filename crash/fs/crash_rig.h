@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tests/support/crash/fs_stack.h"
-#include "tests/support/crash/tree_model.h"
+#include "crash/fs/fs_stack.h"
+#include "crash/fs/tree_model.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 class CrashRig {
 public:
@@ -90,4 +90,4 @@ private:
     std::uint64_t recoveries_cut_ = 0;
 };
 
-} // namespace flashlab::test
+} // namespace flashlab

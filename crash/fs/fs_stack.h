@@ -1,4 +1,4 @@
-/// The whole machine in virtual time: file system over drive over hFTL over flash and PRAM in memory, to be cut and opened again.
+/// The whole machine in virtual time: file system over drive over a translation layer over flash and PRAM in memory, to be cut and opened again.
 ///
 /// Idea       What a cut leaves lives in the two stores; everything above is built anew by open().
 /// Invariant  After cut() or kill() only open() is allowed. Nothing here knows a test framework: errors are texts, so that an explorer can use it.
@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "crash/scripted_outcomes.h"
 #include "fs/file_system.h"
 #include "ftl/ftl.h"
 #include "ftl/ssd.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 struct FsStackConfig {
     SsdConfig ssd;
@@ -26,10 +27,20 @@ struct FsStackConfig {
     bool journal = false; ///< metadata in a journal on the drive, not on PRAM
 };
 
-/// 2 MiB of SLC on two dies, blocks of eight 4 KiB pages: collections and trims come quickly.
+/// 2 MiB of SLC on two dies, blocks of eight 4 KiB pages, hFTL: collections and trims come quickly.
 [[nodiscard]] FsStackConfig tiny_stack();
 /// The same with metadata in a journal: 16 MiB of flash, as the journal wants 2 of them at least.
 [[nodiscard]] FsStackConfig tiny_journal_stack();
+
+/// Which of the tiny stacks: what `crash explore --metadata` chooses from.
+struct FsShape {
+    std::string scheme = "hftl";
+    bool journal = false;
+    std::string cell = "slc"; ///< slc, mlc or tlc
+    friend bool operator==(const FsShape&, const FsShape&) = default;
+};
+/// With as many blocks as the scheme needs; the reason when it refuses.
+[[nodiscard]] std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape);
 
 /// Notes when operations of flash and PRAM begin and end: the instants at which a cut can find something in flight.
 class InstantRecorder final : public EventSink {
@@ -61,7 +72,8 @@ public:
     [[nodiscard]] FileSystem& fs() { return *fs_; }
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] InstantRecorder& recorder() { return events_; }
-    [[nodiscard]] std::uint32_t unit_bytes() const { return ssd_->identify().atomic_unit_bytes; }
+    /// The drive's logical page.
+    [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
 
     void settle(SimTime now) { ssd_->settle(now); }
     [[nodiscard]] SimTime last_reserved_end() const { return ssd_->last_reserved_end(); }
@@ -70,6 +82,8 @@ public:
     /// The process dies: what was issued is complete.
     void kill() { drop(); }
     [[nodiscard]] std::expected<SimTime, std::string> shut_down(SimTime now);
+    /// Of all cuts so far.
+    [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
     /// fsck and the drive's own check, one line a problem.
     [[nodiscard]] std::vector<std::string> problems();
 
@@ -83,6 +97,8 @@ private:
     MemoryPageStore pages_;
     MemoryPramStore cells_;
     InstantRecorder events_;
+    OutcomeCounts outcomes_;
+    std::uint32_t page_bytes_ = 0;
     std::unique_ptr<NandArray> array_;
     std::unique_ptr<Pram> pram_;
     std::unique_ptr<Ftl> ftl_;
@@ -92,4 +108,4 @@ private:
     SimTime ready_at_ = sim_start;
 };
 
-} // namespace flashlab::test
+} // namespace flashlab

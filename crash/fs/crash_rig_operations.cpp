@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "tests/support/crash/crash_rig.h"
+#include "crash/fs/crash_rig.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 namespace {
 
@@ -338,4 +338,4 @@ void CrashRig::step() {
     }
 }
 
-} // namespace flashlab::test
+} // namespace flashlab

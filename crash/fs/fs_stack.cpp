@@ -1,14 +1,14 @@
-#include "tests/support/crash/fs_stack.h"
+#include "crash/fs/fs_stack.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
-#include "tools/cut_outcomes.h"
 
-namespace flashlab::test {
+namespace flashlab {
 
 FsStackConfig tiny_stack() {
     FsStackConfig c;
@@ -40,6 +40,18 @@ FsStackConfig tiny_journal_stack() {
     c.ssd.nand.geometry.blocks_per_plane = 64;
     c.ssd.nand.geometry.pages_per_block = 16;
     c.ssd.nand.geometry.planes_per_die = 2;
+    return c;
+}
+
+std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape) {
+    FsStackConfig c = shape.journal ? tiny_journal_stack() : tiny_stack();
+    const auto cell = cell_of(shape.cell);
+    if (!cell) return std::unexpected(cell.error());
+    c.ssd.nand.geometry.cell = *cell;
+    c.ssd.ftl.scheme = shape.scheme;
+    auto enough = with_enough_blocks(c.ssd);
+    if (!enough) return std::unexpected(enough.error());
+    c.ssd = std::move(*enough);
     return c;
 }
 
@@ -78,6 +90,7 @@ std::expected<void, std::string> FsStack::open_drive(SimTime now) {
         return std::unexpected(fmt::format("the drive does not recover: kind {}", static_cast<int>(recovered.error().kind)));
     opened_at_ = now;
     ready_at_ = recovered->done;
+    page_bytes_ = ssd_->identify().atomic_unit_bytes;
     return {};
 }
 
@@ -102,9 +115,10 @@ void FsStack::drop() {
 }
 
 void FsStack::cut(SimTime at, std::uint64_t seed) {
-    SeededCutOutcomes nand{seed};
-    SeededPramCutOutcomes pram{seed ^ 0x5eed};
-    ensure(ssd_->cut(at, nand, pram).has_value(), "FsStack: stores in memory do not fail");
+    Random draw{seed};
+    ScriptedOutcomes outcomes{outcomes_};
+    outcomes.begin(at, {}, &draw);
+    ensure(ssd_->cut(at, outcomes, outcomes).has_value(), "FsStack: stores in memory do not fail");
     drop();
 }
 
@@ -127,4 +141,4 @@ std::vector<std::string> FsStack::problems() {
     return lines;
 }
 
-} // namespace flashlab::test
+} // namespace flashlab

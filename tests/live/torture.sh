@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# crash torture: a right program passes, a wrong belief is caught, and the line that is printed shows the same again.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+
+begin 512
+export TMPDIR=$work
+# Each number is in the file before the next one is written: after a cut the file holds a prefix, and what was synced stays.
+program='i=$(cat n 2>/dev/null || echo 0); while [ $i -lt 100000 ]; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n || exit 0; done'
+check='[ ! -e n ] || grep -Eqx "[0-9]+" n'
+cuts=$(scaled 3 30)
+for metadata in pram journal; do
+    "$FLASHLAB" crash torture --cuts "$cuts" --within 0.5 --size 64M --metadata "$metadata" --seed 7 --check "$check" --json -- sh -c "$program" > "$work/out" ||
+        die "torture ($metadata): $(cat "$work/out")"
+    say "$metadata: $(cat "$work/out")"
+    grep -q "\"cuts\":$cuts,.*\"violations\":0," "$work/out" || die "not every cut was made"
+done
+say "--- a check that fails"
+code=0
+"$FLASHLAB" crash torture --cuts 2 --within 0.5 --size 64M --keep "$work" --check 'exit 3' -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] || die "a check that fails must end with 1, not $code"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err") || die "no replay line: $(cat "$work/err")"
+say "$line"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
+kept=$(echo "$work"/flashlab-cut-*)
+"$FLASHLAB" crash torture --replay "$kept" --check "$check" > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+say "--- a command that fails by itself"
+code=0
+"$FLASHLAB" crash torture --size 64M -- sh -c 'echo no such luck; exit 4' > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] && grep -q 'no such luck' "$work/err" || die "the command's own failure must be told: $(cat "$work/err")"
+say "ok: torture"
