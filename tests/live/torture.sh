@@ -3,6 +3,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
 source "$here/lib.sh"
+# shellcheck source=tests/live/loads.sh
+source "$here/loads.sh"
 
 begin 512
 export TMPDIR=$work

@@ -123,7 +123,8 @@ TEST_CASE("a key that describes the images may neither be changed nor be removed
         if (key.type == ConfigType::text)
             continue;
         DeviceConfig other = config;
-        if (!set_key(other, key.name, std::to_string(std::stoull(key.get(config)) + 1)))
+        const std::uint64_t step = key.name == "dram.size" ? 1u << 20 : 1; // a DRAM of one byte is refused for itself
+        if (!set_key(other, key.name, std::to_string(std::stoull(key.get(config)) + step)))
             continue;
         write(path, to_toml(other));
         CHECK(look(work / "device").empty() == (key.phase == ConfigPhase::mount));
@@ -153,6 +154,11 @@ TEST_CASE("whatever value a key is given, mkfs refuses it or makes a device that
             continue;
         const auto made = make_device_directory(work / "device", *plan, "", ExistingDevice::refuse);
         INFO((made ? "" : made.error()));
+        if (name.starts_with("dram.") && !made) { // only the scheme, once made, knows how small its maps may be
+            CHECK_THAT(made.error(), Contains("dram.size"));
+            CHECK_FALSE(files::exists(work / "device"));
+            continue;
+        }
         REQUIRE(made.has_value());
         CHECK(look(work / "device") == "");
         files::remove_all(work / "device");
