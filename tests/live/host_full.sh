@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The host's disk under the images runs full while the mount is written to: the daemon lives and answers with errors, what was acknowledged stays, fsck is clean.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+
+begin 256
+[[ $(id -u) -eq 0 ]] || skip "needs root, to mount a small host disk"
+mkdir "$work/small"
+mount -t tmpfs -o size=100m small "$work/small" 2> /dev/null || skip "cannot mount a tmpfs here"
+free_host_disk() { detach; stop_daemon; umount -l "$work/small" 2> /dev/null || true; }
+trap 'result=$?; free_host_disk; finish $result' EXIT
+device=$work/small/device
+
+make_device --size 512M
+mount_device --log requests
+write_one() { # NUMBER: its name is kept only when the fsync was acknowledged
+    head -c 1048576 /dev/urandom > "$work/source"
+    dd if="$work/source" of="$mnt/f$1" bs=256k conv=fsync 2> /dev/null || return 1
+    echo "$(sha256sum < "$work/source" | cut -d' ' -f1)  $mnt/f$1" >> "$work/acknowledged"
+}
+refused=0
+for number in $(seq 120); do write_one "$number" || refused=$((refused + 1)); done
+say "$(wc -l < "$work/acknowledged") files of 1 MiB acknowledged, $refused refused"
+((refused > 0)) || die "the host's disk was meant to run full"
+[[ -s $work/acknowledged ]] || die "the host's disk was full from the start"
+kill -0 "$daemon" || die "the daemon died"
+stat -f "$mnt" > /dev/null || die "the mount does not answer"
+sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data cannot be read while the host's disk is full"
+"$FLASHLAB" umount "$mnt" > /dev/null 2>&1 || true # the close cannot be written: said, and left to the recovery
+detach
+stop_daemon
+mount -o remount,size=400m "$work/small"
+check_device
+mount_device
+sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data are lost"
+write_one again || die "with room again the mount must take writes"
+unmount_device
+check_device
+say "ok: a full host disk"
