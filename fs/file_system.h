@@ -74,6 +74,13 @@ struct UnsyncedRange {
     std::uint64_t bytes = 0;
 };
 
+/// What open(2) asked for.
+struct OpenMode {
+    bool writes = false;
+    bool appends = false;   ///< O_APPEND: all that an append-only file admits
+    bool truncates = false; ///< O_TRUNC
+};
+
 class FileSystem {
 public:
     /// What mkfs needs of the PRAM for a device of this many data pages; never below 64 MiB nor above 2 GiB unless asked.
@@ -81,20 +88,21 @@ public:
     /// Writes a superblock into all-zero cells: O(1).
     [[nodiscard]] static FsResult<void> format(Pram& pram, PramRange range, const BlockDevice& device, std::string_view label, FileTime wall);
     /// Recovers (redo log, orphans, pending trims) and opens. The error text says what is wrong with a foreign or damaged image.
-    [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open(Pram& pram, PramRange range, BlockDevice& device, EventSink& events,
-                                                                                     const FsOptions& options, SimTime now);
+    [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open(Pram& pram, PramRange range, BlockDevice& device,
+                                                                                      EventSink& events, const FsOptions& options, SimTime now);
     /// The same without PRAM: metadata in a journal at the device's start (--metadata journal). Names and attributes survive as some prefix of their order,
     /// at least up to the last finished sync; a commit is made durable after dirty_age at the latest.
     [[nodiscard]] static FsResult<void> format_journal(BlockDevice& device, std::string_view label, FileTime wall, SimTime now);
-    [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open_journal(BlockDevice& device, EventSink& events, const FsOptions& options,
-                                                                                             SimTime now);
+    [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open_journal(BlockDevice& device, EventSink& events,
+                                                                                              const FsOptions& options, SimTime now);
     virtual ~FileSystem() = default;
 
     // --- names -----------------------------------------------------------------------------------------------------------------
     /// "." and ".." work on any directory ino; "." on any ino (EXPORT_SUPPORT). ENOENT when missing. Takes one reference.
     [[nodiscard]] virtual FsResult<Timed<Attributes>> lookup(const FsCall&, Ino parent, std::string_view name) = 0;
     virtual void forget(Ino ino, std::uint64_t references, SimTime now) = 0;
-    [[nodiscard]] virtual FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) = 0;
+    [[nodiscard]] virtual FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode,
+                                                                std::uint32_t rdev) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_symlink(const FsCall&, Ino parent, std::string_view name, std::string_view target) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> link(const FsCall&, Ino ino, Ino parent, std::string_view name) = 0;
@@ -112,15 +120,16 @@ public:
     /// again: before the size grows over a tail that is not zero on the device.
     [[nodiscard]] virtual FsResult<Timed<Attributes>> change_attributes(const FsCall&, Ino ino, const AttributeChange& change) = 0;
     [[nodiscard]] virtual FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall&, Ino ino, std::string_view name) = 0;
-    [[nodiscard]] virtual FsResult<SimTime> set_xattr(const FsCall&, Ino ino, std::string_view name, std::span<const std::byte> value, XattrMode mode) = 0;
+    [[nodiscard]] virtual FsResult<SimTime> set_xattr(const FsCall&, Ino ino, std::string_view name, std::span<const std::byte> value,
+                                                      XattrMode mode) = 0;
     [[nodiscard]] virtual FsResult<SimTime> remove_xattr(const FsCall&, Ino ino, std::string_view name) = 0;
     /// Names joined by NUL, as listxattr(2) gives them.
     [[nodiscard]] virtual FsResult<Timed<std::string>> list_xattrs(const FsCall&, Ino ino) = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_file_flags(const FsCall&, Ino ino, std::uint32_t flags) = 0;
 
     // --- data -----------------------------------------------------------------------------------------------------------------------
-    /// Counts an open; truncate = O_TRUNC. An unlinked inode lives until the last close and the last reference.
-    [[nodiscard]] virtual FsResult<SimTime> open_file(const FsCall&, Ino ino, bool for_writing, bool truncate) = 0;
+    /// Counts an open. An unlinked inode lives until the last close and the last reference.
+    [[nodiscard]] virtual FsResult<SimTime> open_file(const FsCall&, Ino ino, const OpenMode& mode) = 0;
     virtual void close_file(const FsCall&, Ino ino, bool for_writing) = 0;
     /// Returns the bytes read: short only at end of file.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) = 0;
@@ -138,8 +147,8 @@ public:
     /// The pages of a file that is allocated in full and has nothing cached, as a device; EINVAL where it has holes. Valid while nothing else touches the file.
     [[nodiscard]] virtual FsResult<std::unique_ptr<BlockDevice>> device_of(Ino ino) = 0;
     /// At most 1 MiB a call: returns what it copied. again: as write.
-    [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
-                                                                    std::uint64_t bytes) = 0;
+    [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to,
+                                                                    std::uint64_t to_offset, std::uint64_t bytes) = 0;
 
     // --- the whole ------------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsUsage usage() const = 0;
@@ -149,7 +158,8 @@ public:
     [[nodiscard]] virtual FsResult<SimTime> set_label(const FsCall&, std::string_view label) = 0;
     /// FITRIM: trims every free page in [offset, offset + bytes) that the device has mapped; returns the bytes trimmed. What was freed is trimmed in the
     /// background anyway and is not counted, so this is seldom more than 0.
-    [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes, std::uint64_t min_bytes) = 0;
+    [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes,
+                                                                   std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
     [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0;

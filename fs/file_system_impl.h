@@ -68,7 +68,7 @@ public:
     FsResult<Timed<std::string>> list_xattrs(const FsCall&, Ino ino) override;
     FsResult<SimTime> set_file_flags(const FsCall&, Ino ino, std::uint32_t flags) override;
 
-    FsResult<SimTime> open_file(const FsCall&, Ino ino, bool for_writing, bool truncate) override;
+    FsResult<SimTime> open_file(const FsCall&, Ino ino, const OpenMode& mode) override;
     void close_file(const FsCall&, Ino ino, bool for_writing) override;
     FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) override;
     FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override;
@@ -78,7 +78,8 @@ public:
     FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override;
     FsResult<std::unique_ptr<BlockDevice>> device_of(Ino ino) override;
     FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) override;
-    FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset, std::uint64_t bytes) override;
+    FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
+                                              std::uint64_t bytes) override;
 
     FsUsage usage() const override;
     HostCache host_cache() const override { return options_.host_cache; }
@@ -130,8 +131,8 @@ private:
     // --- file_system_rename.cpp
     struct RenamePlan;
     [[nodiscard]] FsResult<RenamePlan> plan_rename(Ino from_parent, std::string_view from, Ino to_parent, std::string_view to, RenameMode mode);
-    [[nodiscard]] FsResult<SimTime> commit_rename(const FsCall&, Ino from_parent, std::string_view from, Ino to_parent, std::string_view to, RenameMode mode,
-                                                  SimTime now);
+    [[nodiscard]] FsResult<SimTime> commit_rename(const FsCall&, Ino from_parent, std::string_view from, Ino to_parent, std::string_view to,
+                                                  RenameMode mode, SimTime now);
     [[nodiscard]] FsResult<SimTime> commit_exchange(const FsCall&, RenamePlan& plan, std::string_view from, std::string_view to, SimTime now);
     [[nodiscard]] bool is_within(Ino directory, Ino ancestor);
 
@@ -186,8 +187,8 @@ private:
     std::uint64_t next_ino_ = 0;
     std::uint64_t ino_limit_ = 0; ///< numbers below are reserved in the store
     std::uint64_t inodes_ = 0;
-    std::vector<std::byte> scratch_;                 ///< unaligned reads
-    std::vector<std::byte> head_page_, tail_page_;   ///< partly overwritten pages of a write
+    std::vector<std::byte> scratch_;               ///< unaligned reads
+    std::vector<std::byte> head_page_, tail_page_; ///< partly overwritten pages of a write
 };
 
 } // namespace flashlab

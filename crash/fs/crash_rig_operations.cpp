@@ -32,7 +32,8 @@ template <class Work>
 auto CrashRig::patient(FsCall call, const Work& work) {
     for (;;) {
         auto result = work(call);
-        if (result || !result.error().is_again()) return result;
+        if (result || !result.error().is_again())
+            return result;
         now_ = call.now = std::max(now_, result.error().again);
         moments_.push_back(now_);
         step_pending();
@@ -44,7 +45,8 @@ template <class Good>
 Ino CrashRig::pick(const Good& good) {
     std::vector<Ino> fit;
     for (const auto& [ino, node] : model_.now())
-        if (good(node)) fit.push_back(ino);
+        if (good(node))
+            fit.push_back(ino);
     return fit.empty() ? Ino{0} : fit[static_cast<std::size_t>(random_.below(fit.size()))];
 }
 Ino CrashRig::pick_directory() {
@@ -53,7 +55,9 @@ Ino CrashRig::pick_directory() {
 Ino CrashRig::pick_file() {
     return pick([](const ModelNode& n) { return n.is_regular(); });
 }
-std::string CrashRig::name() { return std::string(1, static_cast<char>('a' + random_.below(7))); }
+std::string CrashRig::name() {
+    return std::string(1, static_cast<char>('a' + random_.below(7)));
+}
 
 void CrashRig::make() {
     const FsCall c = call();
@@ -181,7 +185,8 @@ void CrashRig::change_attribute() {
         change.new_gid = op.gid = static_cast<std::uint32_t>(random_.below(1000));
     } else {
         change.which = AttributeChange::mtime;
-        change.new_mtime = op.modified = FileTime{.seconds = static_cast<std::int64_t>(random_.below(1u << 30)), .nanoseconds = static_cast<std::uint32_t>(random_.below(1'000'000'000))};
+        change.new_mtime = op.modified = FileTime{.seconds = static_cast<std::int64_t>(random_.below(1u << 30)),
+                                                  .nanoseconds = static_cast<std::uint32_t>(random_.below(1'000'000'000))};
     }
     const auto done = stack_->fs().change_attributes(c, op.ino, change);
     if (!done)
@@ -226,7 +231,8 @@ void CrashRig::write() {
     std::string piece(static_cast<std::size_t>(op.bytes), '\0');
     // Every write has bytes of its own: what is foreign or old can be told.
     Random fill{(model_.operations() << 20) ^ op.ino.value() ^ random_.next()};
-    for (char& byte : piece) byte = static_cast<char>(1 + fill.below(255));
+    for (char& byte : piece)
+        byte = static_cast<char>(1 + fill.below(255));
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().write(at, op.ino, op.offset, std::as_bytes(std::span{piece})); });
     if (!done)
         return;
@@ -279,7 +285,8 @@ void CrashRig::allocate() {
     if (op.allocate == FallocateMode::allocate || op.allocate == FallocateMode::zero_range)
         after = padded(after, op.offset + op.bytes);
     if (op.allocate != FallocateMode::allocate && op.allocate != FallocateMode::keep_size)
-        for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(after.size(), op.offset + op.bytes); ++i) after[static_cast<std::size_t>(i)] = '\0';
+        for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(after.size(), op.offset + op.bytes); ++i)
+            after[static_cast<std::size_t>(i)] = '\0';
     op.after = std::make_shared<const std::string>(std::move(after));
     op.done = *done;
     (void)model_.note(op);
@@ -316,7 +323,7 @@ void CrashRig::open_or_close() {
         return pass(now_);
     }
     const Ino ino = pick_file();
-    if (ino == Ino{0} || !stack_->fs().open_file(c, ino, true, false))
+    if (ino == Ino{0} || !stack_->fs().open_file(c, ino, {.writes = true}))
         return;
     open_files_.push_back(ino);
     pass(now_);
@@ -325,16 +332,34 @@ void CrashRig::open_or_close() {
 void CrashRig::step() {
     ++operations_;
     switch (random_.below(22)) {
-    case 0: case 1: case 2: case 3: return make();
-    case 4: case 5: return take_away();
-    case 6: case 7: return rename();
-    case 8: return change_attribute();
-    case 9: return change_xattr();
-    case 10: case 11: return truncate();
-    case 12: return allocate();
-    case 13: case 14: case 15: return sync();
-    case 16: return open_or_close();
-    default: return write();
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        return make();
+    case 4:
+    case 5:
+        return take_away();
+    case 6:
+    case 7:
+        return rename();
+    case 8:
+        return change_attribute();
+    case 9:
+        return change_xattr();
+    case 10:
+    case 11:
+        return truncate();
+    case 12:
+        return allocate();
+    case 13:
+    case 14:
+    case 15:
+        return sync();
+    case 16:
+        return open_or_close();
+    default:
+        return write();
     }
 }
 

@@ -7,6 +7,8 @@
 /// Power cut  Nothing is kept here.
 #pragma once
 
+#include <fcntl.h>
+
 #include <sys/stat.h>
 
 #include "fs/fuse/fuse_api.h"
@@ -17,7 +19,7 @@ namespace flashlab {
 /// Told to handlers through the session's user data.
 struct SessionContext {
     Service& service;
-    std::function<void()> on_ready; ///< the kernel's INIT was answered
+    std::function<void()> on_ready;     ///< the kernel's INIT was answered
     std::function<void()> on_power_cut; ///< the mount must end
     bool kernel_writeback = false;
 };
@@ -40,6 +42,9 @@ inline constexpr double cache_seconds = 86400.0;
 }
 [[nodiscard]] inline Service& service_of(fuse_req_t request) {
     return context_of(request).service;
+}
+[[nodiscard]] inline OpenMode open_mode_of(int flags, bool truncates) {
+    return {.writes = (flags & O_ACCMODE) != O_RDONLY, .appends = (flags & O_APPEND) != 0, .truncates = truncates};
 }
 [[nodiscard]] struct stat stat_of(const Attributes& attributes);
 [[nodiscard]] fuse_entry_param entry_of(const Attributes& attributes);

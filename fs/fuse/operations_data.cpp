@@ -26,7 +26,8 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         fuse_file_info reply = opened;
         reply.keep_cache = 1; // nobody changes data behind the kernel
         again.open_handles().give(std::move(handle), reply);
-        if (fuse_reply_open(to, &reply) != -ENOENT) return;
+        if (fuse_reply_open(to, &reply) != -ENOENT)
+            return;
         again.open_handles().take_back(reply);
         again.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, // interrupted: no release will come
                              [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
@@ -34,7 +35,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     service.serve(
         request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
         [&](const FsCall& call) {
-            auto done = service.fs().open_file(call, Ino{ino}, is_for_writing(&opened), truncate);
+            auto done = service.fs().open_file(call, Ino{ino}, open_mode_of(opened.flags, truncate));
             file_handle.errors = service.fs().write_error_mark(Ino{ino});
             return done;
         },
@@ -43,7 +44,8 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
 
 void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
-    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
+    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}},
+                           [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
     service.open_handles().take_back(*file);
     fuse_reply_err(request, 0);
 }
@@ -59,7 +61,8 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
     const auto work = [&](const FsCall& call) -> FsResult<Timed<ReadAnswer>> {
         ReadBuffer buffer{bytes};
         const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
-        if (!got) return std::unexpected(got.error());
+        if (!got)
+            return std::unexpected(got.error());
         return Timed<ReadAnswer>{{std::move(buffer), got->value}, got->done};
     };
     service.serve(request, {.op = FsOp::read, .ino = Ino{ino}, .offset = at, .bytes = bytes}, work, [](fuse_req_t to, ReadAnswer& answer) {
@@ -74,7 +77,8 @@ public:
         : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{from_page_cache} {}
 
     FsResult<SimTime> operator()(FsCall call) const {
-        if (from_page_cache_) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
+        if (from_page_cache_)
+            call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
         return service_->fs().write(call, ino_, offset_, from_);
     }
     void keep() {
@@ -102,10 +106,13 @@ public:
         if (sync_ == nullptr) {
             call_.now = now;
             const auto written = write_(call_);
-            if (!written && written.error().is_again()) return ResumeAt{written.error().again};
-            if (!written) return std::unexpected(written.error());
+            if (!written && written.error().is_again())
+                return ResumeAt{written.error().again};
+            if (!written)
+                return std::unexpected(written.error());
             auto sync = service_.fs().begin_sync(call_, ino_, scope_, handle_ == nullptr ? nullptr : &handle_->errors);
-            if (!sync) return std::unexpected(sync.error());
+            if (!sync)
+                return std::unexpected(sync.error());
             sync_ = std::move(*sync);
         }
         return sync_->step(now);
@@ -152,12 +159,18 @@ void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info*
 
 std::optional<FallocateMode> fallocate_mode(int mode) {
     switch (mode) {
-    case 0: return FallocateMode::allocate;
-    case FALLOC_FL_KEEP_SIZE: return FallocateMode::keep_size;
-    case FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE: return FallocateMode::punch_hole;
-    case FALLOC_FL_ZERO_RANGE: return FallocateMode::zero_range;
-    case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE: return FallocateMode::zero_range_keep_size;
-    default: return std::nullopt;
+    case 0:
+        return FallocateMode::allocate;
+    case FALLOC_FL_KEEP_SIZE:
+        return FallocateMode::keep_size;
+    case FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE:
+        return FallocateMode::punch_hole;
+    case FALLOC_FL_ZERO_RANGE:
+        return FallocateMode::zero_range;
+    case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE:
+        return FallocateMode::zero_range_keep_size;
+    default:
+        return std::nullopt;
     }
 }
 
@@ -172,7 +185,8 @@ void on_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, of
     const auto bytes = static_cast<std::uint64_t>(length);
     service.serve_patient(
         request, {.op = FsOp::fallocate, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes},
-        [fs = &service.fs(), file = Ino{ino}, known = *known, at, bytes](const FsCall& call) { return fs->allocate(call, file, known, at, bytes); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+        [fs = &service.fs(), file = Ino{ino}, known = *known, at, bytes](const FsCall& call) { return fs->allocate(call, file, known, at, bytes); },
+        [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
 }
 
 void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse_file_info*) {
@@ -182,8 +196,10 @@ void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse
     }
     Service& service = service_of(request);
     const auto work = [&](const FsCall& call) -> FsResult<Timed<std::uint64_t>> {
-        const auto found = service.fs().seek(call, Ino{ino}, static_cast<std::uint64_t>(offset), whence == SEEK_DATA ? SeekWhat::data : SeekWhat::hole);
-        if (!found) return std::unexpected(found.error());
+        const auto found =
+            service.fs().seek(call, Ino{ino}, static_cast<std::uint64_t>(offset), whence == SEEK_DATA ? SeekWhat::data : SeekWhat::hole);
+        if (!found)
+            return std::unexpected(found.error());
         return Timed<std::uint64_t>{*found, call.now};
     };
     service.serve(request, {.op = FsOp::lseek, .ino = Ino{ino}, .offset = static_cast<std::uint64_t>(offset)}, work,
@@ -201,9 +217,9 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, 
     const auto work = [fs = &service.fs(), from, from_offset, to, to_offset, wanted](const FsCall& call) {
         return fs->copy_range(call, Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), wanted);
     };
-    service.serve_patient(request,
-                  {.op = FsOp::copy_file_range, .ino = Ino{to}, .mutates = true, .offset = static_cast<std::uint64_t>(to_offset), .bytes = wanted}, work,
-                  [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
+    service.serve_patient(
+        request, {.op = FsOp::copy_file_range, .ino = Ino{to}, .mutates = true, .offset = static_cast<std::uint64_t>(to_offset), .bytes = wanted},
+        work, [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
 }
 
 } // namespace
@@ -217,7 +233,8 @@ void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback) {
     table.fallocate = on_fallocate;
     table.copy_file_range = on_copy_file_range;
     // Under the kernel's write-back cache the kernel asks without flushing first: an answer would be wrong on dirty data. ENOSYS = "all data", always right.
-    if (!kernel_writeback) table.lseek = on_lseek;
+    if (!kernel_writeback)
+        table.lseek = on_lseek;
 }
 
 } // namespace flashlab

@@ -18,7 +18,8 @@ void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     const auto work = [&](const FsCall& call) -> FsResult<NewEntry> {
         auto found = service.fs().lookup(call, Ino{parent}, name);
         const bool is_dot = std::string_view{name} == "." || std::string_view{name} == "..";
-        if (found || found.error().error_number != ENOENT || is_dot) return found;
+        if (found || found.error().error_number != ENOENT || is_dot)
+            return found;
         return NewEntry{Attributes{}, call.now}; // a negative entry: the kernel remembers the miss
     };
     service.serve(request, {.op = FsOp::lookup, .ino = Ino{parent}}, work, [](fuse_req_t to, Attributes& found) { reply_entry(to, found); });
@@ -32,14 +33,16 @@ void on_forget(fuse_req_t request, fuse_ino_t ino, std::uint64_t references) {
 void on_forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forgets) {
     Service& service = service_of(request);
     service.serve_silently({.op = FsOp::forget, .ino = Ino{0}, .bytes = count}, [&](const FsCall& call) {
-        for (std::size_t index = 0; index < count; ++index) service.fs().forget(Ino{forgets[index].ino}, forgets[index].nlookup, call.now);
+        for (std::size_t index = 0; index < count; ++index)
+            service.fs().forget(Ino{forgets[index].ino}, forgets[index].nlookup, call.now);
     });
     fuse_reply_none(request);
 }
 
 /// A new inode has no capability, and the kernel will ask before the first write.
 FsResult<NewEntry> noted(Service& service, FsResult<NewEntry> made) {
-    if (made) service.capabilities().note_without(made->value.ino);
+    if (made)
+        service.capabilities().note_without(made->value.ino);
     return made;
 }
 
@@ -78,8 +81,8 @@ void on_link(fuse_req_t request, fuse_ino_t ino, fuse_ino_t parent, const char* 
 void on_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
     Service& service = service_of(request);
     service.serve(
-        request, {.op = FsOp::unlink, .ino = Ino{parent}, .mutates = true}, [&](const FsCall& call) { return service.fs().unlink(call, Ino{parent}, name); },
-        [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+        request, {.op = FsOp::unlink, .ino = Ino{parent}, .mutates = true},
+        [&](const FsCall& call) { return service.fs().unlink(call, Ino{parent}, name); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
 }
 
 void on_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
@@ -93,12 +96,17 @@ void on_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
 /// The mode for rename(2)'s flags; nothing for a combination that makes no sense.
 std::optional<RenameMode> rename_mode(unsigned flags) {
     switch (flags) {
-    case 0: return RenameMode::replace;
-    case RENAME_NOREPLACE: return RenameMode::no_replace;
-    case RENAME_EXCHANGE: return RenameMode::exchange;
+    case 0:
+        return RenameMode::replace;
+    case RENAME_NOREPLACE:
+        return RenameMode::no_replace;
+    case RENAME_EXCHANGE:
+        return RenameMode::exchange;
     case RENAME_WHITEOUT:
-    case RENAME_WHITEOUT | RENAME_NOREPLACE: return RenameMode::whiteout;
-    default: return std::nullopt;
+    case RENAME_WHITEOUT | RENAME_NOREPLACE:
+        return RenameMode::whiteout;
+    default:
+        return std::nullopt;
     }
 }
 
@@ -119,7 +127,8 @@ void on_rename(fuse_req_t request, fuse_ino_t from_parent, const char* from, fus
         }
         return service.fs().begin_rename(call, Ino{from_parent}, from, Ino{to_parent}, to, *mode);
     };
-    service.serve_slow(request, {.op = FsOp::rename, .ino = Ino{from_parent}, .mutates = true}, begin, [](fuse_req_t done) { fuse_reply_err(done, 0); });
+    service.serve_slow(request, {.op = FsOp::rename, .ino = Ino{from_parent}, .mutates = true}, begin,
+                       [](fuse_req_t done) { fuse_reply_err(done, 0); });
 }
 
 void on_readlink(fuse_req_t request, fuse_ino_t ino) {
@@ -132,15 +141,15 @@ void on_readlink(fuse_req_t request, fuse_ino_t ino) {
 /// Makes and opens in one transaction's time; the file that appeared meanwhile is opened, unless O_EXCL.
 FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino parent, const char* name, std::uint32_t mode, int flags) {
     FileSystem& fs = service.fs();
-    const bool for_writing = (flags & O_ACCMODE) != O_RDONLY;
     auto made = noted(service, fs.make_node(call, parent, name, mode, 0));
     bool truncate = false;
     if (!made && made.error().error_number == EEXIST && (flags & O_EXCL) == 0) {
         made = fs.lookup(call, parent, name);
         truncate = (flags & O_TRUNC) != 0;
     }
-    if (!made) return made;
-    const auto opened = fs.open_file(call, made->value.ino, for_writing, truncate);
+    if (!made)
+        return made;
+    const auto opened = fs.open_file(call, made->value.ino, open_mode_of(flags, truncate));
     if (!opened) {
         fs.forget(made->value.ino, 1, call.now);
         return std::unexpected(opened.error());
@@ -160,7 +169,8 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         reply.keep_cache = 1;
         again.open_handles().give(std::move(handle), reply);
         const fuse_entry_param entry = entry_of(made);
-        if (fuse_reply_create(to, &entry, &reply) != -ENOENT) return;
+        if (fuse_reply_create(to, &entry, &reply) != -ENOENT)
+            return;
         again.open_handles().take_back(reply);
         const bool for_writing = (opened.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
         again.serve_silently({.op = FsOp::release, .ino = made.ino}, [&](const FsCall& call) {
@@ -172,7 +182,8 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         request, {.op = FsOp::create, .ino = Ino{parent}, .mutates = true},
         [&](const FsCall& call) {
             auto made = make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags);
-            if (made) file_handle.errors = service.fs().write_error_mark(made->value.ino);
+            if (made)
+                file_handle.errors = service.fs().write_error_mark(made->value.ino);
             return made;
         },
         std::move(answer));

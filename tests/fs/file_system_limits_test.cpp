@@ -16,7 +16,8 @@ constexpr std::uint64_t kib = 1024;
 
 int make(FsWorld& world, const std::string& name) {
     const auto made = world.fs->make_node(world.call(), root_ino, name, S_IFREG | 0644, 0);
-    if (made) world.fs->forget(made->value.ino, 1, world.now);
+    if (made)
+        world.fs->forget(made->value.ino, 1, world.now);
     return made ? 0 : made.error().error_number;
 }
 
@@ -28,7 +29,8 @@ TEST_CASE("when the metadata are full nothing new fits, everything else works, a
     REQUIRE(world.write(data, 0, std::string(20'000, 'd')) == 0);
     REQUIRE(world.sync(data) == 0);
     int names = 0;
-    while (make(world, fmt::format("file-{:06}", names)) == 0) ++names;
+    while (make(world, fmt::format("file-{:06}", names)) == 0)
+        ++names;
     CHECK(names > 500);
     CHECK(make(world, "another") == ENOSPC);
     CHECK(world.write(data, 100'000, "more") == ENOSPC);
@@ -36,14 +38,18 @@ TEST_CASE("when the metadata are full nothing new fits, everything else works, a
     CHECK(world.sync(data) == 0);
     world.check();
     SECTION("first to last") {
-        for (int i = 0; i < names; ++i) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+        for (int i = 0; i < names; ++i)
+            REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
     }
     SECTION("in any order") {
         std::vector<int> order(static_cast<std::size_t>(names));
-        for (int i = 0; i < names; ++i) order[static_cast<std::size_t>(i)] = i;
+        for (int i = 0; i < names; ++i)
+            order[static_cast<std::size_t>(i)] = i;
         Random random{7};
-        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
-        for (const int i : order) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+        for (std::size_t i = order.size(); i > 1; --i)
+            std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
+        for (const int i : order)
+            REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
     }
     world.settle();
     CHECK(make(world, "another") == 0);
@@ -61,7 +67,8 @@ TEST_CASE("what write() accepted is never refused at write-back, however little 
         const Ino preallocated = world.create("preallocated");
         REQUIRE(world.allocate(preallocated, FallocateMode::keep_size, 0, 1000 * 4096) == 0);
         std::vector<Ino> files{preallocated};
-        for (int i = 0; i < 8; ++i) files.push_back(world.create(fmt::format("f{}", i)));
+        for (int i = 0; i < 8; ++i)
+            files.push_back(world.create(fmt::format("f{}", i)));
         // Single pages with holes between them, in any order, between them names: every page is an extent of its own, in a leaf of its own choice.
         int refused = 0;
         for (int step = 0; step < 60'000 && refused < 300; ++step) {
@@ -69,15 +76,19 @@ TEST_CASE("what write() accepted is never refused at write-back, however little 
             const int error = world.write(file, random.below(file == preallocated ? 500 : 3000) * 2 * 4096, "x");
             REQUIRE((error == 0 || error == ENOSPC));
             refused += error == ENOSPC;
-            if (random.chance(1, 3)) refused += make(world, fmt::format("{}-{}", step, random.below(100))) == ENOSPC;
+            if (random.chance(1, 3))
+                refused += make(world, fmt::format("{}-{}", step, random.below(100))) == ENOSPC;
         }
         CHECK(refused >= 300);
-        for (const Ino file : files) REQUIRE(world.sync(file) == 0);
+        for (const Ino file : files)
+            REQUIRE(world.sync(file) == 0);
         world.check();
         const auto names = world.list(root_ino);
         for (const std::string& name : names)
-            if (name != "." && name != "..") REQUIRE(world.unlink(name) == 0);
-        for (const Ino file : files) world.fs->forget(file, 1, world.now);
+            if (name != "." && name != "..")
+                REQUIRE(world.unlink(name) == 0);
+        for (const Ino file : files)
+            world.fs->forget(file, 1, world.now);
         world.settle();
         CHECK(world.fs->usage().data_pages_free == 8192);
         world.check();
@@ -114,6 +125,10 @@ TEST_CASE("an immutable file takes no write, an append-only one only at its end"
     CHECK(world.write(ino, 0, "J") == EPERM);
     CHECK(world.write(ino, 4, "oo") == EPERM);
     CHECK(world.write(ino, 5, " world") == 0);
+    CHECK(world.fs->open_file(world.call(), ino, {.writes = true}).error() == FsError{EPERM});
+    CHECK(world.fs->open_file(world.call(), ino, {.writes = true, .appends = true, .truncates = true}).error() == FsError{EPERM});
+    REQUIRE(world.fs->open_file(world.call(), ino, {.writes = true, .appends = true}).has_value());
+    world.fs->close_file(world.call(), ino, true);
     CHECK(world.truncate(ino, 3) == EPERM);
     CHECK(world.allocate(ino, FallocateMode::punch_hole, 0, 4096) == EPERM);
     CHECK(world.unlink("a") == EPERM);
@@ -135,7 +150,7 @@ TEST_CASE("an immutable file takes no write, an append-only one only at its end"
 TEST_CASE("a failed write-back is told once to each open of the file, and to one that comes later if nobody knows yet", "[fs]") {
     FsWorld world;
     const Ino ino = world.create("a");
-    REQUIRE(world.fs->open_file(world.call(), ino, true, false).has_value());
+    REQUIRE(world.fs->open_file(world.call(), ino, {.writes = true}).has_value());
     WriteErrorMark first = world.fs->write_error_mark(ino);
     WriteErrorMark second = world.fs->write_error_mark(ino);
     const auto sync = [&](WriteErrorMark& mark) { return world.run(world.fs->begin_sync(world.call(), ino, SyncScope::data_only, &mark)); };
@@ -185,8 +200,8 @@ TEST_CASE("a read-only mount shows everything and changes nothing", "[fs]") {
     CHECK(world.fs->set_file_flags(world.call(), ino, 0).error() == FsError{EROFS});
     CHECK(world.fs->set_label(world.call(), "new").error() == FsError{EROFS});
     CHECK(world.fs->trim_free(world.call(), 0, 1u << 20, 0).error() == FsError{EROFS});
-    CHECK(world.fs->open_file(world.call(), ino, true, false).error() == FsError{EROFS});
-    REQUIRE(world.fs->open_file(world.call(), ino, false, false).has_value());
+    CHECK(world.fs->open_file(world.call(), ino, {.writes = true}).error() == FsError{EROFS});
+    REQUIRE(world.fs->open_file(world.call(), ino, {}).has_value());
     world.fs->close_file(world.call(), ino, false);
     world.settle();
     world.check();
@@ -206,30 +221,37 @@ TEST_CASE("20,000 names in one directory: found, listed in small portions while 
         REQUIRE(made.has_value());
         world.fs->forget(made->value.ino, 1, world.now);
     }
-    for (int i = 0; i < many; i += 97) REQUIRE(world.find(name(i), directory) != Ino{0});
+    for (int i = 0; i < many; i += 97)
+        REQUIRE(world.find(name(i), directory) != Ino{0});
     CHECK(world.find(name(many), directory) == Ino{0});
     std::vector<std::string> seen;
     std::uint64_t offset = 0;
     for (bool more = true; more;) {
         int portion = 0;
         more = false;
-        REQUIRE(world.fs->read_directory(world.call(), directory, offset, [&](std::string_view entry, Ino, std::uint32_t, std::uint64_t next) {
-                        if (portion++ == 50) {
-                            more = true;
-                            return false;
-                        }
-                        seen.emplace_back(entry);
-                        offset = next;
-                        return true;
-                    }).has_value());
+        REQUIRE(world.fs
+                    ->read_directory(world.call(), directory, offset,
+                                     [&](std::string_view entry, Ino, std::uint32_t, std::uint64_t next) {
+                                         if (portion++ == 50) {
+                                             more = true;
+                                             return false;
+                                         }
+                                         seen.emplace_back(entry);
+                                         offset = next;
+                                         return true;
+                                     })
+                    .has_value());
         // What comes and goes meanwhile may or may not be seen; what stays is seen once.
-        if (seen.size() % 1000 == 0) REQUIRE(world.unlink(name(many - 1 - static_cast<int>(seen.size() / 1000)), directory) == 0);
+        if (seen.size() % 1000 == 0)
+            REQUIRE(world.unlink(name(many - 1 - static_cast<int>(seen.size() / 1000)), directory) == 0);
     }
     std::ranges::sort(seen);
     CHECK(std::ranges::adjacent_find(seen) == seen.end());
-    for (int i = 0; i < many - 30; ++i) REQUIRE(std::ranges::binary_search(seen, name(i)));
+    for (int i = 0; i < many - 30; ++i)
+        REQUIRE(std::ranges::binary_search(seen, name(i)));
     CHECK(world.fs->remove_directory(world.call(), root_ino, "d").error() == FsError{ENOTEMPTY});
-    for (int i = 0; i < many; ++i) (void)world.unlink(name(i), directory);
+    for (int i = 0; i < many; ++i)
+        (void)world.unlink(name(i), directory);
     CHECK(world.list(directory).size() == 2);
     CHECK(world.fs->remove_directory(world.call(), root_ino, "d").has_value());
     world.check();
@@ -252,10 +274,12 @@ TEST_CASE("a damaged image is refused or reported, and never crashes who opens i
         std::vector<std::byte> bad = good;
         // Where something lies: half of the damage hits the superblock and the tree's upper nodes.
         std::size_t at = 0;
-        do at = static_cast<std::size_t>(random.below(round % 4 == 0 ? 1024 : bad.size()));
+        do
+            at = static_cast<std::size_t>(random.below(round % 4 == 0 ? 1024 : bad.size()));
         while (bad[at] == std::byte{0});
         const std::size_t length = 1 + static_cast<std::size_t>(random.below(round % 3 == 0 ? 512 : 2));
-        for (std::size_t i = at; i < std::min(at + length, bad.size()); ++i) bad[i] ^= static_cast<std::byte>(1 + random.below(255));
+        for (std::size_t i = at; i < std::min(at + length, bad.size()); ++i)
+            bad[i] ^= static_cast<std::byte>(1 + random.below(255));
         MemoryPramStore cells{bad.size()};
         std::ranges::copy(bad, cells.cells().begin());
         Pram pram{world.config, cells, world.events, PramUndo::none};

@@ -65,7 +65,7 @@ TEST_CASE("a rename over an existing file leaves the whole new file after a cras
 TEST_CASE("an unlinked open file lives until its last close, or the next mount", "[fs][names]") {
     FsWorld world;
     const Ino a = world.create("a");
-    REQUIRE(world.fs->open_file(world.call(), a, true, false).has_value());
+    REQUIRE(world.fs->open_file(world.call(), a, {.writes = true}).has_value());
     REQUIRE(world.write(a, 0, std::string(9000, 'x')) == 0);
     REQUIRE(world.sync(a) == 0);
     REQUIRE(world.unlink("a") == 0);
@@ -99,12 +99,16 @@ TEST_CASE("a directory of many names lists each once, while some come and go", "
     for (bool more = true; more;) {
         more = false;
         int left = 100;
-        REQUIRE(world.fs->read_directory(world.call(), root_ino, offset, [&](std::string_view name, Ino, std::uint32_t, std::uint64_t next) {
-                        if (left-- == 0) return false;
-                        CHECK(seen.insert(std::string{name}).second);
-                        offset = next;
-                        return more = true;
-                    }).has_value());
+        REQUIRE(world.fs
+                    ->read_directory(world.call(), root_ino, offset,
+                                     [&](std::string_view name, Ino, std::uint32_t, std::uint64_t next) {
+                                         if (left-- == 0)
+                                             return false;
+                                         CHECK(seen.insert(std::string{name}).second);
+                                         offset = next;
+                                         return more = true;
+                                     })
+                    .has_value());
         const std::string gone = *names.begin();
         if (!seen.contains(gone)) {
             REQUIRE(world.unlink(gone) == 0);
@@ -112,7 +116,8 @@ TEST_CASE("a directory of many names lists each once, while some come and go", "
         }
         names.erase(gone);
     }
-    for (const std::string& name : names) CHECK(seen.contains(name));
+    for (const std::string& name : names)
+        CHECK(seen.contains(name));
     world.check();
 }
 
@@ -122,7 +127,8 @@ TEST_CASE("xattrs take 64 KiB and a thousand names", "[fs][xattr]") {
     const std::vector<std::byte> big(65'536, std::byte{7});
     REQUIRE(world.fs->set_xattr(world.call(), a, "user.big", big, XattrMode::any).has_value());
     CHECK(world.fs->get_xattr(world.call(), a, "user.big")->value == big);
-    for (int i = 0; i < 1000; ++i) REQUIRE(world.fs->set_xattr(world.call(), a, fmt::format("user.{}", i), std::span{big}.first(20), XattrMode::create));
+    for (int i = 0; i < 1000; ++i)
+        REQUIRE(world.fs->set_xattr(world.call(), a, fmt::format("user.{}", i), std::span{big}.first(20), XattrMode::create));
     CHECK(world.fs->set_xattr(world.call(), a, "user.1", {}, XattrMode::create).error() == FsError{EEXIST});
     CHECK(world.fs->remove_xattr(world.call(), a, "user.none").error() == FsError{ENODATA});
     REQUIRE(world.fs->remove_xattr(world.call(), a, "user.big").has_value());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What POSIX and Linux' manual pages say of names, links, rights and listings, on a real mount; first on the host's own directory, where the checks must hold, too.
+# What POSIX and Linux' manual pages say of names, links, rights, listings, data and attributes, on a real mount; first on the host's own directory, where the checks must hold, too.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
 source "$here/lib.sh"
@@ -8,14 +8,16 @@ begin 256
 [[ $(id -u) -eq 0 ]] || skip "the checks of rights need root"
 chmod 755 "$work"
 mkdir "$work/host"
-"$FLASHLAB_LIVE_BIN/posix_names" "$work/host" || die "the host's own directory fails the checks"
+for part in names data; do
+    "$FLASHLAB_LIVE_BIN/posix_$part" "$work/host" || die "the host's own directory fails the checks of $part"
+done
 make_device --size 256M
 mount_device -o allow_other
-"$FLASHLAB_LIVE_BIN/posix_names" "$mnt" || die "posix_names"
+for part in names data; do "$FLASHLAB_LIVE_BIN/posix_$part" "$mnt" || die "posix_$part"; done
 unmount_device
 check_device
 mount_device -o allow_other,host_cache=writethrough
 rm -rf "${mnt:?}"/*
-"$FLASHLAB_LIVE_BIN/posix_names" "$mnt" || die "posix_names with writethrough"
+for part in names data; do "$FLASHLAB_LIVE_BIN/posix_$part" "$mnt" || die "posix_$part with writethrough"; done
 unmount_device
 check_device
