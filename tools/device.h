@@ -42,6 +42,8 @@ public:
     [[nodiscard]] const DeviceConfig& config() const { return config_; }
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] FileSystem& fs();
+    /// ContractViolation where there is none.
+    [[nodiscard]] Pram& pram();
     [[nodiscard]] const NandArray& array() const { return *array_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
