@@ -40,27 +40,29 @@ inline void note(bool good, const char* file, int line, const char* text, const 
     std::printf("%s:%d: %s: %s\n", file, line, text, instead.c_str());
 }
 
-inline std::string error_name(int error) { return error == 0 ? "no error" : std::strerror(error); }
+inline std::string error_name(int error) {
+    return error == 0 ? "no error" : std::strerror(error);
+}
 
 #define CHECK(condition) live::note((condition), __FILE__, __LINE__, #condition, "does not hold")
-#define CHECK_EQUAL(is, must)                                                                                                      \
-    do {                                                                                                                           \
-        const auto is_value = static_cast<long long>(is);                                                                          \
-        const auto must_value = static_cast<long long>(must);                                                                      \
-        live::note(is_value == must_value, __FILE__, __LINE__, #is, std::to_string(is_value) + ", must be " + std::to_string(must_value)); \
+#define CHECK_EQUAL(is, must)                                                                                                                        \
+    do {                                                                                                                                             \
+        const auto is_value = static_cast<long long>(is);                                                                                            \
+        const auto must_value = static_cast<long long>(must);                                                                                        \
+        live::note(is_value == must_value, __FILE__, __LINE__, #is, std::to_string(is_value) + ", must be " + std::to_string(must_value));           \
     } while (false)
-#define CHECK_OK(call)                                                                                     \
-    do {                                                                                                   \
-        errno = 0;                                                                                         \
-        const bool is_good = (call) >= 0;                                                                  \
-        live::note(is_good, __FILE__, __LINE__, #call, live::error_name(errno));                           \
+#define CHECK_OK(call)                                                                                                                               \
+    do {                                                                                                                                             \
+        errno = 0;                                                                                                                                   \
+        const bool is_good = (call) >= 0;                                                                                                            \
+        live::note(is_good, __FILE__, __LINE__, #call, live::error_name(errno));                                                                     \
     } while (false)
-#define CHECK_ERROR(call, number)                                                                                                         \
-    do {                                                                                                                                  \
-        errno = 0;                                                                                                                        \
-        const bool is_refused = (call) < 0;                                                                                               \
-        live::note(is_refused && errno == (number), __FILE__, __LINE__, #call, (is_refused ? live::error_name(errno) : "no error") +      \
-                                                                                   std::string{", must be "} + live::error_name(number)); \
+#define CHECK_ERROR(call, number)                                                                                                                    \
+    do {                                                                                                                                             \
+        errno = 0;                                                                                                                                   \
+        const bool is_refused = (call) < 0;                                                                                                          \
+        live::note(is_refused&& errno == (number), __FILE__, __LINE__, #call,                                                                        \
+                   (is_refused ? live::error_name(errno) : "no error") + std::string{", must be "} + live::error_name(number));                      \
     } while (false)
 
 /// What a file system need not have: counted, not failed.
@@ -145,6 +147,29 @@ inline bool exists(const char* name) {
     return ::lstat(name, &a) == 0;
 }
 
+inline constexpr long page = 4096;
+
+/// Closed at the end of the scope.
+class File {
+public:
+    explicit File(const char* name, int flags = O_CREAT | O_RDWR, mode_t mode = 0644) : fd_{::open(name, flags | O_CLOEXEC, mode)} {
+        CHECK(fd_ >= 0);
+    }
+    ~File() { ::close(fd_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    operator int() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+inline std::string pattern(std::size_t bytes) {
+    std::string text(bytes, '\0');
+    for (std::size_t at = 0; at < bytes; ++at)
+        text[at] = static_cast<char>('a' + at * 7 % 26);
+    return text;
+}
 inline int report(const char* program) {
     const Checks& all = checks();
     std::printf("%s: %d checks, %d failed, %d not offered here\n", program, all.made, all.failed, all.absent);
