@@ -23,8 +23,8 @@ std::expected<CutPoint, std::string> parse_cut(std::string_view text) {
     if (error != std::errc{} || ns < 0 || !rest.starts_with('-'))
         return std::unexpected(fmt::format("cut '{}' is not NANOSECONDS-OUTCOMES, such as 1234567-02", text));
     const std::string outcomes{rest.substr(1)};
-    if (!std::ranges::all_of(outcomes, [](char c) { return c >= '0' && c <= '4'; }))
-        return std::unexpected(fmt::format("outcomes '{}' of a cut are not digits from 0 to 4", outcomes));
+    if (!std::ranges::all_of(outcomes, [](char c) { return c >= '0' && c <= '7'; }))
+        return std::unexpected(fmt::format("outcomes '{}' of a cut are not digits from 0 to 7", outcomes));
     return CutPoint{sim_time_from_ns(ns), outcomes};
 }
 

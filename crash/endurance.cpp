@@ -19,7 +19,8 @@ constexpr std::uint64_t cuts_a_fill = 500;
 
 class Endurance {
 public:
-    Endurance(std::unique_ptr<CrashDevice> device, std::uint64_t seed) : device_{std::move(device)}, random_{seed} {}
+    Endurance(std::unique_ptr<CrashDevice> device, std::uint64_t seed)
+        : device_{std::move(device)}, random_{seed}, outcomes_{counts_, device_->config().nand.options.paired_pages} {}
 
     Checked start() {
         if (auto on = power_on(); !on) return on;
@@ -144,7 +145,7 @@ private:
     std::unique_ptr<ReferenceModel> model_;
     Random random_;
     OutcomeCounts counts_;
-    ScriptedOutcomes outcomes_{counts_};
+    ScriptedOutcomes outcomes_;
     SimTime now_ = sim_start;
     std::uint32_t first_bad_ = 0;
     std::vector<std::byte> pages_;

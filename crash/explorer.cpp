@@ -25,7 +25,7 @@ Explorer::Explorer(const SsdConfig& config, std::string scheme, std::string devi
 void Explorer::exhaust(const Workload& workload, const ExploreLimits& limits, ExploreReport& report) {
     limits_ = &limits;
     report_ = &report;
-    outcomes_ = std::make_unique<ScriptedOutcomes>(report.outcomes);
+    outcomes_ = std::make_unique<ScriptedOutcomes>(report.outcomes, config_.nand.options.paired_pages);
     stopped_ = false;
     seen_.clear();
     ++report.workloads;
@@ -39,7 +39,7 @@ void Explorer::exhaust(const Workload& workload, const ExploreLimits& limits, Ex
 void Explorer::sample(const Workload& workload, std::uint64_t states, Random& random, const ExploreLimits& limits, ExploreReport& report) {
     limits_ = &limits;
     report_ = &report;
-    outcomes_ = std::make_unique<ScriptedOutcomes>(report.outcomes);
+    outcomes_ = std::make_unique<ScriptedOutcomes>(report.outcomes, config_.nand.options.paired_pages);
     stopped_ = false;
     ++report.workloads;
     if (auto wrong = run(workload)) {
@@ -69,7 +69,7 @@ void Explorer::sample(const Workload& workload, std::uint64_t states, Random& ra
 std::optional<std::string> Explorer::replay(const CrashCase& where) {
     ensure(where.scheme == scheme_ && where.device == device_name_, "a case of this scheme and device");
     ensure(where.cuts.size() <= most_cuts, "at most two cuts in a row");
-    outcomes_ = std::make_unique<ScriptedOutcomes>(uncounted_);
+    outcomes_ = std::make_unique<ScriptedOutcomes>(uncounted_, config_.nand.options.paired_pages);
     limits_ = nullptr;
     report_ = nullptr;
     if (auto wrong = run(where.workload)) return wrong;

@@ -11,6 +11,7 @@ void ScriptedOutcomes::begin(SimTime at, std::string_view script, Random* draw) 
     draw_ = draw;
     bits_ = Random{static_cast<std::uint64_t>(ns_since_start(at))};
     oob_parses_.reset();
+    left_unstable_ = false;
 }
 
 std::uint64_t ScriptedOutcomes::combinations(std::uint64_t limit) const {
@@ -46,25 +47,27 @@ std::uint32_t ScriptedOutcomes::choose(std::uint32_t choices) {
 
 ProgramOutcome ScriptedOutcomes::of_program(Ppn) {
     constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn,
-                                           ProgramOutcome::prefix_torn, ProgramOutcome::garbage};
-    constexpr std::size_t counted[] = {0, 1, 2, 2, 3};
-    const std::uint32_t chosen = choose(5);
+                                           ProgramOutcome::prefix_torn, ProgramOutcome::garbage,     ProgramOutcome::unstable,
+                                           ProgramOutcome::looks_erased, ProgramOutcome::pair_damaged};
+    constexpr std::size_t counted[] = {0, 1, 2, 2, 3, 4, 5, 6};
+    const std::uint32_t chosen = choose(damages_pairs_ ? 8 : 7);
     oob_parses_.reset();
     if (chosen == 2 || chosen == 3) oob_parses_ = chosen == 2;
+    left_unstable_ = left_unstable_ || chosen == 5;
     ++counts_.counts[counted[chosen]];
     return outcomes[chosen];
 }
 
 EraseOutcome ScriptedOutcomes::of_erase(BlockId) {
-    const std::uint32_t chosen = choose(3);
+    const std::uint32_t chosen = choose(5);
     oob_parses_.reset();
-    ++counts_.counts[4 + chosen];
+    ++counts_.counts[OutcomeCounts::first_erase + chosen];
     return static_cast<EraseOutcome>(chosen);
 }
 
 WordOutcome ScriptedOutcomes::of_word(PramAddress) {
     const std::uint32_t chosen = choose(3);
-    ++counts_.counts[7 + chosen];
+    ++counts_.counts[OutcomeCounts::first_word + chosen];
     return static_cast<WordOutcome>(chosen);
 }
 

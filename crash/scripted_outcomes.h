@@ -4,7 +4,8 @@
 ///            or drawn,
 ///            and become part of it; advance() counts up like an odometer.
 ///              program  0 T0 not started · 1 T1 complete · 2 T2 torn, the OOB parses · 3 T2 torn, nothing parses · 4 T3 garbage
-///              erase    0 E0 not started · 1 E1 complete · 2 E2 garbage
+///                       5 T4 reads right once · 6 T5 looks erased · 7 T6 its pair is damaged, too (only on devices that guard pairs)
+///              erase    0 E0 not started · 1 E1 complete · 2 E2 garbage · 3 E3 weak · 4 E4 mixed
 ///              word     0 old · 1 new · 2 a mix of bits
 /// Invariant  The same time and script leave the same bytes: what is torn at random is drawn from the time of the cut.
 /// Cost       A byte an operation in flight.
@@ -23,20 +24,25 @@
 
 namespace flashlab {
 
-/// How often each outcome was tried: T0..T3, E0..E2, then the PRAM word's.
+/// How often each outcome was tried: T0..T6, E0..E4, then the PRAM word's.
 struct OutcomeCounts {
-    static constexpr std::array<std::string_view, 10> names{"T0", "T1", "T2", "T3", "E0", "E1", "E2", "word_old", "word_new", "word_mixed"};
+    static constexpr std::array<std::string_view, 15> names{"T0", "T1", "T2", "T3", "T4", "T5", "T6", "E0", "E1", "E2", "E3", "E4", "word_old", "word_new",
+                                                            "word_mixed"};
+    static constexpr std::size_t first_erase = 7, first_word = 12;
     std::array<std::uint64_t, names.size()> counts{};
 };
 
 class ScriptedOutcomes final : public CutOutcomes, public PramCutOutcomes {
 public:
-    explicit ScriptedOutcomes(OutcomeCounts& counts) : counts_{counts} {}
+    /// `damages_pairs`: T6 is among the outcomes.
+    explicit ScriptedOutcomes(OutcomeCounts& counts, bool damages_pairs = false) : counts_{counts}, damages_pairs_{damages_pairs} {}
 
     /// Before each cut. `draw`: where digits beyond the script come from; none: they are 0.
     void begin(SimTime at, std::string_view script, Random* draw);
     /// After a cut: the digits used.
     [[nodiscard]] const std::string& script() const { return digits_; }
+    /// After a cut: some page reads right once.
+    [[nodiscard]] bool left_unstable() const { return left_unstable_; }
     /// How many outcomes the operation of digit `index` could have had.
     [[nodiscard]] char choices(std::size_t index) const { return choices_[index]; }
     /// How many scripts there are for this moment, at most `limit`.
@@ -53,11 +59,13 @@ private:
     std::uint32_t choose(std::uint32_t choices);
 
     OutcomeCounts& counts_;
+    bool damages_pairs_;
     std::string given_;
     std::string digits_;
     std::string choices_;
     Random* draw_ = nullptr;
     Random bits_{0};
+    bool left_unstable_ = false;
     std::optional<bool> oob_parses_; ///< of a T2 whose first draw comes next
 };
 

@@ -79,6 +79,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
+    config->nand.options.paired_pages = *known != CellType::slc;
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

@@ -13,7 +13,7 @@
 #include "ftl/schemes/hftl_scheme.h"
 #include "ftl/schemes/log_block_scheme.h"
 #include "ftl/schemes/page_map_scheme.h"
-#include "nand/factory_bad_blocks.h"
+#include "nand/pair_backup.h"
 
 namespace flashlab {
 
@@ -37,7 +37,7 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
         bool any = false;
         for (std::uint32_t m = 0; m < nand.striping; ++m) {
             const BlockId member{b + (b / per_channel * (nand.striping - 1) + m) * per_channel};
-            any = any || is_bad_from_factory(member, nand.seed, nand.factory_bad_per_million);
+            any = any || is_set_aside(nand, member);
         }
         bad += any ? 1 : 0;
     }
@@ -66,6 +66,8 @@ std::vector<std::string> all_schemes() {
 std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {
     const auto scheme = find_scheme(config.ftl.scheme);
     if (!scheme) return std::unexpected(scheme.error());
+    if (config.nand.options.paired_pages && config.nand.striping != 1)
+        return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);

@@ -47,7 +47,7 @@ struct Scheme {
     std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
 };
 
-/// Factory bad blocks among the first `blocks`: known before anything is made, since they follow from the seed.
+/// Blocks among the first `blocks` that no scheme may use: bad from the factory, or kept for backups of paired pages. Known before anything is made.
 [[nodiscard]] std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks);
 
 } // namespace flashlab

@@ -108,7 +108,9 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
 }
 
 DeviceResult<FtlRecovery> Ssd::recover(SimTime now) {
-    auto done = front_.recover(now);
+    const auto scanned = array_.scan_backups(now);
+    if (!scanned) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, now, scanned.error().host_errno});
+    auto done = front_.recover(*scanned);
     if (!done) return std::unexpected(translate(done.error()));
     const auto begun = take_over(done->done);
     if (!begun) return std::unexpected(begun.error());
@@ -202,6 +204,7 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
         if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
         done = std::max(done, *flushed);
     }
+    if (durability == WriteDurability::fua) done = array_.note_durable(done);
     if (wear_ && wear_->is_due(done)) (void)wear_->step(done); // a host that never pauses is levelled all the same
     return answer(event, done);
 }
@@ -237,12 +240,12 @@ DeviceResult<SimTime> Ssd::flush(SimTime now) {
     const SimTime start = accept(now, config_.host_link.request_overhead);
     const auto done = front_.flush(start, {Cause::user, event.id});
     if (!done) return answer(event, std::unexpected(translate(done.error())));
-    return answer(event, *done);
+    return answer(event, array_.note_durable(*done));
 }
 
 DeviceIdentity Ssd::identify() const {
     const std::uint64_t sectors = std::uint64_t{ftl_.logical_pages()} * (ftl_.logical_page_bytes() / sector_bytes);
-    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}, !front_.durable_when_answered()};
+    return {sectors, ftl_.logical_page_bytes(), std::string{ftl_.name()}, !front_.durable_when_answered() || array_.guards_pairs()};
 }
 
 std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const {

@@ -43,10 +43,11 @@ BlockRecord BlockTable::record_of(BlockId block) const {
 std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId block) {
     if (auto read = store_.read_block_records(block, scratch_); !read) return std::unexpected(read.error());
     Block& known = blocks_[block.value()];
-    const auto is_erased = [](const PageRecord& record) { return record.state == CellState::erased; };
+    const auto is_erased = [](const PageRecord& record) { return as_read(record.state) == CellState::erased; };
     const auto last = std::find_if_not(scratch_.rbegin(), scratch_.rend(), is_erased);
     known.write_pointer = static_cast<std::uint32_t>(scratch_.rend() - last);
     known.all_programmed = std::all_of(scratch_.begin(), last.base(), [](const PageRecord& record) { return record.state == CellState::programmed; });
+    known.has_weak = std::ranges::any_of(scratch_, [](const PageRecord& record) { return record.state == CellState::weak; });
     return known.write_pointer;
 }
 
@@ -83,11 +84,25 @@ void BlockTable::note_program(BlockId block, std::uint32_t page, SimTime end, bo
     recent.end[slot] = end;
 }
 
+void BlockTable::note_programs(BlockId block, std::uint32_t page, std::uint32_t count, SimTime end, Duration step) {
+    if (count > Recent::size) { // the older ones would be forgotten at once
+        const std::uint32_t skipped = count - Recent::size;
+        Block& known = blocks_[block.value()];
+        if (page != known.write_pointer) known.all_programmed = false;
+        known.write_pointer = page + skipped;
+        page += skipped;
+        count -= skipped;
+        end += skipped * step;
+    }
+    for (std::uint32_t i = 0; i < count; ++i, end += step) note_program(block, page + i, end, false);
+}
+
 void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
     Block& known = blocks_[block.value()];
     ++known.erase_count;
     known.write_pointer = failed ? geometry_.pages_per_block() : 0;
     known.all_programmed = !failed;
+    known.has_weak = false;
     known.programmed_at = end;
     known.idle_at = std::max(known.idle_at, end);
     // The pages read as erased only after this erase: an older program's end says nothing of them any more.

@@ -36,6 +36,9 @@ public:
     /// False: some page before the write pointer is skipped, torn or garbage: ask its record. Valid after write_pointer().
     [[nodiscard]] bool all_programmed(BlockId block) const { return blocks_[block.value()].all_programmed; }
 
+    /// True: some page reads erased but cannot be programmed: ask its record. Valid after write_pointer().
+    [[nodiscard]] bool has_weak(BlockId block) const { return blocks_[block.value()].has_weak; }
+
     /// N1, or a ContractViolation.
     void check_program(BlockId block, std::uint32_t page) const {
         const Block& known = blocks_[block.value()];
@@ -56,6 +59,8 @@ public:
         known.idle_at = std::max(known.idle_at, end);
     }
     void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
+    /// As many note_program() of pages in a row, the first from `page` and `end` on, the others a step apart.
+    void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, SimTime end, Duration step);
     void note_erase(BlockId block, SimTime end, bool failed);
     void mark_grown_bad(BlockId block);
 
@@ -72,6 +77,7 @@ private:
         bool bad = false;
         bool grown_bad = false;
         bool all_programmed = true;
+        bool has_weak = false;
     };
     /// The last few programs of a plane: a read of one of these pages waits for that program, not for the block's last.
     struct Recent {

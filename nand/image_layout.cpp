@@ -96,7 +96,7 @@ PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_recor
     LittleEndianReader reader{in};
     PageRecord record;
     const std::uint8_t state = reader.u8();
-    record.state = state <= std::to_underlying(CellState::garbage) ? static_cast<CellState>(state) : CellState::garbage;
+    record.state = state <= std::to_underlying(CellState::weak) ? static_cast<CellState>(state) : CellState::garbage;
     (void)reader.bytes(3);
     record.data_crc = reader.u32();
     std::ranges::copy(reader.bytes(record.oob.size()), record.oob.begin());

@@ -9,13 +9,32 @@
 
 namespace flashlab {
 
-void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob) {
+/// What lies between the pages known so far and this one has not been programmed since the erase.
+void MemoryPageStore::CompactRecords::reach(std::uint32_t page, std::uint32_t pages_per_block) {
     if (pages == nullptr) pages = std::make_unique_for_overwrite<std::byte[]>(std::size_t{pages_per_block} * bytes_a_page);
-    // What lies between the pages known so far and this one has not been programmed since the erase.
     for (; filled <= page; ++filled) pages[std::size_t{filled} * bytes_a_page + tag_at] = std::byte{0};
+}
+
+void MemoryPageStore::CompactRecords::copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count, std::uint32_t pages_per_block) {
+    ensure(first + count <= from.filled && to + count <= pages_per_block, "pages that are programmed, to pages of the block");
+    if (to >= filled) {
+        if (to != 0) reach(to - 1, pages_per_block);
+        else if (pages == nullptr) pages = std::make_unique_for_overwrite<std::byte[]>(std::size_t{pages_per_block} * bytes_a_page);
+        filled = to + count;
+    }
+    reach(to + count - 1, pages_per_block);
+    std::memcpy(pages.get() + to * bytes_a_page, from.pages.get() + first * bytes_a_page, count * bytes_a_page);
+    if (from.scheme_words != nullptr && scheme_words == nullptr) scheme_words = std::make_unique<std::uint32_t[]>(pages_per_block);
+    if (scheme_words == nullptr) return;
+    if (from.scheme_words != nullptr) std::copy_n(from.scheme_words.get() + first, count, scheme_words.get() + to);
+    else std::fill_n(scheme_words.get() + to, count, 0u);
+}
+
+void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob) {
+    reach(page, pages_per_block);
     std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
     const auto kind = static_cast<std::uint8_t>(oob == nullptr ? 0 : std::to_underlying(oob->kind));
-    at[tag_at] = static_cast<std::byte>(std::to_underlying(state) | (kind << 2));
+    at[tag_at] = static_cast<std::byte>(std::to_underlying(state) | (kind << state_bits));
     if (oob == nullptr) return;
     const std::uint64_t sequence = oob->sequence.value();
     ensure(sequence >> 40 == 0, "MemoryPageStore: write sequences stay below 2^40 in runs without payload");
@@ -30,13 +49,13 @@ StoredOob MemoryPageStore::CompactRecords::get(std::uint32_t page) const {
     if (page >= filled) return {CellState::erased, std::unexpected(OobError::bad_checksum)};
     const std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
     const auto tag = std::to_integer<std::uint8_t>(at[tag_at]);
-    const auto state = static_cast<CellState>(tag & 3);
-    if (tag >> 2 == 0) return {state, std::unexpected(OobError::bad_checksum)};
+    const auto state = static_cast<CellState>(tag & ((1 << state_bits) - 1));
+    if (tag >> state_bits == 0) return {state, std::unexpected(OobError::bad_checksum)};
     std::uint32_t lpn = 0;
     std::uint64_t sequence = 0;
     std::memcpy(&lpn, at, sizeof lpn);
     std::memcpy(&sequence, at + 4, 5);
-    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> 2), scheme_words == nullptr ? 0 : scheme_words[page]}};
+    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> state_bits), scheme_words == nullptr ? 0 : scheme_words[page]}};
 }
 
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
@@ -165,6 +184,13 @@ std::expected<StoredOob, HostIoError> MemoryPageStore::read_oob(Ppn page) {
 std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) {
     if (payload_ == Payload::keep) return PageStore::write_programmed(page, oob, data_crc);
     compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), CellState::programmed, &oob);
+    return {};
+}
+
+std::expected<void, HostIoError> MemoryPageStore::copy_programmed(Ppn from, Ppn to, std::uint32_t pages) {
+    const BlockId source = geometry_.block_of(from), target = geometry_.block_of(to);
+    if (payload_ == Payload::keep || source == target) return PageStore::copy_programmed(from, to, pages);
+    compact_[target.value()].copy(compact_[source.value()], geometry_.page_in_block(from), geometry_.page_in_block(to), pages, geometry_.pages_per_block());
     return {};
 }
 

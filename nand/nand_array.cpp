@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/crc32c.h"
 #include "nand/nand_array_impl.h"
+#include "nand/pair_guard.h"
 
 namespace flashlab {
 
@@ -17,9 +18,13 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
       undo_policy{undo_},
       blocks{geometry_, config_, store_},
       scheduler{geometry_, config_},
+      pairs{geometry_.config()},
       page_(store_.keeps_payload() ? geometry_.page_bytes() : 0) {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
+    if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
+
+NandArray::Impl::~Impl() = default;
 
 Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin) {
     ensure(!cut_, "no operation after a power cut");
@@ -35,7 +40,16 @@ std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page, PageAd
     if (blocks.all_programmed(at.block)) [[likely]] return CellState::programmed;
     const auto record = store.read_record(page);
     if (!record) return std::unexpected(record.error());
-    return record->state;
+    return as_read(record->state);
+}
+
+/// The data stay in the store for the read at hand; the record no longer promises them.
+std::expected<void, HostIoError> NandArray::Impl::use_up(Ppn page) {
+    auto record = store.read_record(page);
+    if (!record) return std::unexpected(record.error());
+    record->state = CellState::garbage;
+    record->oob.fill(std::byte{0xff});
+    return store.write_record(page, *record);
 }
 
 std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimTime done) {
@@ -59,7 +73,14 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     const auto state = state_of(page.page, at);
     if (!state) return std::unexpected(host_error(state.error(), page.page, when.end));
     if (*state == CellState::erased) return std::unexpected(NandError{NandErrorKind::erased_page, page.page, when.end});
-    if (*state != CellState::programmed) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
+    if (*state == CellState::garbage && guard) {
+        if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, when.end, origin);
+    }
+    if (*state == CellState::unstable) [[unlikely]] {
+        if (auto used = use_up(page.page); !used) return std::unexpected(host_error(used.error(), page.page, when.end));
+    } else if (*state != CellState::programmed) {
+        return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
+    }
     if (!page.to.empty() && store.keeps_payload()) {
         if (auto fetched = fetch(page, when.end); !fetched) return std::unexpected(fetched.error());
     }
@@ -72,7 +93,8 @@ NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, Sim
     fetches_.clear();
     for (const PageRead& page : pages) {
         PageRead cells = page; // time and state one by one, the payload of whole pages together
-        const bool together = page.bytes == geometry.page_bytes() && !page.to.empty() && store.keeps_payload();
+        const bool together =
+            page.bytes == geometry.page_bytes() && !page.to.empty() && store.keeps_payload() && !(guard && guard->backup_of(page.page) != nullptr);
         if (together) cells.to = {};
         const Done one = read(cells, now, origin);
         if (one && together) fetches_.push_back({page.page, page.to});
@@ -100,7 +122,12 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime no
     if (events.wants(EventLevel::all)) emit_read(when, origin, page);
     const auto record = store.read_oob(page);
     if (!record) return std::unexpected(host_error(record.error(), page, when.end));
-    return OobRead{record->oob, record->state, when.end};
+    if (const auto* backup = guard && record->state == CellState::garbage ? guard->backup_of(page) : nullptr) {
+        auto instead = read_oob(backup->at, when.end, origin);
+        if (instead && instead->state == CellState::programmed) instead->oob = backup->oob.origin;
+        return instead;
+    }
+    return OobRead{record->oob, as_read(record->state), when.end};
 }
 
 /// The promises of a call; the addresses are those of its pages.
@@ -118,6 +145,12 @@ void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) con
 }
 
 NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
+    for (const PageProgram& page : pages) {
+        if (!guard) break;
+        const Done protected_at = guard->before_program(page.page, page.oob.kind, now);
+        if (!protected_at) return protected_at;
+        now = *protected_at;
+    }
     planes_.clear();
     addresses_.clear();
     for (const PageProgram& page : pages) {
@@ -141,6 +174,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         const PageProgram& page = pages[i];
         const bool fails = faults != nullptr && faults->program_fails(page.page);
         if (auto stored = put(page, addresses_[i], when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        if (guard) guard->after_program(page.page, when.end);
         ++counters.programs[static_cast<std::size_t>(origin.cause)];
         if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, page.oob.lpn);
         if (fails && result) result = std::unexpected(NandError{NandErrorKind::program_failed, page.page, when.end});
@@ -149,24 +183,33 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
     return result;
 }
 
-/// Undo record's payload first, then the data, then the record that makes them count.
+std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId block) {
+    if (!blocks.has_weak(block)) [[likely]] return false;
+    const auto record = store.read_record(page);
+    if (!record) return std::unexpected(record.error());
+    return record->state == CellState::weak;
+}
+
+/// Undo record's payload first, then the data, then the record that makes them count. Over weak cells the chip reports success and keeps garbage.
 std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails) {
+    const auto weak = is_weak(page.page, at.block);
+    if (!weak) return std::unexpected(weak.error());
     if (undo_policy == UndoPolicy::keep) {
-        if (auto logged = log_program(page.page, when); !logged) return logged;
+        if (auto logged = log_program(page.page, when, *weak ? CellState::weak : CellState::erased); !logged) return logged;
     }
     std::uint32_t data_crc = 0;
     if (store.keeps_payload()) {
         data_crc = crc32c(page.data);
         if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
     }
-    if (fails) [[unlikely]] {
+    if (fails || *weak) [[unlikely]] {
         PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
         garbage.oob.fill(std::byte{0xff});
         if (auto wrote = store.write_record(page.page, garbage); !wrote) return wrote;
     } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
         return wrote;
     }
-    blocks.note_program(at.block, at.page, when.end, fails);
+    blocks.note_program(at.block, at.page, when.end, fails || *weak);
     return {};
 }
 
@@ -179,8 +222,8 @@ bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
     return false;
 }
 
-std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when) {
-    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end};
+std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state) {
+    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end, .old_state = old_state};
     if (store.keeps_payload() && erase_may_need_payload(page)) {
         record.old_payload = log_.payload_buffer();
         record.old_payload.resize(geometry.page_bytes());
@@ -192,9 +235,9 @@ std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Sc
 
 std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) {
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
+    const auto record = oob_of(from); // before the read, which may be the last that succeeds
     const Done got = read(page, now, origin);
     if (!got) return std::unexpected(got.error());
-    const auto record = store.read_oob(from);
     if (!record) return std::unexpected(host_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
     PageOob oob = *record->oob;
@@ -216,7 +259,32 @@ std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const
     return {};
 }
 
+NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now) {
+    const PageAddress at = address_of(page);
+    if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
+    blocks.check_program(at.block, at.page);
+    const PlaneId plane = geometry.plane_of(at.block);
+    const auto when = scheduler.program({&plane, 1}, geometry.page_bytes(), now, blocks.program_ready(at.block, now), false);
+    const bool fails = faults != nullptr && faults->program_fails(page);
+    const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);
+    if (!stored) return std::unexpected(host_error(stored.error(), page, when.end));
+    if (!fails) {
+        PageRecord record{.state = CellState::programmed, .oob = oob.encode(), .data_crc = data.empty() ? 0 : crc32c(data)};
+        if (auto wrote = store.write_record(page, record); !wrote) return std::unexpected(host_error(wrote.error(), page, when.end));
+    }
+    ++counters.programs[static_cast<std::size_t>(Cause::backup)];
+    if (events.wants(EventLevel::all)) emit(NandOp::program, when, {Cause::backup, no_event}, at.block, at.page, oob.origin.lpn);
+    if (fails) return std::unexpected(NandError{NandErrorKind::program_failed, page, when.end});
+    return when.end;
+}
+
 NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin origin) {
+    const Done done = erase_block(block, guard ? guard->before_erase(now) : now, origin);
+    if (guard) guard->after_erase(block);
+    return done;
+}
+
+NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, Origin origin) {
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
     const Ppn first = geometry.page_of(block, 0);
@@ -240,6 +308,37 @@ NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin 
     if (events.wants(EventLevel::all)) emit(NandOp::erase, when, origin, block, 0, std::nullopt);
     if (fails) return std::unexpected(NandError{NandErrorKind::erase_failed, first, when.end});
     return when.end;
+}
+
+std::expected<StoredOob, HostIoError> NandArray::Impl::oob_of(Ppn page) {
+    auto known = store.read_oob(page);
+    if (!known) return known;
+    known->state = as_read(known->state);
+    if (const auto* backup = guard && known->state == CellState::garbage ? guard->backup_of(page) : nullptr)
+        return StoredOob{CellState::programmed, backup->oob.origin};
+    return known;
+}
+
+std::expected<PageRecord, HostIoError> NandArray::Impl::record_of(Ppn page) {
+    auto known = store.read_record(page);
+    if (!known) return known;
+    known->state = as_read(known->state);
+    if (const auto* backup = guard && known->state == CellState::garbage ? guard->backup_of(page) : nullptr) {
+        known = store.read_record(backup->at);
+        if (known) backup->oob.origin.encode(known->oob);
+    }
+    return known;
+}
+
+std::expected<void, HostIoError> NandArray::Impl::records_of(BlockId block, std::span<PageRecord> to) {
+    if (auto read = store.read_block_records(block, to); !read) return read;
+    for (std::uint32_t page = 0; page < to.size(); ++page) {
+        if (to[page].state != CellState::weak && to[page].state != CellState::garbage) continue;
+        auto record = record_of(geometry.page_of(block, page));
+        if (!record) return std::unexpected(record.error());
+        to[page] = *record;
+    }
+    return {};
 }
 
 std::expected<void, NandError> NandArray::Impl::mark_bad(BlockId block) {

@@ -62,7 +62,7 @@ struct PageRead {
 
 struct OobRead {
     std::expected<PageOob, OobError> oob;
-    CellState state;   ///< what the chip's ECC says of the data: erased, programmed, torn or garbage
+    CellState state;   ///< what the chip's ECC says of the data: erased, programmed, torn, garbage, or unstable: right, with too many corrections to last
     SimTime done;
 };
 
@@ -71,9 +71,29 @@ struct CopiedPage {
     PageOob oob;
 };
 
+struct CopiedRun {
+    std::uint32_t pages = 0;         ///< copied, from the first on
+    SimTime done;
+    std::optional<NandError> failed; ///< of the page behind them; none: all were copied
+};
+
 /// What becomes of an operation in flight at a cut; seeded or enumerated by the explorer.
-enum class ProgramOutcome : std::uint8_t { not_started, complete, prefix_torn, garbage };            // T0..T3
-enum class EraseOutcome : std::uint8_t { not_started, complete, garbage };                           // E0..E2
+enum class ProgramOutcome : std::uint8_t {
+    not_started,  ///< T0
+    complete,     ///< T1
+    prefix_torn,  ///< T2
+    garbage,      ///< T3
+    unstable,     ///< T4: reads right once, then no longer
+    looks_erased, ///< T5: reads erased, but programming over it gives garbage
+    pair_damaged, ///< T6: garbage, and so are the earlier pages that share its cells (paired_pages.h)
+};
+enum class EraseOutcome : std::uint8_t {
+    not_started,  ///< E0
+    complete,     ///< E1
+    garbage,      ///< E2
+    weak,         ///< E3: reads erased, but has to be erased again before a program
+    mixed,        ///< E4: some pages are as before, others are garbage or look erased
+};
 class CutOutcomes {
 public:
     virtual ~CutOutcomes() = default;
@@ -133,6 +153,8 @@ public:
     [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
     /// The same with another word for the scheme; tells what is written there now.
     [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin);
+    /// copy() of that many pages in a row to pages in a row, each after the one before: the same times, records and failures, in one go.
+    [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
     [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown
@@ -148,6 +170,14 @@ public:
     [[nodiscard]] std::expected<StoredOob, NandError> inspect_oob(Ppn page) const;
     /// The same of a whole block in one go; `to` has pages_per_block elements.
     [[nodiscard]] std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) const;
+
+    /// What was programmed until now must survive, also the cut of a program that shares cells with it (C5): a flush is to be answered, or a record that
+    /// relies on it to be written, not before the time returned. Costs nothing by itself; `now` where nothing is in danger.
+    [[nodiscard]] SimTime note_durable(SimTime now);
+    /// Cells share several bits, and the array keeps what is noted as durable: everything else may be lost although its write was answered.
+    [[nodiscard]] bool guards_pairs() const;
+    /// After open(), before anything is read: the time that finding backups takes.
+    [[nodiscard]] std::expected<SimTime, NandError> scan_backups(SimTime now);
 
     /// When the group of planes of this die is free of all reservations: for "least busy" choices.
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
@@ -171,10 +201,13 @@ public:
     [[nodiscard]] Duration plane_busy(PlaneId plane) const;
     /// The same of the controller and the serial host interface.
     [[nodiscard]] Duration front_busy() const;
+    /// Reads that suspended an erase or a program since open().
+    [[nodiscard]] std::uint64_t suspensions() const;
 
 private:
     class Impl;
     class Striped;
+    class PairGuard;
     std::unique_ptr<Impl> impl_;
     std::unique_ptr<Striped> striped_; ///< null: S = 1
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nand/nand_array_impl.h"
+#include "nand/pair_guard.h"
 #include "nand/striping.h"
 
 namespace flashlab {
@@ -22,8 +23,14 @@ std::expected<void, NandError> NandArray::open() {
     if (auto opened = impl_->blocks.open(); !opened) {
         return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
     }
+    if (!impl_->guard) return {};
+    if (auto found = impl_->guard->load(); !found) return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, found.error().error_number});
     return {};
 }
+
+bool NandArray::guards_pairs() const { return impl_->guard != nullptr; }
+SimTime NandArray::note_durable(SimTime now) { return impl_->guard ? impl_->guard->note_durable(now) : now; }
+std::expected<SimTime, NandError> NandArray::scan_backups(SimTime now) { return impl_->guard ? impl_->guard->scan(now) : std::expected<SimTime, NandError>{now}; }
 
 NandArray::Result NandArray::read(const PageRead& page, SimTime now, Origin origin) {
     return striped_ ? striped_->read(page, now, origin) : impl_->read(page, now, origin);
@@ -58,12 +65,26 @@ std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, std::u
     return striped_ ? striped_->copy(from, to, scheme_word, now, origin) : impl_->copy(from, to, scheme_word, now, origin);
 }
 
+CopiedRun NandArray::copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
+    if (!striped_) return impl_->copy_run(from, to, pages, now, origin);
+    CopiedRun run{.pages = 0, .done = now, .failed = std::nullopt};
+    for (; run.pages < pages; ++run.pages) {
+        const auto copied = striped_->copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, std::nullopt, run.done, origin);
+        if (!copied) {
+            run.failed = copied.error();
+            break;
+        }
+        run.done = copied->done;
+    }
+    return run;
+}
+
 NandArray::Result NandArray::erase(BlockId block, SimTime now, Origin origin) {
     return striped_ ? striped_->erase(block, now, origin) : impl_->erase(block, now, origin);
 }
 
-bool NandArray::is_bad(BlockId block) const { return striped_ ? striped_->is_bad(block) : impl_->blocks.is_bad(block); }
-bool NandArray::is_factory_bad(BlockId block) const { return striped_ ? striped_->is_factory_bad(block) : impl_->blocks.is_factory_bad(block); }
+bool NandArray::is_bad(BlockId block) const { return striped_ ? striped_->is_bad(block) : impl_->is_set_aside(block); }
+bool NandArray::is_factory_bad(BlockId block) const { return striped_ ? striped_->is_factory_bad(block) : impl_->blocks.is_factory_bad(block) || is_backup_block(impl_->config, block); }
 std::expected<void, NandError> NandArray::mark_bad(BlockId block) { return striped_ ? striped_->mark_bad(block) : impl_->mark_bad(block); }
 std::uint32_t NandArray::erase_count(BlockId block) const { return striped_ ? striped_->erase_count(block) : impl_->blocks.erase_count(block); }
 
@@ -75,7 +96,7 @@ std::uint32_t NandArray::write_pointer(BlockId block) const {
 
 std::expected<StoredOob, NandError> NandArray::inspect_oob(Ppn page) const {
     if (striped_) return striped_->inspect_oob(page);
-    auto record = impl_->store.read_oob(page);
+    const auto record = impl_->oob_of(page);
     if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
     return *record;
 }
@@ -89,7 +110,7 @@ std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const {
         else if (known->state != CellState::erased) record.oob.fill(std::byte{0xff});
         return record;
     }
-    const auto record = impl_->store.read_record(page);
+    const auto record = impl_->record_of(page);
     if (!record) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, record.error().error_number});
     return *record;
 }
@@ -103,7 +124,7 @@ std::expected<void, NandError> NandArray::inspect(BlockId block, std::span<PageR
         }
         return {};
     }
-    if (auto read = impl_->store.read_block_records(block, to); !read) {
+    if (auto read = impl_->records_of(block, to); !read) {
         return std::unexpected(NandError{NandErrorKind::host_io, impl_->geometry.page_of(block, 0), sim_start, read.error().error_number});
     }
     return {};
@@ -120,6 +141,7 @@ const NandCounters& NandArray::counters() const { return impl_->counters; }
 Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
 Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }
 
+std::uint64_t NandArray::suspensions() const { return impl_->scheduler.suspensions(); }
 Duration NandArray::front_busy() const { return impl_->scheduler.front_busy(); }
 
 } // namespace flashlab

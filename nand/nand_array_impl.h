@@ -8,6 +8,8 @@
 
 #include "nand/block_table.h"
 #include "nand/nand_array.h"
+#include "nand/pair_backup.h"
+#include "nand/paired_pages.h"
 #include "nand/scheduler.h"
 #include "nand/undo_log.h"
 
@@ -16,6 +18,7 @@ namespace flashlab {
 class NandArray::Impl {
 public:
     Impl(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
+    ~Impl();
 
     using Done = std::expected<SimTime, NandError>;
 
@@ -25,7 +28,19 @@ public:
     Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
     /// `scheme_word`: none keeps the page's own.
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
+    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
     Done erase(BlockId block, SimTime now, Origin origin);
+    /// What a cell says of itself, or its backup for it.
+    std::expected<StoredOob, HostIoError> oob_of(Ppn page);
+    std::expected<PageRecord, HostIoError> record_of(Ppn page);
+    std::expected<void, HostIoError> records_of(BlockId block, std::span<PageRecord> to);
+    [[nodiscard]] bool is_set_aside(BlockId block) const { return blocks.is_bad(block) || is_backup_block(config, block); }
+    /// For the guard: an erase that it knows of, and a page of a backup block.
+    Done erase_block(BlockId block, SimTime now, Origin origin);
+    Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
+    [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
+        return {NandErrorKind::host_io, page, at, error.error_number};
+    }
     std::expected<void, NandError> mark_bad(BlockId block);
     void settle(SimTime now);
     std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
@@ -40,8 +55,10 @@ public:
     const UndoPolicy undo_policy;
     BlockTable blocks;
     Scheduler scheduler;
+    const PairedPages pairs;
     NandCounters counters;
     NandFaults* faults = nullptr;
+    std::unique_ptr<PairGuard> guard; ///< null: cells of one bit, or not asked for
 
 private:
     struct PageAddress {
@@ -55,22 +72,25 @@ private:
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
     /// The payload, verified as a whole page even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
+    /// The one more read that an unstable page had.
+    [[nodiscard]] std::expected<void, HostIoError> use_up(Ppn page);
+    [[nodiscard]] std::expected<bool, HostIoError> is_weak(Ppn page, BlockId block);
     [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails);
     /// The payload of the whole pages in fetches_, in one go; the first of them that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
-    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when);
+    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state);
+    /// Copies as many pages of a run at once as nothing speaks against; 0: the first one by itself.
+    [[nodiscard]] std::expected<std::uint32_t, NandError> copy_at_once(Ppn from, Ppn to, std::uint32_t pages, SimTime& now, Origin origin);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
     void check_program_call(std::span<const PageProgram> pages) const;
     void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn);
     void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);
-    [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
-        return {NandErrorKind::host_io, page, at, error.error_number};
-    }
 
-    // nand_cut.cpp; the last three work on any store that holds the same cells
+    // nand_cut.cpp; these work on any store that holds the same cells
     [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record, PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> damage(Ppn page, CutOutcomes& outcomes, PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
 
     UndoLog log_;

@@ -17,6 +17,8 @@ struct NandTiming {
     Duration block_erase{3'000'000};   ///< tBERS
     Duration command{100};             ///< command and address cycles on the bus, for each plane addressed
     std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, the spare bytes are not charged
+    Duration suspend{20'000};            ///< from the suspend command until the cells can sense (only with NandOptions' suspends)
+    Duration resume{5'000};              ///< and back to work
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
@@ -32,6 +34,9 @@ struct NandOptions {
     bool independent_planes = true;      ///< MC7, CO12: false: planes of a die work one after the other, but for multi-plane commands
     bool cache_register = false;         ///< cached programs and reads: the bus serves the register while the cells are busy
     bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
+    std::uint32_t erase_suspends = 0;    ///< reads of the host that an erase lets in, at most; each erase is given time for so many
+    std::uint32_t program_suspends = 0;  ///< the same of a program that no host waits for
+    bool paired_pages = false;           ///< T6: cut programs damage the pages that share their cells; and what must survive is backed up before (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 

@@ -82,7 +82,7 @@ void NandArray::Impl::append_moments(std::vector<SimTime>& to) const {
 std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record, PageStore& cells) {
     if (record.kind == UndoRecord::Kind::program) {
         // The record first: while it says "erased", nobody relies on the payload.
-        if (auto wrote = cells.write_record(record.page, PageRecord{}); !wrote) return wrote;
+        if (auto wrote = cells.write_record(record.page, PageRecord{.state = record.old_state}); !wrote) return wrote;
         return record.old_payload.empty() ? std::expected<void, HostIoError>{} : cells.write_data(record.page, record.old_payload);
     }
     const BlockId block = geometry.block_of(record.page);
@@ -98,28 +98,62 @@ std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord&
                                                                    PageStore& cells) {
     if (outcome == ProgramOutcome::complete) return {};
     if (outcome == ProgramOutcome::not_started) return undo(record, cells);
+    if (outcome == ProgramOutcome::looks_erased) return cells.write_record(record.page, PageRecord{.state = CellState::weak});
+    if (outcome == ProgramOutcome::pair_damaged) {
+        const BlockId block = geometry.block_of(record.page);
+        for (const std::uint32_t earlier : pairs.endangered_by(geometry.page_in_block(record.page))) {
+            if (auto damaged = damage(geometry.page_of(block, earlier), outcomes, cells); !damaged) return damaged;
+        }
+        return damage(record.page, outcomes, cells);
+    }
+    if (outcome == ProgramOutcome::garbage) return damage(record.page, outcomes, cells);
     auto torn = cells.read_record(record.page);
     if (!torn) return std::unexpected(torn.error());
-    torn->state = outcome == ProgramOutcome::garbage ? CellState::garbage : CellState::torn;
-    // T2: the OOB may parse over data that do not; T3: neither does.
-    if (outcome == ProgramOutcome::garbage || (outcomes.random() & 1) == 0) scramble(torn->oob, outcomes);
+    if (outcome == ProgramOutcome::unstable) {
+        if (torn->state == CellState::programmed) torn->state = CellState::unstable; // over weak cells, or failed: it is garbage already
+        return cells.write_record(record.page, *torn);
+    }
+    torn->state = CellState::torn;
+    if ((outcomes.random() & 1) == 0) scramble(torn->oob, outcomes); // T2: the OOB may parse over data that do not
     if (cells.keeps_payload()) {
         if (auto read = cells.read_data(record.page, 0, page_); !read) return read;
-        const std::size_t kept = outcome == ProgramOutcome::garbage ? 0 : outcomes.random() % page_.size();
+        const std::size_t kept = outcomes.random() % page_.size();
         fill_at_random(std::span{page_}.subspan(kept), outcomes);
         if (auto wrote = cells.write_data(record.page, page_); !wrote) return wrote;
     }
     return cells.write_record(record.page, *torn);
 }
 
+/// T3: neither data nor OOB can be read. What was erased and skipped stays so.
+std::expected<void, HostIoError> NandArray::Impl::damage(Ppn page, CutOutcomes& outcomes, PageStore& cells) {
+    auto record = cells.read_record(page);
+    if (!record) return std::unexpected(record.error());
+    if (as_read(record->state) == CellState::erased) return {};
+    record->state = CellState::garbage;
+    scramble(record->oob, outcomes);
+    if (cells.keeps_payload()) {
+        fill_at_random(page_, outcomes);
+        if (auto wrote = cells.write_data(page, page_); !wrote) return wrote;
+    }
+    return cells.write_record(page, *record);
+}
+
 /// E2 leaves the old payload where it lies: no record promises it any more, and no read gives it out.
 std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells) {
     if (outcome == EraseOutcome::complete) return {};
     if (outcome == EraseOutcome::not_started) return undo(record, cells);
+    if (outcome == EraseOutcome::mixed) {
+        if (auto undone = undo(record, cells); !undone) return undone;
+    }
     for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
-        PageRecord garbage{.state = CellState::garbage};
-        scramble(garbage.oob, outcomes);
-        if (auto wrote = cells.write_record(geometry.page_of(geometry.block_of(record.page), page), garbage); !wrote) return wrote;
+        PageRecord left{.state = outcome == EraseOutcome::weak ? CellState::weak : CellState::garbage};
+        if (outcome == EraseOutcome::mixed) {
+            const std::uint64_t draw = outcomes.random() % 3;
+            if (draw == 0) continue; // survives
+            if (draw == 1) left.state = CellState::weak;
+        }
+        if (left.state == CellState::garbage) scramble(left.oob, outcomes);
+        if (auto wrote = cells.write_record(geometry.page_of(geometry.block_of(record.page), page), left); !wrote) return wrote;
     }
     return {};
 }

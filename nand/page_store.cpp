@@ -14,4 +14,13 @@ std::expected<void, HostIoError> PageStore::write_programmed(Ppn page, const Pag
     return write_record(page, record);
 }
 
+std::expected<void, HostIoError> PageStore::copy_programmed(Ppn from, Ppn to, std::uint32_t pages) {
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        const auto record = read_record(Ppn{from.value() + i});
+        if (!record) return std::unexpected(record.error());
+        if (auto wrote = write_record(Ppn{to.value() + i}, *record); !wrote) return wrote;
+    }
+    return {};
+}
+
 } // namespace flashlab

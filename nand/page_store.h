@@ -22,7 +22,12 @@ enum class CellState : std::uint8_t {
     programmed = 1,
     torn = 2,       ///< T2: ECC fails; the OOB may still parse
     garbage = 3,    ///< T3, E2: neither data nor OOB are readable
+    unstable = 4,   ///< T4: can be read once more; an OOB read tells, by the bits that the ECC had to correct
+    weak = 5,       ///< T5, E3: reads erased, but what is programmed over it is garbage
 };
+
+/// What the chip says of cells in this state: nobody can tell weak cells from erased ones.
+[[nodiscard]] constexpr CellState as_read(CellState state) { return state == CellState::weak ? CellState::erased : state; }
 
 /// State, OOB and data checksum (the stand-in for ECC parity) of one page: 32 bytes in the dense area, FORMAT.md.
 struct PageRecord {
@@ -78,6 +83,8 @@ public:
     [[nodiscard]] virtual std::expected<StoredOob, HostIoError> read_oob(Ppn page);
     /// Record of a page that was programmed well.
     [[nodiscard]] virtual std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc);
+    /// The records of pages in a row, all programmed, once more at pages in a row of another block. Without payload.
+    [[nodiscard]] virtual std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages);
     /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
     /// All page records of the block become zero, in one go.

@@ -62,6 +62,10 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, host_transfer(sector_bytes)})} {
     whole_page_ = transfer(geometry.page_bytes());
+    if (options_.erase_suspends + options_.program_suspends > 0) {
+        windows_.resize(cells_.size() * windows_a_lane);
+        next_window_.resize(cells_.size());
+    }
     lanes_.reserve(geometry.planes_per_die());
 }
 
@@ -133,10 +137,18 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
         }
         const SimTime register_free = tail.out + out + moved_by_cpu;
         const SimTime cells_free = options_.cache_register ? sensed : register_free;
-        SimTime plane_at = cells.earliest(sense, cells_free - sense);
-        if (options_.cache_register) plane_at = std::max(plane_at, registers_[lane].earliest(sensed, register_free - sensed) - timing_.page_read);
-        if (plane_at != sense) {
-            start = plane_at - timing_.command - request;
+        if (options_.cache_register) {
+            const SimTime held = registers_[lane].earliest(sensed, register_free - sensed);
+            if (held != sensed) {
+                start = held - timing_.page_read - timing_.command - request;
+                continue;
+            }
+        }
+        const SimTime plane_at = cells.earliest(sense, cells_free - sense);
+        SimTime suspended = sim_never;
+        Window* const window = host && plane_at != sense && !windows_.empty() ? window_for(lane, from, sense, cells_free - sense, suspended) : nullptr;
+        if (plane_at != sense && !(window != nullptr && suspended == sense)) {
+            start = std::min(plane_at, suspended) - timing_.command - request;
             continue;
         }
         const SimTime end = work == none ? register_free : tail.front + work;
@@ -147,7 +159,13 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
         } else {
             bus.take(command, timing_.command + polled);
         }
-        cells.take(sense, cells_free - sense);
+        if (window == nullptr) {
+            cells.take(sense, cells_free - sense);
+        } else {
+            window->left -= timing_.suspend + (cells_free - sense) + timing_.resume;
+            window->busy_until = cells_free + timing_.resume;
+            ++suspensions_;
+        }
         if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);
         if (work != none) {
             front_.take(tail.front, work);
@@ -156,6 +174,28 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
         last_end_ = std::max(last_end_, end);
         return {request == none ? command : asked, sense, end, command, sense, sensed, tail.out, register_free};
     }
+}
+
+/// What so many reads of whole pages take away from an operation that they suspend.
+Duration Scheduler::allowance(std::uint32_t suspends) const {
+    return static_cast<std::int64_t>(suspends) * (timing_.suspend + timing_.page_read + whole_page_ + timing_.resume);
+}
+
+void Scheduler::open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance) {
+    windows_[lane * windows_a_lane + next_window_[lane]] = {begin, end, begin, allowance};
+    next_window_[lane] = (next_window_[lane] + 1) % windows_a_lane;
+}
+
+/// A read suspends no earlier than it was asked for, and not while another read has suspended the operation.
+Scheduler::Window* Scheduler::window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest) {
+    for (Window& window : std::span{windows_}.subspan(lane * windows_a_lane, windows_a_lane)) {
+        if (sense < window.begin || sense >= window.end || window.left < timing_.suspend + held + timing_.resume) continue;
+        const SimTime at = std::max(sense, std::max(from, window.busy_until) + timing_.suspend);
+        if (at + held + timing_.resume > window.end) continue;
+        earliest = at;
+        return &window;
+    }
+    return nullptr;
 }
 
 /// The earliest instant from which every lane is free for that long.
@@ -193,7 +233,8 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
     const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
     const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
-    const Load load{in, timing_.page_program};
+    const Duration allowed = host ? none : allowance(options_.program_suspends);
+    const Load load{in, timing_.page_program + allowed};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.
@@ -224,10 +265,38 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
         for (const std::size_t lane : lanes_) {
             if (options_.cache_register) registers_[lane].take(at, placed.cells - at);
             cells_[lane].take(options_.cache_register ? placed.cells : at, end - (options_.cache_register ? placed.cells : at));
+            if (allowed != none) open_window(lane, placed.cells, end, allowed);
         }
         last_end_ = std::max(last_end_, end);
         return {work == none ? at : front, placed.cells, end, at, at + in, end, end, end};
     }
+}
+
+Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from) {
+    const bool plain = !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && timing_.controller_page_read == none &&
+                       timing_.controller_page_program == none;
+    if (!plain) return {};
+    const std::size_t source_lane = lane_of(source), target_lane = lane_of(target);
+    settle_resources(channel_of(source), {&source_lane, 1}, none);
+    settle_resources(channel_of(target), {&target_lane, 1}, none);
+    Calendar& source_bus = buses_[channel_of(source).value()];
+    Calendar& target_bus = buses_[channel_of(target).value()];
+    Calendar& source_cells = cells_[source_lane];
+    Calendar& target_cells = cells_[target_lane];
+    if (std::max({source_bus.free_at(), target_bus.free_at(), source_cells.free_at(), target_cells.free_at()}) > from) return {};
+    const Duration in = timing_.command + whole_page_;
+    const Duration read = timing_.command + timing_.page_read + whole_page_;
+    const CopyRun run{pages, read, read + in + timing_.page_program};
+    for (SimTime at = from; pages > 0; --pages, at += run.step) {
+        const SimTime sense = at + timing_.command;
+        source_bus.take(at, timing_.command);
+        source_bus.take(sense + timing_.page_read, whole_page_);
+        source_cells.take(sense, timing_.page_read + whole_page_);
+        target_bus.take(at + read, in);
+        target_cells.take(at + read, in + timing_.page_program);
+        last_end_ = std::max(last_end_, at + run.step);
+    }
+    return run;
 }
 
 Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
@@ -236,17 +305,20 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
     settle_resources(channel, {&lane, 1}, none);
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = cells_[lane];
+    const Duration allowed = allowance(options_.erase_suspends);
+    const Duration length = timing_.block_erase + allowed;
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, timing_.command);
         const SimTime pulse = command + timing_.command;
-        const SimTime plane_at = cells.earliest(pulse, timing_.block_erase);
+        const SimTime plane_at = cells.earliest(pulse, length);
         if (plane_at != pulse) {
             start = plane_at - timing_.command;
             continue;
         }
         bus.take(command, timing_.command);
-        cells.take(pulse, timing_.block_erase);
-        const SimTime end = pulse + timing_.block_erase;
+        cells.take(pulse, length);
+        const SimTime end = pulse + length;
+        if (allowed != none) open_window(lane, pulse, end, allowed);
         last_end_ = std::max(last_end_, end);
         return {command, pulse, end, command, pulse, end, end, end};
     }

@@ -8,7 +8,8 @@
 ///            work on a page: with two buffers the front fills one while the bus empties the other. Without work of the front the bus alone decides.
 ///            With no page buffer at all the CPU moves pages between its memory and the register: bus and register are held meanwhile (HY).
 ///            Options: the bus held while sensing (DUMBO polls), planes of a die one after the other, a cache register that takes the next page while
-///            the cells are busy, erases and programs that let a read in (Suspension).
+///            the cells are busy, erases and programs that let reads of the host in. Such an operation is given the time of all its suspensions when
+///            it is reserved: its end, once told, never moves, and whoever depends on it waits no shorter than in the worst case.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep at most Calendar::max_live of them.
 /// Power cut  Nothing survives.
@@ -44,6 +45,15 @@ public:
     /// One page on each of these planes of one die, `bytes` of each moved; the cells not before `cells_from`.
     Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
+    /// Reads of whole pages of one plane, each programmed on another before the next is read: what read() and program() would reserve one by one.
+    struct CopyRun {
+        std::uint32_t pages = 0; ///< 0: something is reserved behind `from`, or more than bus and cells is needed: reserve one by one
+        Duration read{0};        ///< a copy begins with it
+        Duration step{0};        ///< a whole copy
+    };
+    [[nodiscard]] CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from);
+    /// Reads that suspended an erase or a program so far.
+    [[nodiscard]] std::uint64_t suspensions() const { return suspensions_; }
 
     /// Nothing will be asked for before `now`; reservations before it are forgotten when their resource is next used.
     void settle(SimTime now);
@@ -76,6 +86,18 @@ private:
         SimTime cells;
     };
     [[nodiscard]] Placed place(std::span<const std::size_t> lanes, const Load& load, SimTime at, SimTime cells_from) const;
+    /// An erase or program that lets reads in.
+    struct Window {
+        SimTime begin = sim_start; ///< of its cells' work
+        SimTime end = sim_start;
+        SimTime busy_until = sim_start; ///< resumed from the last suspension
+        Duration left{0};          ///< of the time given for suspensions
+    };
+    static constexpr std::size_t windows_a_lane = 4; ///< the last ones reserved
+    [[nodiscard]] Duration allowance(std::uint32_t suspends) const;
+    void open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance);
+    /// The window in which this read may suspend, with `earliest` the first instant at which it may sense there; null: none.
+    [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 
     Geometry geometry_;
@@ -93,6 +115,9 @@ private:
     std::vector<Calendar> cells_;     ///< by lane; with the register where there is no cache register
     std::vector<Calendar> registers_; ///< by lane; only with a cache register
     Calendar front_;
+    std::vector<Window> windows_;     ///< windows_a_lane for each lane; empty without suspensions
+    std::vector<std::size_t> next_window_; ///< by lane
+    std::uint64_t suspensions_ = 0;
     std::vector<std::size_t> lanes_; ///< of the operation at hand
 };
 

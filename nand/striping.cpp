@@ -148,7 +148,7 @@ std::expected<void, NandError> NandArray::Striped::mark_bad(BlockId block) {
 std::expected<StoredOob, NandError> NandArray::Striped::inspect_oob(Ppn page) {
     StoredOob all;
     for (std::uint32_t m = 0; m < width_; ++m) {
-        const auto part = chips_.store.read_oob(member(page, m));
+        const auto part = chips_.oob_of(member(page, m));
         if (!part) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, part.error().error_number});
         if (m == 0) all = *part;
         else join(all, *part);

@@ -26,6 +26,7 @@ struct UndoRecord {
     SimTime cells;                         ///< the cells change between here
     SimTime end;                           ///< and here
     bool undone = false;                   ///< rewound: it never happened
+    CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
     std::uint32_t old_erase_count = 0;     ///< erase
     std::vector<PageRecord> old_records{}; ///< erase

@@ -156,7 +156,7 @@ SimTime Device::last_reserved_end() const { return ssd_->last_reserved_end(); }
 
 CutSummary Device::cut(SimTime at, std::uint64_t seed) {
     Random random{seed};
-    SeededCutOutcomes nand{random.next()};
+    SeededCutOutcomes nand{random.next(), array_->guards_pairs()};
     SeededPramCutOutcomes pram{random.next()};
     was_cut_ = true;
     const auto report = ssd_->cut(at, nand, pram);

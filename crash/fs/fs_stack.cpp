@@ -48,6 +48,7 @@ std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape) {
     const auto cell = cell_of(shape.cell);
     if (!cell) return std::unexpected(cell.error());
     c.ssd.nand.geometry.cell = *cell;
+    c.ssd.nand.options.paired_pages = *cell != CellType::slc;
     c.ssd.ftl.scheme = shape.scheme;
     auto enough = with_enough_blocks(c.ssd);
     if (!enough) return std::unexpected(enough.error());
@@ -116,7 +117,7 @@ void FsStack::drop() {
 
 void FsStack::cut(SimTime at, std::uint64_t seed) {
     Random draw{seed};
-    ScriptedOutcomes outcomes{outcomes_};
+    ScriptedOutcomes outcomes{outcomes_, config_.ssd.nand.options.paired_pages};
     outcomes.begin(at, {}, &draw);
     ensure(ssd_->cut(at, outcomes, outcomes).has_value(), "FsStack: stores in memory do not fail");
     drop();

@@ -34,10 +34,22 @@ std::optional<PlaneId> BlockPool::choose(PlaneId plane, SimTime now) const {
     return best;
 }
 
+/// Among the blocks whose erase has ended; the others would be waited for.
+void BlockPool::bring_forward(PlaneId plane, SimTime now) {
+    if (order_ == TakeOrder::in_turn) return;
+    free_.bring_forward(plane, [&](BlockId a, BlockId b) {
+        const bool ready = ready_[a.value()] <= now;
+        if (ready != (ready_[b.value()] <= now)) return ready;
+        const std::uint32_t worn_a = array_.erase_count(a), worn_b = array_.erase_count(b);
+        return order_ == TakeOrder::least_worn ? worn_a < worn_b : worn_a > worn_b;
+    });
+}
+
 FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, EventId parent) {
     for (;;) {
         const auto from = choose(plane, now);
         if (!from) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+        bring_forward(*from, now);
         const FreeBlock taken = *free_.take(*from);
         if (taken.erased) return Taken{taken.block, std::max(now, ready_[taken.block.value()])};
         const auto erased = array_.erase(taken.block, now, {Cause::merge, parent});

@@ -16,6 +16,9 @@
 
 namespace flashlab {
 
+/// Which of a plane's free blocks is taken: the one that waits longest, or by erase counts.
+enum class TakeOrder : std::uint8_t { in_turn, least_worn, most_worn };
+
 class BlockPool {
 public:
     /// The first `planes` planes.
@@ -31,6 +34,7 @@ public:
     void add_taken() { ++good_; }
     void add_lost() { ++lost_; }
 
+    void set_order(TakeOrder order) { order_ = order; }
     /// no_free_block when there is none. Blocks whose erase fails are lost on the way.
     [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, EventId parent);
     /// Erased at once, or lost when it failed before. Returns the end of the erase.
@@ -52,10 +56,12 @@ public:
 private:
     [[nodiscard]] FtlResult<void> lose(BlockId block, SimTime now);
     [[nodiscard]] std::optional<PlaneId> choose(PlaneId plane, SimTime now) const;
+    void bring_forward(PlaneId plane, SimTime now);
 
     NandArray& array_;
     std::uint32_t planes_;
     FreeBlocks free_;
+    TakeOrder order_ = TakeOrder::in_turn;
     std::vector<SimTime> ready_;         ///< of a free block: end of its erase
     std::vector<std::uint8_t> failing_;
     std::uint32_t good_ = 0;

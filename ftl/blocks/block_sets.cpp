@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
-#include "nand/factory_bad_blocks.h"
+#include "nand/pair_backup.h"
 
 namespace flashlab {
 
@@ -17,7 +17,7 @@ BlockSets::BlockSets(const NandConfig& nand, const Geometry& geometry, std::uint
     for (std::uint32_t p = 0; p < geometry.planes(); ++p) {
         for (std::uint32_t i = 0; i < geometry.blocks_per_plane(); ++i) {
             const BlockId block = geometry.block_at(PlaneId{p}, i);
-            if (!aside[block.value()] && !is_bad_from_factory(block, nand.seed, nand.factory_bad_per_million)) usable[p].push_back(block);
+            if (!aside[block.value()] && !is_set_aside(nand, block)) usable[p].push_back(block);
         }
     }
     // Lanes of one place within the channel lie side by side, so that sets in turn use all channels first.
@@ -43,8 +43,9 @@ std::uint32_t BlockSets::count_of(const NandConfig& nand, const Geometry& geomet
     const std::uint32_t planes_per_channel = geometry.planes() / geometry.channels();
     std::vector<std::uint32_t> usable(geometry.planes(), geometry.blocks_per_plane());
     for (const BlockId block : set_aside) --usable[geometry.plane_of(block).value()];
-    for (std::uint32_t b = 0; nand.factory_bad_per_million != 0 && b < geometry.blocks(); ++b)
-        if (is_bad_from_factory(BlockId{b}, nand.seed, nand.factory_bad_per_million)) --usable[geometry.plane_of(BlockId{b}).value()];
+    const bool any = nand.factory_bad_per_million != 0 || backup_blocks_per_die(nand) != 0;
+    for (std::uint32_t b = 0; any && b < geometry.blocks(); ++b)
+        if (is_set_aside(nand, BlockId{b})) --usable[geometry.plane_of(BlockId{b}).value()];
     std::uint32_t sets = 0;
     for (std::uint32_t place = 0; place < planes_per_channel; ++place) {
         for (std::uint32_t channel = 0; channel < geometry.channels(); channel += width) {

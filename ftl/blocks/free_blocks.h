@@ -1,12 +1,14 @@
 /// The free blocks of each plane: those known to be erased, and garbage that is erased when it is taken.
 ///
-/// Idea       Two first-in first-out rings a plane, so that blocks wear in turn; erased ones go first.
+/// Idea       Two first-in first-out rings a plane, so that blocks wear in turn; erased ones go first. Wear levelling brings the block it wants forward.
 /// Invariant  A block is in at most one ring, that of its own plane.
-/// Cost       O(1); 8 bytes a block.
+/// Cost       O(1), bring_forward() at most 32 comparisons; 8 bytes a block.
 /// Power cut  RAM only, rebuilt from the block states.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nand/geometry.h"
@@ -26,6 +28,18 @@ public:
     [[nodiscard]] std::uint32_t count(PlaneId plane) const { return erased_[plane.value()].size + garbage_[plane.value()].size; }
     [[nodiscard]] std::uint32_t total() const { return total_; }
     [[nodiscard]] std::optional<FreeBlock> take(PlaneId plane);
+    /// Among the blocks that are next in line, the best one goes first. For wear: better(a, b) tells whether a is to be taken rather than b.
+    template <class Better>
+    void bring_forward(PlaneId plane, Better&& better) {
+        constexpr std::uint32_t most = 32;
+        Ring& ring = erased_[plane.value()].size != 0 ? erased_[plane.value()] : garbage_[plane.value()];
+        const auto place = [&ring](std::uint32_t i) { return (ring.first + i) % static_cast<std::uint32_t>(ring.blocks.size()); };
+        std::uint32_t best = 0;
+        for (std::uint32_t i = 1; i < std::min(ring.size, most); ++i) {
+            if (better(geometry_.block_at(plane, ring.blocks[place(i)]), geometry_.block_at(plane, ring.blocks[place(best)]))) best = i;
+        }
+        if (best != 0) std::swap(ring.blocks[place(0)], ring.blocks[place(best)]);
+    }
     /// What take() would give.
     [[nodiscard]] std::optional<BlockId> next_of(PlaneId plane) const;
     /// Every block of one kind of the plane, oldest first.

@@ -15,6 +15,7 @@ MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
       meta_{config_.meta, array},
       role_(array.geometry().blocks(), Role::unused),
       owner_(array.geometry().blocks()) {
+    if (config_.levels_wear) pool_.set_order(TakeOrder::least_worn);
     const Geometry& g = array.geometry();
     const std::uint32_t per_channel = g.dies() / g.channels();
     for (std::uint32_t plane = 0; plane < g.planes_per_die(); ++plane)
@@ -217,10 +218,15 @@ SimTime MergeFtl::idle(SimTime now) {
 FtlResult<SimTime> MergeFtl::relocate(BlockId block, SimTime now) {
     ensure(recovered_, "recover() comes first");
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+    if (role_[block.value()] != Role::data && role_[block.value()] != Role::log) return now;
     FtlResult<void> moved;
+    // Data that nobody rewrites are parked on the most worn block at hand.
+    copying_for_ = Cause::wear;
+    if (config_.levels_wear) pool_.set_order(TakeOrder::most_worn);
     if (role_[block.value()] == Role::data) moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
-    else if (role_[block.value()] == Role::log) moved = reclaim(owner_[block.value()], now);
-    else return now;
+    else moved = reclaim(owner_[block.value()], now);
+    copying_for_ = Cause::merge;
+    if (config_.levels_wear) pool_.set_order(TakeOrder::least_worn);
     if (!moved) return std::unexpected(fail(moved.error()));
     // Not forced: a record that waits for these copies would hold up all that come after it. The block leaves with the next one that is due.
     return leaving_.empty() ? now : std::max(now, leaving_.back().ready);

@@ -34,6 +34,7 @@ struct MergeFtlConfig {
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
     std::uint32_t most_leaving = 8;   ///< merges issued and not recorded; after a cut their log blocks are there again
+    bool levels_wear = false;         ///< free blocks are taken by their erase counts
     MetaArea meta;
 };
 
@@ -190,6 +191,7 @@ private:
     std::uint64_t next_sequence_ = 1;
     std::uint32_t turn_ = 0;               ///< of shared log blocks over the planes
     FtlCounters counters_;
+    Cause copying_for_ = Cause::merge;     ///< wear while a block is relocated
     SimTime durable_at_ = sim_start;       ///< everything answered, and every program of a log block, has ended by then
     bool recovered_ = false;
     bool read_only_ = false;

@@ -111,19 +111,27 @@ FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leavin
 /// failing, and nothing else does.
 FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now) {
     Copied done{now, 0, false};
-    for (std::uint32_t o = map_.next_mapped(home, from); o < until; o = map_.next_mapped(home, o + 1)) {
-        const auto copied = array_.copy(*locate(map_.page_of(home, o)), array_.geometry().page_of(to, o), done.end, {Cause::merge, no_event});
-        if (copied) {
-            done.end = *copied;
-            ++done.copies;
+    for (std::uint32_t o = map_.next_mapped(home, from); o < until;) {
+        // Neighbours that lie side by side are one run.
+        const Ppn source = *locate(map_.page_of(home, o));
+        std::uint32_t next = map_.next_mapped(home, o + 1);
+        std::uint32_t pages = 1;
+        for (; next == o + pages && next < until && *locate(map_.page_of(home, next)) == Ppn{source.value() + pages}; ++pages) next = map_.next_mapped(home, next + 1);
+        const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, {copying_for_, no_event});
+        done.end = run.done;
+        done.copies += run.pages;
+        if (!run.failed) {
+            o = next;
             continue;
         }
-        if (copied.error().kind == NandErrorKind::host_io) return std::unexpected(fail(copied.error(), map_.page_of(home, o)));
-        done.end = copied.error().done;
-        if (copied.error().kind == NandErrorKind::program_failed) {
+        const std::uint32_t failed = o + run.pages;
+        if (run.failed->kind == NandErrorKind::host_io) return std::unexpected(fail(*run.failed, map_.page_of(home, failed)));
+        done.end = run.failed->done;
+        if (run.failed->kind == NandErrorKind::program_failed) {
             done.target_failed = true;
             break;
         }
+        o = map_.next_mapped(home, failed + 1);
     }
     counters_.gc_page_copies += done.copies;
     return done;

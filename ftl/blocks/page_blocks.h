@@ -36,6 +36,7 @@ struct PageBlocksConfig {
     std::uint32_t valid_units_at_most = 0;  ///< logical pages, translation pages included
     std::uint32_t spare_blocks_a_group = 3; ///< B4
     std::uint32_t gc_slice_us = 2000;
+    bool levels_wear = false;               ///< free blocks are taken by their erase counts, not in turn
     std::vector<FrontierRule> frontiers{FrontierRule{}};
     bool closes_at_once = false;            ///< a full superblock is data right away: nothing durable waits for it
     bool stamps_pages = false;              ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life

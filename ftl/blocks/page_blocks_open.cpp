@@ -104,6 +104,12 @@ bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime n
             if (!best || free_.count(plane) > free_.count(*best)) best = plane;
         }
         if (!best) break;
+        if (config_.levels_wear) {
+            // Cold data are parked on the most worn block at hand; everything else goes to the least worn.
+            const bool parks = collecting_as_ == Cause::wear;
+            free_.bring_forward(*best, [&](BlockId a, BlockId b) { return parks ? array_.erase_count(a) > array_.erase_count(b)
+                                                                                : array_.erase_count(a) < array_.erase_count(b); });
+        }
         const FreeBlock taken = *free_.take(*best);
         --left;
         const auto erased_at = take_erased(taken, now, failed_at);

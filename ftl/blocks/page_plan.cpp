@@ -71,6 +71,7 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.pages_per_unit = config.ftl.mapping_unit_pages;
     c.valid_units_at_most = plan.logical_pages;
     c.gc_slice_us = config.ftl.gc_slice_us;
+    c.levels_wear = config.ftl.wear_threshold != 0;
     return c;
 }
 

@@ -6,7 +6,7 @@
 #include "base/contract.h"
 #include "base/crc32c.h"
 #include "base/little_endian.h"
-#include "nand/factory_bad_blocks.h"
+#include "nand/pair_backup.h"
 
 namespace flashlab {
 
@@ -36,7 +36,7 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
         std::uint32_t index = 0;
         for (std::uint32_t row = 0; row < area.rows; ++row, ++index) {
             while (index < geometry.blocks_per_plane() &&
-                   is_bad_from_factory(geometry.block_at(PlaneId{column}, index), nand.seed, nand.factory_bad_per_million))
+                   is_set_aside(nand, geometry.block_at(PlaneId{column}, index)))
                 ++index;
             if (index >= geometry.blocks_per_plane()) return {};
             area.blocks[std::size_t{row} * area.width + column] = geometry.block_at(PlaneId{column}, index);

@@ -29,7 +29,7 @@ void Hftl::closed(OpenSuperblock& set, SimTime at) {
 }
 
 void Hftl::settle_columns(const OpenSuperblock& set, SimTime now) {
-    tables_.begin(now, no_event);
+    tables_.begin(array_.note_durable(now), no_event);
     for (std::uint32_t c = 0; c < set.columns.size(); ++c) {
         const OpenColumn& column = set.columns[c];
         for (std::uint32_t i = 0; i < set.filled(c); ++i) {
@@ -54,7 +54,7 @@ FtlResult<SimTime> Hftl::forget(BlockId victim, BlockFate fate, SimTime at, Even
         const std::uint32_t group = blocks_.group_of(units_.block_of(*overlay_.current(*lpn)));
         at = std::max({at, blocks_.open(group).last_end, blocks_.closing(group).last_end});
     }
-    tables_.begin(at, job);
+    tables_.begin(array_.note_durable(at), job);
     for (std::uint32_t i = bits.next_set(victim, 0); i < units_.units_per_block(); i = bits.next_set(victim, i + 1)) {
         const UnitId old = units_.unit_at(victim, i);
         const Lpn lpn = *overlay_.stale_lpn(old);

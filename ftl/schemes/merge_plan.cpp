@@ -62,6 +62,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (!kind.warning.empty()) plan.warnings.emplace_back(kind.warning);
     out.ftl.least_logs = 1 + kind.logs_beside;
     out.ftl.groups = plan.groups;
+    out.ftl.levels_wear = f.wear_threshold != 0;
     out.ftl.logical_blocks = good - plan.spare_blocks;
     plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();
     return out;

@@ -3,6 +3,8 @@
 //
 //   build/release/tests/ftl_bench [seconds-scale, default 1] [page_map, hftl or dftl: that one only]
 //   build/release/tests/ftl_bench waf        write amplification of each victim policy beside the closed form
+//   build/release/tests/ftl_bench wear [SCHEME] [FILLS] [THRESHOLD]   spread of erase counts under a skewed load, with levelling and without
+//   build/release/tests/ftl_bench recovery [SCHEME] [GIB]             pages read and time of the mount after kill -9, 1 to 64 GiB
 #include <fmt/format.h>
 
 #include <chrono>
@@ -19,7 +21,9 @@
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 #include "tests/bench/plain_page_map.h"
+#include "tests/bench/recovery_bench.h"
 #include "tests/support/waf_experiment.h"
+#include "tests/support/wear_experiment.h"
 
 namespace flashlab::bench {
 namespace {
@@ -247,6 +251,33 @@ void bench_coftl(std::uint32_t width, std::uint64_t writes) {
                1e6 * n / took, took / static_cast<double>(operations() - before), static_cast<double>(sum(array.counters().programs) - programs) / n / width);
 }
 
+int print_wear(const std::vector<std::string>& schemes, std::uint32_t fills, std::uint32_t threshold) {
+    for (const std::string& scheme : schemes) {
+        for (const std::uint32_t level : {threshold, 0u}) {
+            SsdConfig config = test::wear_drive();
+            config.ftl.scheme = scheme;
+            const auto point = test::measure_wear(config, fills, level);
+            fmt::print("{}\n", point ? point->text() + (point->is_sound ? "" : " AND THE CHECK COMPLAINS") : fmt::format("{}: {}", scheme, point.error()));
+            std::fflush(stdout);
+        }
+    }
+    return 0;
+}
+
+int print_recovery(const std::vector<std::string>& schemes, std::vector<std::uint32_t> sizes) {
+    fmt::print("| scheme | GiB | pages read | simulated ms | CPU ms |\n|---|---|---|---|---|\n");
+    for (const std::string& scheme : schemes) {
+        for (const std::uint32_t gib : sizes) {
+            const bool merges = scheme == "block_map" || scheme == "log_block" || scheme == "fast";
+            const auto point = measure_recovery(scheme, gib, merges ? 20'000 : 200'000);
+            if (point) fmt::print("| {} | {} | {} | {:.1f} | {:.0f} |\n", scheme, gib, point->pages_read, point->simulated_ms, point->cpu_ms);
+            else fmt::print("| {} | {} | {} | | |\n", scheme, gib, point.error());
+            std::fflush(stdout);
+        }
+    }
+    return 0;
+}
+
 } // namespace
 } // namespace flashlab::bench
 
@@ -261,6 +292,11 @@ int main(int argc, char** argv) {
             }
         return 0;
     }
+    const auto number = [&](int at, std::uint32_t otherwise) { return argc > at ? static_cast<std::uint32_t>(std::strtoul(argv[at], nullptr, 10)) : otherwise; };
+    const std::vector<std::string> chosen = argc > 2 && std::string_view{argv[2]} != "all" ? std::vector<std::string>{argv[2]} : all_schemes();
+    if (argc > 1 && std::string_view{argv[1]} == "wear") return bench::print_wear(chosen, number(3, 100), number(4, 16));
+    if (argc > 1 && std::string_view{argv[1]} == "recovery")
+        return bench::print_recovery(chosen, argc > 3 ? std::vector{number(3, 1)} : std::vector<std::uint32_t>{1, 4, 16, 64});
     const std::uint64_t scale = argc > 1 ? std::max(1ull, std::strtoull(argv[1], nullptr, 10)) : 1;
     bench::bench_array(scale);
     bench::bench_redo_log(scale);

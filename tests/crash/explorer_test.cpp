@@ -38,7 +38,25 @@ TEST_CASE("every cut of the standard workloads, with every outcome, keeps the co
         for (const Workload& workload : standard_workloads(explorer->units())) explorer->exhaust(workload, limits, report);
         require_none(report);
         CHECK(report.states > 500);
-        for (std::size_t outcome = 0; outcome < 7; ++outcome) {
+        for (std::size_t outcome = 0; outcome < OutcomeCounts::first_word; ++outcome) {
+            INFO(OutcomeCounts::names[outcome]);
+            CHECK((report.outcomes.counts[outcome] > 0) == (OutcomeCounts::names[outcome] != "T6")); // one bit a cell: no pairs
+        }
+    }
+}
+
+TEST_CASE("cuts that damage paired pages, too, take nothing that was flushed", "[crash][explore][pairs]") {
+    const std::string scheme = GENERATE(from_range(all_schemes()));
+    const std::string device = GENERATE("chip-mlc", "chip-tlc");
+    DYNAMIC_SECTION(scheme << " " << device) {
+        const auto explorer = explorer_for(scheme, device);
+        if (!explorer) return;
+        ExploreReport report;
+        ExploreLimits limits;
+        limits.states = 20'000;
+        explorer->exhaust(*Workload::parse("w0x5.f/w1.f.w2x2.t0.f.w0+1000.W3.f"), limits, report);
+        require_none(report);
+        for (const std::size_t outcome : {4, 5, 6, 10, 11}) {
             INFO(OutcomeCounts::names[outcome]);
             CHECK(report.outcomes.counts[outcome] > 0);
         }

@@ -41,7 +41,7 @@ struct LogRig {
         now = recovered.done;
     }
     void cut(SimTime at, std::uint64_t seed) {
-        test::SeededNandOutcomes outcomes{seed};
+        SeededCutOutcomes outcomes{seed};
         REQUIRE(array->cut(at, outcomes).has_value());
         now = at + Duration{1'000'000};
         open();

@@ -12,30 +12,10 @@
 #include "base/random.h"
 #include "crash/crash_device.h"
 #include "crash/reference_model.h"
+#include "crash/seeded_outcomes.h"
 #include "tests/support/catch.h"
 
 namespace flashlab::test {
-
-class SeededNandOutcomes final : public CutOutcomes {
-public:
-    explicit SeededNandOutcomes(std::uint64_t seed) : random_{seed} {}
-    ProgramOutcome of_program(Ppn) override { return static_cast<ProgramOutcome>(random_.below(4)); }
-    EraseOutcome of_erase(BlockId) override { return static_cast<EraseOutcome>(random_.below(3)); }
-    std::uint64_t random() override { return random_.next(); }
-
-private:
-    Random random_;
-};
-
-class SeededPramOutcomes final : public PramCutOutcomes {
-public:
-    explicit SeededPramOutcomes(std::uint64_t seed) : random_{seed} {}
-    WordOutcome of_word(PramAddress) override { return static_cast<WordOutcome>(random_.below(3)); }
-    std::uint64_t random() override { return random_.next(); }
-
-private:
-    Random random_;
-};
 
 /// A small device whose cuts and collections come quickly.
 inline SsdConfig tiny_config() {
@@ -196,8 +176,8 @@ private:
         if (!done) FAIL("read of unit " << unit << " failed: " << describe(done.error()));
     }
     void tear(SimTime at, std::uint64_t seed) {
-        SeededNandOutcomes nand{seed};
-        SeededPramOutcomes pram{seed ^ 0x5eed};
+        SeededCutOutcomes nand{seed, device_->config().nand.options.paired_pages};
+        SeededPramCutOutcomes pram{seed ^ 0x5eed};
         const auto torn = device_->cut(at, nand, pram);
         if (!torn) FAIL(torn.error());
         now = at + Duration{1'000'000};

@@ -50,6 +50,7 @@ inline std::vector<std::pair<std::string, SsdConfig>> tiny_shapes() {
     for (const CellType cell : {CellType::slc, CellType::mlc, CellType::tlc}) {
         SsdConfig c = tiny_config();
         c.nand.geometry.cell = cell;
+        c.nand.options.paired_pages = true;
         c.nand.geometry.pages_per_block = cell == CellType::tlc ? 12 : 8;
         shapes.emplace_back("one chip of two planes, " + name_of(cell), c);
     }
@@ -61,6 +62,7 @@ inline std::vector<std::pair<std::string, SsdConfig>> tiny_shapes() {
     wide.nand.geometry.channels = 2;
     wide.nand.geometry.dies_per_chip = 2;
     wide.nand.geometry.cell = CellType::mlc;
+    wide.nand.options.paired_pages = true;
     shapes.emplace_back("two channels of two dies of two planes, mlc", wide);
     SsdConfig uneven = tiny_config();
     uneven.nand.geometry.blocks_per_plane = 14;

@@ -1,0 +1,119 @@
+// A run of copies in one go and the same copies one by one: the same times, records, counters and reservations.
+#include "tests/nand/nand_fixture.h"
+#include "tests/support/catch.h"
+
+using namespace flashlab;
+using namespace flashlab::testing;
+
+namespace {
+
+class Silent final : public EventSink {
+public:
+    Silent() : EventSink{EventLevel::none} {}
+};
+
+struct Quiet {
+    explicit Quiet(std::uint32_t channels = 2)
+        : config{[&] {
+              NandConfig c = round_config();
+              c.geometry.channels = channels;
+              return c;
+          }()},
+          geometry{*Geometry::make(config.geometry)}, store{geometry, Payload::none}, array{geometry, config, store, sink, UndoPolicy::none} {
+        REQUIRE(array.open());
+    }
+    [[nodiscard]] Ppn page(std::uint32_t block, std::uint32_t index) const { return geometry.page_of(BlockId{block}, index); }
+    SimTime program(std::uint32_t block, std::uint32_t index, SimTime now) {
+        const PageProgram one{page(block, index), {}, PageOob{Lpn{block * 100 + index}, WriteSequence{next++}, PageKind::data, index % 3}};
+        return array.program({&one, 1}, now, {}).value();
+    }
+    NandConfig config;
+    Geometry geometry;
+    Silent sink;
+    MemoryPageStore store;
+    NandArray array;
+    std::uint64_t next = 1;
+};
+
+CopiedRun one_by_one(NandArray& array, Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
+    CopiedRun run{.pages = 0, .done = now, .failed = std::nullopt};
+    for (; run.pages < pages; ++run.pages) {
+        const auto done = array.copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, run.done, origin);
+        if (!done) {
+            run.failed = done.error();
+            break;
+        }
+        run.done = *done;
+    }
+    return run;
+}
+
+void compare(Quiet& a, Quiet& b) {
+    for (std::uint32_t p = 0; p < a.geometry.pages(); ++p) {
+        CAPTURE(p);
+        const auto one = a.array.inspect_oob(Ppn{p}), other = b.array.inspect_oob(Ppn{p});
+        REQUIRE(one->state == other->state);
+        REQUIRE(one->oob == other->oob);
+    }
+    for (std::uint32_t block = 0; block < a.geometry.blocks(); ++block) REQUIRE(a.array.write_pointer(BlockId{block}) == b.array.write_pointer(BlockId{block}));
+    for (std::uint32_t plane = 0; plane < a.geometry.planes(); ++plane) {
+        REQUIRE(a.array.plane_free_at(PlaneId{plane}) == b.array.plane_free_at(PlaneId{plane}));
+        REQUIRE(a.array.plane_busy(PlaneId{plane}) == b.array.plane_busy(PlaneId{plane}));
+    }
+    for (std::uint32_t channel = 0; channel < a.geometry.channels(); ++channel)
+        REQUIRE(a.array.channel_busy(ChannelId{channel}) == b.array.channel_busy(ChannelId{channel}));
+    REQUIRE(a.array.last_reserved_end() == b.array.last_reserved_end());
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+        REQUIRE(a.array.counters().reads[cause] == b.array.counters().reads[cause]);
+        REQUIRE(a.array.counters().programs[cause] == b.array.counters().programs[cause]);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a run of copies takes its pages times read and program, by hand", "[nand][copy-run]") {
+    Quiet flash;
+    SimTime now = sim_start;
+    for (std::uint32_t i = 0; i < 8; ++i) now = flash.program(0, i, now);
+    const auto run = flash.array.copy_run(flash.page(0, 2), flash.page(8, 0), 5, at(2'000'000), {Cause::merge, no_event});
+    CHECK(run.pages == 5);
+    CHECK_FALSE(run.failed);
+    CHECK(run.done == at(2'000'000 + 5 * (11'124 + 101'124)));
+    CHECK(flash.array.write_pointer(BlockId{8}) == 5);
+    CHECK(flash.array.inspect_oob(flash.page(8, 4))->oob->lpn == Lpn{6});
+}
+
+TEST_CASE("runs at random leave what single copies leave, beside traffic on the same buses and planes", "[nand][copy-run]") {
+    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6, 7, 8);
+    Quiet whole, single;
+    Random random{seed};
+    SimTime now = sim_start;
+    for (int i = 0; i < 400; ++i) {
+        CAPTURE(seed, i);
+        const auto from = static_cast<std::uint32_t>(random.below(whole.geometry.blocks()));
+        const auto to = static_cast<std::uint32_t>(random.below(whole.geometry.blocks()));
+        const std::uint32_t filled = whole.array.write_pointer(BlockId{from}), next = whole.array.write_pointer(BlockId{to});
+        const std::uint64_t what = random.below(8);
+        if (what < 3 && next < 8) {
+            const auto index = static_cast<std::uint32_t>(next + random.below(random.chance(1, 4) ? 8 - next : 1));
+            REQUIRE(whole.program(to, index, now) == single.program(to, index, now));
+        } else if (what < 6 && from != to && filled > 0 && next < 8) {
+            const auto first = static_cast<std::uint32_t>(random.below(filled));
+            const auto target = static_cast<std::uint32_t>(next + random.below(random.chance(1, 4) ? 8 - next : 1));
+            const auto pages = static_cast<std::uint32_t>(1 + random.below(std::min(8 - target, 8 - first)));
+            const auto a = whole.array.copy_run(whole.page(from, first), whole.page(to, target), pages, now, {Cause::merge, no_event});
+            const auto b = one_by_one(single.array, single.page(from, first), single.page(to, target), pages, now, {Cause::merge, no_event});
+            REQUIRE(a.pages == b.pages);
+            REQUIRE(a.done == b.done);
+            REQUIRE(a.failed.has_value() == b.failed.has_value());
+            if (a.failed) REQUIRE(a.failed->page == b.failed->page);
+        } else if (what == 6) {
+            REQUIRE(whole.array.erase(BlockId{to}, now, {}).value() == single.array.erase(BlockId{to}, now, {}).value());
+        } else {
+            now += Duration{static_cast<std::int64_t>(random.below(900'000))};
+            whole.array.settle(now);
+            single.array.settle(now);
+        }
+        compare(whole, single);
+    }
+}

@@ -1,0 +1,102 @@
+// Erases and programs that let reads in: times by hand from the fixture's numbers (command 100, transfer 1024, read 10'000, program 100'000,
+// erase 1'000'000) and suspend 20'000, resume 5'000. One suspension by a whole page takes 20'000 + 10'000 + 1024 + 5'000 = 36'024.
+#include "tests/nand/nand_fixture.h"
+#include "tests/support/catch.h"
+
+using namespace flashlab;
+using namespace flashlab::testing;
+
+namespace {
+
+NandConfig suspending(std::uint32_t erase, std::uint32_t program) {
+    NandConfig config = round_config();
+    config.timing.suspend = Duration{20'000};
+    config.timing.resume = Duration{5'000};
+    config.options.erase_suspends = erase;
+    config.options.program_suspends = program;
+    return config;
+}
+
+/// A page to read in each of the first blocks of plane 0, programmed long ago.
+void prepare(Flash& flash) {
+    for (std::uint32_t block = 0; block < 3; ++block) REQUIRE(flash.program(flash.page(block, 0), block, at(0)));
+}
+
+} // namespace
+
+TEST_CASE("a read waits for an erase unless it may suspend it", "[nand][suspend]") {
+    Flash plain{suspending(0, 0)};
+    prepare(plain);
+    REQUIRE(plain.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}) == at(2'000'100));
+    CHECK(plain.read(plain.page(0, 0), at(1'500'000)) == at(2'000'100 + 11'024)); // its command goes over the bus before the erase ends
+    CHECK(plain.array.suspensions() == 0);
+
+    Flash flash{suspending(2, 0)};
+    prepare(flash);
+    // The end is told with the time of both suspensions, and never moves.
+    const SimTime end = at(2'000'100 + 2 * 36'024);
+    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}) == end);
+    CHECK(flash.read(flash.page(0, 0), at(1'500'000)) == at(1'520'000 + 11'024));
+    // Resumed at 1'536'024, suspended again.
+    CHECK(flash.read(flash.page(1, 0), at(1'500'000)) == at(1'536'024 + 20'000 + 11'024));
+    CHECK(flash.array.suspensions() == 2);
+    CHECK(flash.read(flash.page(0, 0), at(1'700'000)) == end + Duration{11'024}); // no third time
+    CHECK(flash.array.suspensions() == 2);
+}
+
+TEST_CASE("background reads suspend nothing, nor do reads of the block itself", "[nand][suspend]") {
+    Flash flash{suspending(4, 4)};
+    prepare(flash);
+    const SimTime end = *flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event});
+    const auto copied = flash.array.read(PageRead{flash.page(0, 0), 0, 1024, {}}, at(1'200'000), {Cause::gc, no_event});
+    CHECK(copied == end + Duration{11'024});
+    const auto erased = flash.read(flash.page(2, 0), at(1'300'000));
+    REQUIRE_FALSE(erased);
+    CHECK(erased.error().done > end);
+    CHECK(flash.array.suspensions() == 0);
+}
+
+TEST_CASE("a program that no host waits for is suspended, one of the host is not", "[nand][suspend]") {
+    Flash flash{suspending(0, 1)};
+    prepare(flash);
+    // Read 11'124, then data in 1124, program 100'000 and one suspension.
+    REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(3, 0), at(1'000'000), {Cause::gc, no_event}) == at(1'000'000 + 11'124 + 101'124 + 36'024));
+    CHECK(flash.read(flash.page(1, 0), at(1'050'000)) == at(1'070'000 + 11'024));
+    CHECK(flash.array.suspensions() == 1);
+    REQUIRE(flash.program(flash.page(3, 1), 9, at(2'000'000)) == at(2'101'124));
+    CHECK(flash.read(flash.page(1, 0), at(2'050'000)) == at(2'101'124 + 11'024));
+    CHECK(flash.array.suspensions() == 1);
+}
+
+TEST_CASE("the event log shows a suspension: a read's cells within an erase's on one plane", "[nand][suspend]") {
+    Flash flash{suspending(1, 0)};
+    prepare(flash);
+    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}));
+    REQUIRE(flash.read(flash.page(0, 0), at(1'500'000)));
+    const NandOpEvent& erase = flash.sink.operations[3];
+    const NandOpEvent& read = flash.sink.operations[4];
+    CHECK(erase.op == NandOp::erase);
+    CHECK(read.op == NandOp::read);
+    CHECK(erase.plane == read.plane);
+    CHECK(erase.phases.cells < read.phases.cells);
+    CHECK(read.phases.cells_end < erase.phases.cells_end);
+}
+
+TEST_CASE("a cut during a suspension tears the erase that was suspended", "[nand][suspend]") {
+    class Garbage final : public CutOutcomes {
+    public:
+        ProgramOutcome of_program(Ppn) override { return ProgramOutcome::complete; }
+        EraseOutcome of_erase(BlockId) override { return EraseOutcome::garbage; }
+        std::uint64_t random() override { return 12345; }
+    };
+    Flash flash{suspending(1, 0)};
+    prepare(flash);
+    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}));
+    REQUIRE(flash.read(flash.page(0, 0), at(1'500'000)) == at(1'531'024));
+    Garbage outcomes;
+    const auto report = flash.array.cut(at(1'525'000), outcomes);
+    REQUIRE(report);
+    CHECK(report->torn_erases == 1);
+    CHECK(flash.store.read_record(flash.page(2, 0))->state == CellState::garbage);
+    CHECK(flash.store.read_record(flash.page(0, 0))->state == CellState::programmed);
+}
