@@ -1,10 +1,13 @@
 /// Papers' figures measured anew: the JSON that the command prints, the same bytes twice, claims that follow from measurements, arithmetic of one request.
 #include "tools/reproduce/experiment.h"
 
+#include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -35,6 +38,19 @@ const Json& quick(std::string_view id) {
 
 bool is_of(const Experiment& e, std::string_view paper) { return e.id.starts_with(paper); }
 
+/// A claim that fails stands in *italics* on the page, and no other does.
+void check_failures_are_explained(const Experiment& e, const Json& json) {
+    std::ifstream in{FLASHLAB_TREE "/tools/reproduce/README.md"};
+    std::ostringstream text;
+    text << in.rdbuf();
+    const std::string page = text.str();
+    REQUIRE(!page.empty());
+    for (const Json& c : json["claims"].items()) {
+        CAPTURE(e.id, c["text"].text(), c["ours"].text());
+        CHECK(c["holds"].truth() == !page.contains(fmt::format("*{}*", c["text"].text())));
+    }
+}
+
 double megabytes(const DumboRun& run) {
     const auto result = run_dumbo(run);
     REQUIRE(result.has_value());
@@ -43,34 +59,87 @@ double megabytes(const DumboRun& run) {
 
 } // namespace
 
-TEST_CASE("every experiment that is listed runs quickly, in the documented shape, and gives the same bytes twice", "[tools][reproduce]") {
+namespace {
+
+void check_shape(const Experiment& e, const Json& json) {
+    CHECK(json["id"].text() == e.id);
+    CHECK(!json["paper"].text().empty());
+    CHECK(!json["title"].text().empty());
+    REQUIRE(!json["points"].items().empty());
+    for (const Json& p : json["points"].items()) {
+        REQUIRE(p.members().size() == 6);
+        CHECK(!p["series"].text().empty());
+        CHECK(p["x"].real() >= 0);
+        CHECK(!p["params"].members().empty());
+        CHECK(p["ours"].real() >= 0);
+        CHECK(p["paper"].is_null() == p["ratio"].is_null());
+        if (!p["paper"].is_null())
+            CHECK(p["ratio"].real() == Approx(p["ours"].real() / p["paper"].real()));
+    }
+    REQUIRE(!json["claims"].items().empty());
+    for (const Json& c : json["claims"].items()) {
+        REQUIRE(c.members().size() == 4);
+        CHECK(!c["text"].text().empty());
+        CHECK(!c["ours"].text().empty());
+        CHECK(!c["paper"].text().empty()); // every claim is one of the paper's
+    }
+    for (const Json& l : json["loads"].items())
+        CHECK((!l["name"].text().empty() && !l["source"].text().empty()));
+    for (const Json& f : json["free_parameters"].items())
+        CHECK((!f["name"].text().empty() && !f["value"].text().empty() && !f["reason"].text().empty()));
+}
+
+/// On two cores and on one: the same bytes.
+void check_repeats(const Experiment& e, const Json& json) {
+    Workers workers{2};
+    const auto again = e.run(RunContext{RunLength::quick, &workers});
+    REQUIRE(again.has_value());
+    CHECK(to_json(e, *again).dump() == json.dump());
+}
+
+} // namespace
+
+TEST_CASE("every experiment that is listed runs quickly, in the documented shape, and gives the same bytes on one core and on two", "[tools][reproduce]") {
     std::set<std::string_view> ids;
     for (const Experiment& e : experiments()) {
         CAPTURE(e.id);
         CHECK(ids.insert(e.id).second);
+        if (e.is_long)
+            continue;
         const Json& json = quick(e.id);
-        CHECK(json["id"].text() == e.id);
-        CHECK(!json["paper"].text().empty());
-        CHECK(!json["title"].text().empty());
-        REQUIRE(!json["points"].items().empty());
-        for (const Json& p : json["points"].items()) {
-            REQUIRE(p.members().size() == 6);
-            CHECK(!p["series"].text().empty());
-            CHECK(p["x"].real() >= 0); // 0 % reserved is a point, too
-            CHECK(!p["params"].members().empty());
-            CHECK(p["ours"].real() > 0);
-            CHECK(p["paper"].is_null() == p["ratio"].is_null());
-            if (!p["paper"].is_null())
-                CHECK(p["ratio"].real() == Approx(p["ours"].real() / p["paper"].real()));
-        }
-        REQUIRE(!json["claims"].items().empty());
-        for (const Json& c : json["claims"].items()) {
-            REQUIRE(c.members().size() == 4);
-            CHECK(!c["text"].text().empty());
-            CHECK(!c["ours"].text().empty());
-            CHECK(!c["paper"].text().empty()); // every claim is one of the paper's
-        }
-        CHECK(run_quickly(e.id).dump() == json.dump());
+        check_shape(e, json);
+        check_repeats(e, json);
+    }
+}
+
+TEST_CASE("the long experiments, too: shape, same bytes, and the claims that fail are explained", "[.][reproduce-long]") {
+    for (const Experiment& e : experiments()) {
+        if (!e.is_long)
+            continue;
+        CAPTURE(e.id);
+        const Json& json = quick(e.id);
+        check_shape(e, json);
+        check_repeats(e, json);
+        check_failures_are_explained(e, json);
+    }
+}
+
+TEST_CASE("work is done once each, on several cores, and the first failure comes out when all are done", "[tools][reproduce]") {
+    for (const unsigned cores : {1u, 2u, 5u}) {
+        Workers workers{cores};
+        std::vector<std::atomic<int>> done(1000);
+        workers.for_each(done.size(), [&](std::size_t i) { workers.for_each(2, [&](std::size_t) { ++done[i]; }); });
+        CHECK(std::ranges::count(done, 2, [](const auto& n) { return n.load(); }) == 1000);
+        const auto doubled = measure_points<std::size_t>(&workers, 100, [](std::size_t i) -> std::expected<std::size_t, std::string> { return 2 * i; });
+        REQUIRE(doubled.has_value());
+        for (std::size_t i = 0; i < doubled->size(); ++i)
+            CHECK((*doubled)[i] == 2 * i);
+        const auto failed = measure_points<int>(&workers, 100, [](std::size_t i) -> std::expected<int, std::string> {
+            return i % 40 == 39 ? std::expected<int, std::string>{std::unexpected(std::to_string(i))} : std::expected<int, std::string>{0};
+        });
+        REQUIRE(!failed.has_value());
+        CHECK(failed.error() == "39"); // the first in order, not in time
+        CHECK_THROWS_AS(workers.for_each(50, [](std::size_t i) { if (i == 20) throw std::runtime_error{"twenty"}; }), std::runtime_error);
     }
 }
 
@@ -102,18 +171,9 @@ TEST_CASE("the quoted figures of DUMBO are met within 15 %", "[tools][reproduce]
 }
 
 TEST_CASE("the claims that fail are those that tools/reproduce/README.md explains", "[tools][reproduce]") {
-    std::ifstream in{FLASHLAB_TREE "/tools/reproduce/README.md"};
-    std::ostringstream text;
-    text << in.rdbuf();
-    const std::string page = text.str();
-    REQUIRE(!page.empty());
-    for (const Experiment& e : experiments()) {
-        const Json& json = quick(e.id);
-        for (const Json& c : json["claims"].items()) {
-            CAPTURE(e.id, c["text"].text(), c["ours"].text());
-            CHECK(c["holds"].truth() == !page.contains(fmt::format("*{}*", c["text"].text())));
-        }
-    }
+    for (const Experiment& e : experiments())
+        if (!e.is_long)
+            check_failures_are_explained(e, quick(e.id));
 }
 
 TEST_CASE("one request at a time on one channel takes the sum of its phases", "[tools][reproduce]") {

@@ -118,8 +118,10 @@ struct CrashTortureOptions {
 };
 
 struct ReproduceOptions {
-    std::vector<std::string> ids;
+    std::vector<std::string> ids, traces; ///< traces: NAME=FILE
     bool quick = false, json = false;
+    unsigned jobs = 0; ///< cores; 0: all
+    std::optional<std::string> html;
 };
 
 /// Of snapshot and clone.

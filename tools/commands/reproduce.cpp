@@ -1,10 +1,18 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/commands/commands.h"
 #include "tools/reproduce/experiment.h"
+#include "tools/reproduce/html_report.h"
 #include "tools/table.h"
+#include "tools/workloads/paper_workloads.h"
 
 namespace flashlab {
 namespace {
@@ -19,10 +27,17 @@ void print(const Experiment& experiment, const Reproduction& result) {
         points.add({p.series, fmt::format("{:g}", p.x), paper ? number(*paper) : "-", number(p.ours), paper ? number(p.ours / *paper) : "-"});
     }
     fmt::print("{}\n", points.to_text());
-    for (const ReproducedClaim& c : result.claims)
-        fmt::print("{} {}\n      ours:  {}\n      paper: {}\n", c.holds ? "[✓]" : "[✗]", c.text, c.ours, paper_words(experiment.id, c.text));
+    for (const ReproducedClaim& c : result.claims) {
+        const auto paper = paper_words(experiment.id, c.text);
+        fmt::print("{} {}\n      ours:  {}\n      paper: {}\n", c.holds ? "[✓]" : "[✗]", c.text, c.ours, paper);
+    }
     const auto held = std::ranges::count(result.claims, true, &ReproducedClaim::holds);
-    fmt::print("{} of {} claims hold\n\n", held, result.claims.size());
+    fmt::print("{} of {} claims hold\n", held, result.claims.size());
+    for (const ReproducedLoad& l : result.loads)
+        fmt::print("load {}: {}\n", l.name, l.source);
+    for (const FreeParameter& f : result.free_parameters)
+        fmt::print("free: {} = {}: {}\n", f.name, f.value, f.reason);
+    fmt::print("\n");
 }
 
 int list(bool json) {
@@ -36,32 +51,107 @@ int list(bool json) {
     return exit_done;
 }
 
-} // namespace
-
-int run_reproduce(const ReproduceOptions& o) {
-    const auto asked = [&](std::string_view word) { return std::ranges::find(o.ids, word) != o.ids.end(); };
-    if (o.ids.empty() || (o.ids.size() == 1 && asked("list")))
-        return list(o.json);
+/// Those asked for, in the order of the list for `all`, else as named; each once.
+std::expected<std::vector<const Experiment*>, std::string> choose(const std::vector<std::string>& ids) {
     std::vector<const Experiment*> chosen;
-    if (asked("all"))
+    if (std::ranges::find(ids, "all") != ids.end())
         for (const Experiment& e : experiments())
             chosen.push_back(&e);
-    for (const std::string& id : o.ids) {
+    for (const std::string& id : ids) {
         const Experiment* experiment = find_experiment(id);
         if (experiment == nullptr && id != "all")
-            return complain(fmt::format("reproduce: no experiment is called '{}'; see: flashlab reproduce list", id), exit_usage);
+            return std::unexpected(fmt::format("no experiment is called '{}'; see: flashlab reproduce list", id));
         if (experiment != nullptr && std::ranges::find(chosen, experiment) == chosen.end())
             chosen.push_back(experiment);
     }
-    for (const Experiment* experiment : chosen) {
-        const auto result = experiment->run(o.quick ? RunLength::quick : RunLength::full);
-        if (!result)
-            return complain(fmt::format("reproduce: {}: {}", experiment->id, result.error()));
-        if (o.json)
-            fmt::print("{}\n", to_json(*experiment, *result).dump());
-        else
-            print(*experiment, *result);
+    return chosen;
+}
+
+std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::vector<std::string>& texts) {
+    std::vector<TraceInPlace> traces;
+    for (const std::string& text : texts) {
+        const std::size_t equals = std::min(text.find('='), text.size());
+        TraceInPlace trace{text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
+        if (trace.path.empty() || std::ranges::find(paper_workload_names(), trace.name) == paper_workload_names().end())
+            return std::unexpected(fmt::format("--trace {}: NAME=FILE is wanted; the names are {}", text, fmt::join(paper_workload_names(), ", ")));
+        traces.push_back(std::move(trace));
     }
+    return traces;
+}
+
+/// Runs them on all cores; a result is shown as soon as those before it are.
+class ExperimentRunner {
+public:
+    ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, bool json) : chosen_{std::move(chosen)}, context_{context}, json_{json}, results_(chosen_.size()) {}
+
+    std::expected<void, std::string> run() {
+        context_.workers->for_each(chosen_.size(), [&](std::size_t i) {
+            if (failed_)
+                return;
+            auto result = chosen_[i]->run(context_);
+            const std::lock_guard lock{showing_};
+            failed_ = failed_ || !result;
+            results_[i] = std::move(result);
+            show_ready();
+        });
+        for (std::size_t i = 0; i < chosen_.size(); ++i)
+            if (results_[i] && !*results_[i])
+                return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
+        return {};
+    }
+
+    /// In the order of the list.
+    [[nodiscard]] std::string page() const {
+        HtmlReport report{context_.length};
+        for (std::size_t i = 0; i < chosen_.size(); ++i)
+            report.add(*chosen_[i], **results_[i]);
+        return report.page();
+    }
+
+private:
+    void show_ready() {
+        for (; shown_ < chosen_.size() && results_[shown_] && *results_[shown_]; ++shown_) {
+            if (json_)
+                fmt::print("{}\n", to_json(*chosen_[shown_], **results_[shown_]).dump());
+            else
+                print(*chosen_[shown_], **results_[shown_]);
+            std::fflush(stdout);
+        }
+    }
+    std::vector<const Experiment*> chosen_;
+    RunContext context_;
+    bool json_;
+    std::vector<std::optional<ExperimentRun::Result>> results_;
+    std::size_t shown_ = 0;
+    std::atomic<bool> failed_ = false;
+    std::mutex showing_;
+};
+
+std::expected<void, std::string> write_page(const std::string& path, const std::string& page) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "w"), &std::fclose};
+    if (file == nullptr || std::fwrite(page.data(), 1, page.size(), file.get()) != page.size() || std::fflush(file.get()) != 0)
+        return std::unexpected(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+    return {};
+}
+
+} // namespace
+
+int run_reproduce(const ReproduceOptions& o) {
+    if (o.ids.empty() || (o.ids.size() == 1 && o.ids.front() == "list"))
+        return list(o.json);
+    const auto chosen = choose(o.ids);
+    if (!chosen)
+        return complain("reproduce: " + chosen.error(), exit_usage);
+    const auto traces = parse_traces(o.traces);
+    if (!traces)
+        return complain("reproduce: " + traces.error(), exit_usage);
+    Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
+    ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces}, o.json};
+    if (const auto done = runner.run(); !done)
+        return complain("reproduce: " + done.error());
+    if (o.html)
+        if (const auto written = write_page(*o.html, runner.page()); !written)
+            return complain("reproduce: " + written.error());
     return exit_done;
 }
 

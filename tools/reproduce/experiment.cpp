@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/reproduce/coftl_figures.h"
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
 #include "tools/reproduce/hybrid_files.h"
@@ -15,7 +16,12 @@ namespace {
 constexpr std::string_view dumbo = "Kang et al., A multi-channel architecture for high-performance NAND flash-based storage system, 2007";
 constexpr std::string_view hybrid = "Kim et al., A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems, 2008";
 
+constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
+
 constexpr std::array all{
+    Experiment{"co-fig7", coftl, "Throughput over the blocks of a virtual block, 16 channels", run_co_fig7, true},
+    Experiment{"co-fig8", coftl, "Throughput over the size of the data cache, 16 channels, 4 blocks a virtual block", run_co_fig8, true},
+    Experiment{"co-fig9", coftl, "Throughput over the channels, 16 MB of cache, 2 blocks a virtual block", run_co_fig9, true},
     Experiment{"mc-fig11", dumbo, "Throughput over request size, striping over 1, 2 and 4 channels", run_mc_fig11},
     Experiment{"mc-fig12", dumbo, "Throughput over request size, 1, 2 and 4 requests interleaved", run_mc_fig12},
     Experiment{"mc-fig13", dumbo, "Throughput over request size, with and without pipelining", run_mc_fig13},
@@ -53,8 +59,18 @@ Json to_json(const Experiment& experiment, const Reproduction& result) {
     Json claims{Json::Array{}};
     for (const ReproducedClaim& c : result.claims)
         claims.push(Json::object({{"text", c.text}, {"paper", paper_words(experiment.id, c.text)}, {"ours", c.ours}, {"holds", c.holds}}));
-    return Json::object(
-        {{"id", experiment.id}, {"paper", experiment.paper}, {"title", experiment.title}, {"points", std::move(points)}, {"claims", std::move(claims)}});
+    Json loads{Json::Array{}}, parameters{Json::Array{}};
+    for (const ReproducedLoad& l : result.loads)
+        loads.push(Json::object({{"name", l.name}, {"source", l.source}}));
+    for (const FreeParameter& f : result.free_parameters)
+        parameters.push(Json::object({{"name", f.name}, {"value", f.value}, {"reason", f.reason}}));
+    return Json::object({{"id", experiment.id},
+                         {"paper", experiment.paper},
+                         {"title", experiment.title},
+                         {"points", std::move(points)},
+                         {"claims", std::move(claims)},
+                         {"loads", std::move(loads)},
+                         {"free_parameters", std::move(parameters)}});
 }
 
 } // namespace flashlab

@@ -3,7 +3,8 @@
 /// Idea       An experiment builds its device from a preset, drives it in virtual time and returns points and claims. What the paper found is in
 ///            paper_values.cpp alone and meets ours only when a result is shown.
 /// Invariant  R1 nothing that run() returns depends on a paper's result. R2 two runs give the same bytes: no clock of the host, no chance without a seed.
-/// Cost       A quick run of one experiment takes about a second; a full one some.
+///            Points may be measured on several cores: measure_points() keeps their order.
+/// Cost       A quick run of one experiment takes a second to half a minute; a full one up to some minutes.
 #pragma once
 
 #include <expected>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "tools/json.h"
+#include "tools/reproduce/workers.h"
 
 namespace flashlab {
 
@@ -31,18 +33,57 @@ struct ReproducedClaim {
     bool holds = false;
 };
 
+/// Where a load came from: "desktop", "generated: workload:desktop,scale=16 ..." or "the file /tmp/fin.spc, read as spc".
+struct ReproducedLoad {
+    std::string name, source;
+};
+
+/// What the paper leaves open, the value taken, and why.
+struct FreeParameter {
+    std::string name, value, reason;
+};
+
 struct Reproduction {
     std::vector<ReproducedPoint> points;
     std::vector<ReproducedClaim> claims;
+    std::vector<ReproducedLoad> loads;         ///< empty where the load is the request sizes of the points
+    std::vector<FreeParameter> free_parameters;
 };
 
 enum class RunLength : std::uint8_t { full, quick };
+
+/// The user's file in place of a generated load: --trace NAME=FILE.
+struct TraceInPlace {
+    std::string name, path;
+};
+
+struct RunContext {
+    RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {}) : length{of_run}, workers{spare}, traces{files} {} // NOLINT: a length is a context
+    RunLength length;
+    Workers* workers;                      ///< for measure_points(); null: one core
+    std::span<const TraceInPlace> traces;
+    [[nodiscard]] bool is_quick() const { return length == RunLength::quick; }
+};
+
+/// run_x(RunLength) or run_x(const RunContext&).
+class ExperimentRun {
+public:
+    using Result = std::expected<Reproduction, std::string>;
+    constexpr ExperimentRun(Result (*run)(RunLength)) : simple_{run} {}              // NOLINT: a table of functions reads like one
+    constexpr ExperimentRun(Result (*run)(const RunContext&)) : with_context_{run} {} // NOLINT
+    [[nodiscard]] Result operator()(const RunContext& context) const { return simple_ != nullptr ? simple_(context.length) : with_context_(context); }
+
+private:
+    Result (*simple_)(RunLength) = nullptr;
+    Result (*with_context_)(const RunContext&) = nullptr;
+};
 
 struct Experiment {
     std::string_view id;
     std::string_view paper;
     std::string_view title;
-    std::expected<Reproduction, std::string> (*run)(RunLength length);
+    ExperimentRun run;
+    bool is_long = false; ///< a quick run takes more than two seconds: its tests carry the label long
 };
 
 /// In the order of papers and figures.
@@ -54,7 +95,8 @@ struct Experiment {
 /// The paper's words for a claim; empty where there are none of its own.
 [[nodiscard]] std::string_view paper_words(std::string_view id, std::string_view claim);
 
-/// {id, paper, title, points:[{series, x, params, paper, ours, ratio}], claims:[{text, paper, ours, holds}]}
+/// {id, paper, title, points:[{series, x, params, paper, ours, ratio}], claims:[{text, paper, ours, holds}], loads:[{name, source}],
+/// free_parameters:[{name, value, reason}]}
 [[nodiscard]] Json to_json(const Experiment& experiment, const Reproduction& result);
 
 } // namespace flashlab

@@ -62,7 +62,16 @@ constexpr std::string_view no_reduction = "interleaving does not reduce the serv
 constexpr std::string_view pram_sizes = "LBFTL+FSMS, hFTL and hFTL+FSMS require 5.47MB, 2.17MB, 7.64MB of PRAM (5.4)";
 constexpr std::string_view lld_level = "the performance of both FTLs reaches LLD level performance for sequential access patterns (5.2)";
 
+constexpr std::string_view blocks = "the performance of COFTL was significantly improved as the number of blocks per virtual block increased (IV-B1)";
+constexpr std::string_view saturated = "the performance of COFTL became saturated when the cache size was no less than 16MB (IV-B2)";
+
 constexpr std::array words{
+    Words{"co-fig7", "the throughput grows with the blocks of a virtual block", blocks},
+    Words{"co-fig7", "COFTL is far above BL at every size of a virtual block", "COFTL could greatly improve the access performance, compared to BL (IV-B1)"},
+    Words{"co-fig8", "the throughput grows with the cache up to 16 MB", "when the cache size increased, the throughput increased as well (IV-B2)"},
+    Words{"co-fig8", "it is saturated from 16 MB on", saturated},
+    Words{"co-fig9", "the throughput grows with the channels", "significant improvement due to the increased degree of parallelism (IV-B2)"},
+    Words{"co-fig9", "COFTL is far above BL with every number of channels", "COFTL could greatly improve the access performance, compared to BL (IV-B1)"},
     Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
     Words{"mc-fig11", "write: no gain while the sub-request is below a page", below_a_page},
     Words{"mc-fig11", "read: striping pays most when the sub-request is a page", below_a_page},

@@ -72,12 +72,32 @@ Shape tpcc() {
              .streams = 8, .reads_of_written = 0.1, .mean_interarrival_ns = 1'000'000}};
 }
 
+/// Daily work on a desktop, as the COFTL paper describes its trace: documents, mail, up- and downloads, web. A small hot set, long sequential transfers, and what
+/// is touched once.
+Shape desktop() {
+    return {3, 1.5, 0.5,
+            {.name = "desktop", .read_share = 0.45,
+             .read = {.sizes = {{4 * kib, 500}, {8 * kib, 100}, {16 * kib, 180}, {32 * kib, 120}, {64 * kib, 60}, {128 * kib, 30}, {256 * kib, 10}},
+                      .slot_bytes = 16 * kib, .cluster_slots = 64, .popularity = {DistributionKind::hotspot, 0.001, 0.85},
+                      .sequential_share = 0.4, .reuse_share = 0.25, .reuse_window = 256},
+             .write = {.sizes = {{4 * kib, 450}, {8 * kib, 200}, {16 * kib, 150}, {32 * kib, 80}, {64 * kib, 60}, {128 * kib, 40}, {256 * kib, 20}},
+                       .slot_bytes = 16 * kib, .cluster_slots = 64, .popularity = {DistributionKind::hotspot, 0.002, 0.85},
+                       .sequential_share = 0.4, .reuse_share = 0.25, .reuse_window = 256},
+             .streams = 4, .reads_of_written = 0.5, .mean_interarrival_ns = 10'000'000}};
+}
+
+/// What breaks a scheme of large pages: small writes without locality.
+Shape small_writes() {
+    const OpLoad anywhere{.sizes = {{4 * kib, 1}}, .slot_bytes = 4 * kib};
+    return {1, 1, 1, {.name = "small-writes", .read_share = 0, .read = anywhere, .write = anywhere, .streams = 1, .reads_of_written = 0, .mean_interarrival_ns = 10'000'000}};
+}
+
 struct Named {
     std::string_view name;
     Shape (*make)();
 };
-constexpr std::array loads{Named{"sysmark", sysmark}, Named{"pc", pc}, Named{"financial", financial}, Named{"tpcc", tpcc}};
-constexpr std::array names{loads[0].name, loads[1].name, loads[2].name, loads[3].name};
+constexpr std::array loads{Named{"sysmark", sysmark}, Named{"pc", pc}, Named{"financial", financial}, Named{"tpcc", tpcc}, Named{"desktop", desktop}, Named{"small-writes", small_writes}};
+constexpr std::array names{loads[0].name, loads[1].name, loads[2].name, loads[3].name, loads[4].name, loads[5].name};
 
 std::uint64_t working_set(double size_gib, std::uint32_t scale, const OpLoad& load) {
     const std::uint64_t whole = std::uint64_t{load.slot_bytes} * load.cluster_slots;

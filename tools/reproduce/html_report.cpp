@@ -1,0 +1,132 @@
+#include "tools/reproduce/html_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tools/svg_plot.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::string_view style = "body{font-family:sans-serif;max-width:62em;margin:2em auto;padding:0 1em;line-height:1.4;color:#222}"
+                                   "table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}"
+                                   ".grid{stroke:#ddd}.yes{color:#177a17}.no{color:#b00020;font-weight:bold}h2{border-top:2px solid #444;padding-top:.6em}"
+                                   "svg{max-width:100%;height:auto}details{margin:.6em 0}";
+
+/// What stands behind the last comma of a series: its unit, and what is plotted together.
+std::string_view unit_of(std::string_view series) {
+    const std::size_t comma = series.rfind(", ");
+    return comma == std::string_view::npos ? "" : series.substr(comma + 2);
+}
+
+std::string_view name_of(std::string_view series) { return series.substr(0, series.rfind(", ")); }
+
+/// The parameter that is x in all of these points.
+std::string x_label(const std::vector<const ReproducedPoint*>& points) {
+    for (const auto& [key, first] : points.front()->params) {
+        const auto is_x = [&](const ReproducedPoint* p) {
+            const auto at = std::ranges::find(p->params, key, &Json::Member::first);
+            return at != p->params.end() && at->second.is_number() && at->second.real() == p->x;
+        };
+        if (first.is_number() && std::ranges::all_of(points, is_x))
+            return key;
+    }
+    return "x";
+}
+
+Plot plot_of(const Experiment& experiment, std::string_view unit, const std::vector<const ReproducedPoint*>& points) {
+    Plot plot{fmt::format("{}: {}", experiment.id, unit.empty() ? "ours" : unit), x_label(points), std::string{unit}, {}};
+    for (const ReproducedPoint* p : points) {
+        auto series = std::ranges::find(plot.series, name_of(p->series), &PlotSeries::name);
+        if (series == plot.series.end())
+            series = plot.series.insert(series, {std::string{name_of(p->series)}, {}, {}});
+        series->points.push_back({p->x, p->ours});
+        if (const auto paper = paper_value(experiment.id, p->series, p->x))
+            series->marks.push_back({p->x, *paper});
+    }
+    for (PlotSeries& series : plot.series)
+        std::ranges::stable_sort(series.points, {}, &PlotPoint::x);
+    return plot;
+}
+
+std::string plots_of(const Experiment& experiment, const Reproduction& result) {
+    std::vector<std::string_view> units;
+    for (const ReproducedPoint& p : result.points)
+        if (std::ranges::find(units, unit_of(p.series)) == units.end())
+            units.push_back(unit_of(p.series));
+    std::string out;
+    for (const std::string_view unit : units) {
+        std::vector<const ReproducedPoint*> points;
+        for (const ReproducedPoint& p : result.points)
+            if (unit_of(p.series) == unit)
+                points.push_back(&p);
+        out += to_svg(plot_of(experiment, unit, points));
+    }
+    return out;
+}
+
+std::string row(std::initializer_list<std::string_view> cells) {
+    std::string out = "<tr>";
+    for (const std::string_view cell : cells)
+        out += fmt::format("<td>{}</td>", html_escaped(cell));
+    return out + "</tr>\n";
+}
+
+std::string claims_of(const Experiment& experiment, const Reproduction& result) {
+    std::string out = "<table><tr><th></th><th>claim</th><th>ours</th><th>the paper's words</th></tr>\n";
+    for (const ReproducedClaim& c : result.claims)
+        out += fmt::format("<tr><td class='{}'>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", c.holds ? "yes" : "no", c.holds ? "&#10003;" : "&#10007;", html_escaped(c.text),
+                           html_escaped(c.ours), html_escaped(paper_words(experiment.id, c.text)));
+    return out + "</table>\n";
+}
+
+std::string points_of(const Experiment& experiment, const Reproduction& result) {
+    std::string quoted, all;
+    for (const ReproducedPoint& p : result.points) {
+        const auto paper = paper_value(experiment.id, p.series, p.x);
+        const std::string line = row({p.series, fmt::format("{:g}", p.x), paper ? fmt::format("{:g}", *paper) : "", fmt::format("{:.4g}", p.ours),
+                                      paper ? fmt::format("{:.2f}", p.ours / *paper) : ""});
+        all += line;
+        quoted += paper ? line : "";
+    }
+    constexpr std::string_view head = "<table><tr><th>series</th><th>x</th><th>paper</th><th>ours</th><th>ratio</th></tr>\n";
+    return (quoted.empty() ? "" : fmt::format("<p>Numbers that the paper prints:</p>{}{}</table>\n", head, quoted)) +
+           fmt::format("<details><summary>All {} points</summary>{}{}</table></details>\n", result.points.size(), head, all);
+}
+
+std::string parameters_of(const Reproduction& result) {
+    std::string out;
+    if (!result.loads.empty())
+        out += "<p>Loads:</p><table><tr><th>name</th><th>what it was</th></tr>\n";
+    for (const ReproducedLoad& l : result.loads)
+        out += row({l.name, l.source});
+    out += result.loads.empty() ? "" : "</table>\n";
+    if (!result.free_parameters.empty())
+        out += "<p>What the paper leaves open:</p><table><tr><th>parameter</th><th>taken</th><th>why</th></tr>\n";
+    for (const FreeParameter& f : result.free_parameters)
+        out += row({f.name, f.value, f.reason});
+    return out + (result.free_parameters.empty() ? "" : "</table>\n");
+}
+
+} // namespace
+
+HtmlReport::HtmlReport(RunLength length) : length_{length} {}
+
+void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
+    const auto held = static_cast<std::size_t>(std::ranges::count(result.claims, true, &ReproducedClaim::holds));
+    claims_ += result.claims.size();
+    held_ += held;
+    contents_ += fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2} of {3} claims hold)</li>\n", experiment.id, html_escaped(experiment.title), held, result.claims.size());
+    body_ += fmt::format("<h2 id='{0}'>{0}: {1}</h2>\n<p>{2}</p>\n", experiment.id, html_escaped(experiment.title), html_escaped(experiment.paper));
+    body_ += plots_of(experiment, result) + claims_of(experiment, result) + points_of(experiment, result) + parameters_of(result);
+}
+
+std::string HtmlReport::page() const {
+    return fmt::format("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}</style></head><body>\n"
+                       "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. {} of {} claims hold. Filled points are ours, hollow diamonds are numbers that the paper prints; "
+                       "its plots themselves are not in the text that we have. Claims that fail are explained in tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
+                       style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, held_, claims_, contents_, body_);
+}
+
+} // namespace flashlab

@@ -1,0 +1,25 @@
+/// Results of `flashlab reproduce` as one self-contained page: a plot for each unit of a figure, the paper's numbers marked, claims, loads, free parameters.
+///
+/// Invariant  No script, nothing fetched, no date: same results, same bytes.
+/// Cost       Tens of kilobytes a figure.
+#pragma once
+
+#include <string>
+
+#include "tools/reproduce/experiment.h"
+
+namespace flashlab {
+
+class HtmlReport {
+public:
+    explicit HtmlReport(RunLength length);
+    void add(const Experiment& experiment, const Reproduction& result);
+    [[nodiscard]] std::string page() const;
+
+private:
+    RunLength length_;
+    std::string contents_, body_;
+    std::size_t claims_ = 0, held_ = 0;
+};
+
+} // namespace flashlab

@@ -1,0 +1,31 @@
+/// One point of an experiment that replays a load: a fresh device, filled, driven, measured.
+///
+/// Invariant  What fills the device is in no result. Without payload: nothing that a request answers depends on bytes.
+/// Cost       The device's tables, the fill, and a virtual call a request.
+#pragma once
+
+#include "tools/device_config.h"
+#include "tools/replay.h"
+#include "tools/reproduce/load.h"
+
+namespace flashlab {
+
+struct TraceRun {
+    DeviceConfig config;
+    std::uint64_t requests = 0;           ///< at most
+    ReplaySpeed speed{.depth = 1};
+    Precondition before{.fill_percent = 100};
+    std::uint64_t seed = 1;               ///< of the preconditioning
+};
+
+struct TraceOutcome {
+    double seconds = 0;          ///< simulated
+    std::uint64_t requests = 0;
+    Json report;                 ///< as flashlab replay prints it; its wall-clock keys are zero or vary: not for results
+    [[nodiscard]] double requests_per_second() const { return seconds > 0 ? static_cast<double>(requests) / seconds : 0; }
+};
+
+/// Addresses beyond the device wrap around.
+[[nodiscard]] std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const Load& load);
+
+} // namespace flashlab

@@ -1,0 +1,90 @@
+/// Spare cores for experiments and their points.
+///
+/// Idea       Points are independent runs in virtual time, each on a device of its own. Whoever has points left borrows a spare core, if there is one; so a
+///            single experiment uses all cores on its points, and several share them.
+/// Invariant  Results are in the order of the points, whatever core measured them: the same bytes with any number of cores.
+/// Cost       One thread a borrowed core, for as long as points last.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <expected>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace flashlab {
+
+class Workers {
+public:
+    /// `cores` with that of the caller; at least 1.
+    explicit Workers(unsigned cores) : spare_{cores < 1 ? 0 : static_cast<int>(cores) - 1} {}
+
+    /// Calls work(0) ... work(count - 1), each once, and returns when all are done. The first exception comes out when they are.
+    template <class Work>
+    void for_each(std::size_t count, const Work& work) {
+        std::atomic<std::size_t> next{0};
+        std::exception_ptr failure;
+        std::mutex failing;
+        const auto take_one = [&] {
+            const std::size_t i = next++;
+            if (i >= count)
+                return false;
+            try {
+                work(i);
+            } catch (...) {
+                const std::lock_guard lock{failing};
+                failure = failure ? failure : std::current_exception();
+                next = count;
+            }
+            return true;
+        };
+        {
+            std::vector<std::jthread> helpers;
+            do {
+                while (next + 1 < count && borrow())
+                    helpers.emplace_back([&] {
+                        while (take_one()) {
+                        }
+                        give_back();
+                    });
+            } while (take_one());
+        }
+        if (failure)
+            std::rethrow_exception(failure);
+    }
+
+private:
+    bool borrow() {
+        int spare = spare_;
+        while (spare > 0)
+            if (spare_.compare_exchange_weak(spare, spare - 1))
+                return true;
+        return false;
+    }
+    void give_back() { ++spare_; }
+
+    std::atomic<int> spare_;
+};
+
+/// measure(i) gives an expected<T, std::string>; all results in order, or the first error in order. Without workers: on the caller's core.
+template <class T, class Measure>
+[[nodiscard]] std::expected<std::vector<T>, std::string> measure_points(Workers* workers, std::size_t count, const Measure& measure) {
+    std::vector<std::optional<std::expected<T, std::string>>> results(count);
+    const auto work = [&](std::size_t i) { results[i] = measure(i); };
+    Workers alone{1};
+    (workers == nullptr ? alone : *workers).for_each(count, work);
+    std::vector<T> values;
+    values.reserve(count);
+    for (auto& result : results) {
+        if (!result->has_value())
+            return std::unexpected(result->error());
+        values.push_back(std::move(**result));
+    }
+    return values;
+}
+
+} // namespace flashlab
