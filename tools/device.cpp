@@ -66,6 +66,11 @@ FileSystem& Device::fs() {
     return *fs_;
 }
 
+Pram& Device::pram() {
+    ensure(pram_ != nullptr, "Device: there is PRAM");
+    return *pram_;
+}
+
 std::expected<void, std::string> Device::start(SimTime now) {
     const auto recovered = ssd_->recover(now);
     if (!recovered)

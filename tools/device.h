@@ -43,6 +43,8 @@ public:
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] const Ssd& ssd() const { return *ssd_; }
     [[nodiscard]] FileSystem& fs();
+    /// ContractViolation where there is none.
+    [[nodiscard]] Pram& pram();
     [[nodiscard]] const NandArray& array() const { return *array_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }

@@ -13,7 +13,8 @@ FsResult<void> ClusterCache::flush(SimTime& clock) {
         auto at = waiting_.begin();
         for (; at != waiting_.end() && at->first == first + clusters && clusters < most_clusters; ++at, ++clusters)
             staging_.insert(staging_.end(), at->second.begin(), at->second.end());
-        const auto done = device_.write(Sector{layout_.sector_of(first)}, clusters * fat_cluster_sectors, staging_, WriteDurability::volatile_ok, clock);
+        const auto done =
+            device_.write(Sector{layout_.sector_of(first)}, clusters * fat_cluster_sectors, staging_, WriteDurability::volatile_ok, clock);
         if (!done)
             return std::unexpected(errno_of(done.error()));
         clock = *done;

@@ -24,7 +24,7 @@ struct FatEntry {
 
     std::string name;
     bool is_directory = false;
-    FileTime modified; ///< to the millisecond
+    FileTime modified;               ///< to the millisecond
     std::uint32_t first_cluster = 0; ///< 0: empty file
     std::uint32_t size = 0;
 

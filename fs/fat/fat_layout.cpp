@@ -22,7 +22,7 @@ std::uint64_t fat_sectors_for(std::uint64_t clusters) {
 
 } // namespace
 
-std::expected<FatLayout, std::string> FatLayout::make(std::uint64_t sectors) {
+std::expected<FatLayout, std::string> FatLayout::make(std::uint64_t sectors, std::uint64_t alignment) {
     if (sectors / fat_cluster_sectors > most_clusters)
         return std::unexpected("the FAT-like layout numbers 2^28 clusters of 2 KB: the device is larger than that");
     const std::uint64_t parts = sectors / fat_cluster_sectors;
@@ -34,6 +34,11 @@ std::expected<FatLayout, std::string> FatLayout::make(std::uint64_t sectors) {
     layout.clusters = static_cast<std::uint32_t>(parts - beside);
     layout.fat_sectors = static_cast<std::uint32_t>(fat_sectors);
     layout.directory_clusters = std::max(fewest_directory_clusters, static_cast<std::uint32_t>(layout.clusters * std::uint64_t{32} / bytes_an_entry));
+    const std::uint64_t beyond = layout.metadata_sectors() % alignment;
+    if (beyond != 0)
+        layout.directory_clusters += static_cast<std::uint32_t>((alignment - beyond) / fat_cluster_sectors);
+    if (layout.directory_clusters >= layout.clusters)
+        return std::unexpected("the device is too small for a FAT, its copy and directories");
     return layout;
 }
 

@@ -31,7 +31,8 @@ struct FatLayout {
     std::uint32_t fat_sectors = 0;        ///< of one copy
 
     /// The text says why a device is too small or too large.
-    [[nodiscard]] static std::expected<FatLayout, std::string> make(std::uint64_t sectors);
+    /// `alignment`: file clusters begin at a multiple of so many sectors, which directories fill up to; a formatter that knows erase blocks asks for one.
+    [[nodiscard]] static std::expected<FatLayout, std::string> make(std::uint64_t sectors, std::uint64_t alignment = fat_cluster_sectors);
 
     [[nodiscard]] std::uint32_t end_cluster() const { return fat_first_cluster + clusters; }
     [[nodiscard]] std::uint32_t first_file_cluster() const { return fat_first_cluster + directory_clusters; }

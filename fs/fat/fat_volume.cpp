@@ -27,7 +27,8 @@ FsResult<SimTime> FatVolume::format(const FatLayout& layout, MetadataSectors& pl
     return place.write(0, superblock, now); // last: a cut before leaves no file system
 }
 
-std::expected<std::unique_ptr<FatVolume>, std::string> FatVolume::open(MetadataSectors& place, BlockDevice& device, const FatOptions& options, SimTime now) {
+std::expected<std::unique_ptr<FatVolume>, std::string> FatVolume::open(MetadataSectors& place, BlockDevice& device, const FatOptions& options,
+                                                                       SimTime now) {
     SectorBytes superblock{};
     const auto read = place.read(0, superblock, now);
     if (!read)
@@ -156,8 +157,12 @@ FsResult<FatFile> FatVolume::add(const FsCall& call, FatDirectory in, std::strin
     return file;
 }
 
-FsResult<FatFile> FatVolume::create(const FsCall& call, FatDirectory in, std::string_view name) { return add(call, in, name, false); }
-FsResult<FatFile> FatVolume::make_directory(const FsCall& call, FatDirectory in, std::string_view name) { return add(call, in, name, true); }
+FsResult<FatFile> FatVolume::create(const FsCall& call, FatDirectory in, std::string_view name) {
+    return add(call, in, name, false);
+}
+FsResult<FatFile> FatVolume::make_directory(const FsCall& call, FatDirectory in, std::string_view name) {
+    return add(call, in, name, true);
+}
 
 FsResult<void> FatVolume::put_entry(const FatFile& file) {
     const auto bytes = sectors_.load(file.sector, clock_);

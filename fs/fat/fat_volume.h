@@ -48,7 +48,8 @@ public:
     /// Writes an empty root into a place that is all zero.
     [[nodiscard]] static FsResult<SimTime> format(const FatLayout& layout, MetadataSectors& place, SimTime now);
     /// The text says what is wrong. Both outlive the volume.
-    [[nodiscard]] static std::expected<std::unique_ptr<FatVolume>, std::string> open(MetadataSectors& place, BlockDevice& device, const FatOptions& options, SimTime now);
+    [[nodiscard]] static std::expected<std::unique_ptr<FatVolume>, std::string> open(MetadataSectors& place, BlockDevice& device,
+                                                                                     const FatOptions& options, SimTime now);
 
     // --- names: a directory and a name, no paths ------------------------------------------------------------------------------
     /// ENOENT.
@@ -102,7 +103,8 @@ private:
     [[nodiscard]] FsResult<std::uint32_t> cluster_at(FatFile& file, std::uint32_t index);
     [[nodiscard]] FsResult<void> extend_chain(FatFile& file, std::uint32_t clusters);
     [[nodiscard]] FsResult<void> put_range(FatFile& file, std::uint32_t offset, std::uint32_t bytes, std::span<const std::byte> from);
-    [[nodiscard]] FsResult<void> put_part(FatFile& file, std::uint32_t cluster, std::uint32_t offset, std::uint32_t bytes, std::span<const std::byte> from);
+    [[nodiscard]] FsResult<void> put_part(FatFile& file, std::uint32_t cluster, std::uint32_t offset, std::uint32_t bytes,
+                                          std::span<const std::byte> from);
     [[nodiscard]] FsResult<void> put_zeros(FatFile& file, std::uint32_t from, std::uint32_t to, bool with_payload);
     [[nodiscard]] FsResult<void> read_run(std::uint32_t first, std::uint32_t clusters, bool with_payload);
     // --- fat_volume_check.cpp

@@ -8,7 +8,9 @@
 namespace flashlab {
 namespace {
 
-constexpr std::uint32_t clusters_for(std::uint64_t bytes) { return static_cast<std::uint32_t>((bytes + fat_cluster_bytes - 1) / fat_cluster_bytes); }
+constexpr std::uint32_t clusters_for(std::uint64_t bytes) {
+    return static_cast<std::uint32_t>((bytes + fat_cluster_bytes - 1) / fat_cluster_bytes);
+}
 
 } // namespace
 

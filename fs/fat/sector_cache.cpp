@@ -6,7 +6,9 @@
 
 namespace flashlab {
 
-SectorCache::SectorCache(MetadataSectors& place, std::uint32_t sectors) : place_{place}, slots_(sectors) { ensure(sectors >= 2, "a cache of at least two sectors"); }
+SectorCache::SectorCache(MetadataSectors& place, std::uint32_t sectors) : place_{place}, slots_(sectors) {
+    ensure(sectors >= 2, "a cache of at least two sectors");
+}
 
 SectorCache::Slot* SectorCache::find(std::uint64_t sector) {
     const auto at = std::ranges::find_if(slots_, [&](const Slot& slot) { return slot.used != 0 && slot.sector == sector; });

@@ -42,7 +42,9 @@ public:
     FsCall call() {
         now_ = std::max(now_, volume->now()) + Duration{1'000'000};
         const auto since = static_cast<std::uint64_t>((now_ - sim_start).count());
-        return FsCall{.now = now_, .wall = {.seconds = static_cast<std::int64_t>(since / 1'000'000'000), .nanoseconds = static_cast<std::uint32_t>(since % 1'000'000'000)}};
+        return FsCall{
+            .now = now_,
+            .wall = {.seconds = static_cast<std::int64_t>(since / 1'000'000'000), .nanoseconds = static_cast<std::uint32_t>(since % 1'000'000'000)}};
     }
     [[nodiscard]] std::vector<CheckProblem> check() {
         const auto problems = volume->check(call());
@@ -96,7 +98,11 @@ private:
         REQUIRE(found->entry.is_directory);
         return found->as_directory();
     }
-    std::string any_directory() { return random_.chance(1, 3) || directories_.empty() ? "" : *std::next(directories_.begin(), static_cast<std::ptrdiff_t>(random_.below(directories_.size()))); }
+    std::string any_directory() {
+        return random_.chance(1, 3) || directories_.empty()
+                   ? ""
+                   : *std::next(directories_.begin(), static_cast<std::ptrdiff_t>(random_.below(directories_.size())));
+    }
     void create();
     void write();
     void remove();
@@ -273,6 +279,12 @@ TEST_CASE("1 GiB takes 5.3 MiB of metadata: two FATs of 2 MiB, and 32 bytes for 
     CHECK(layout->fat_sectors == 4100);
     CHECK(static_cast<double>(layout->metadata_bytes()) / (1 << 20) == Approx(5.33).epsilon(0.002));
     CHECK(layout->sector_of(layout->end_cluster()) <= (std::uint64_t{1} << 30) / sector_bytes);
+    const auto aligned = FatLayout::make((std::uint64_t{1} << 30) / sector_bytes, 512);
+    REQUIRE(aligned.has_value());
+    CHECK(aligned->metadata_sectors() % 512 == 0);
+    CHECK(aligned->metadata_sectors() >= layout->metadata_sectors());
+    CHECK(aligned->metadata_sectors() < layout->metadata_sectors() + 512);
+    CHECK(!FatLayout::make(400, 1024).has_value());
     SectorBytes bytes{};
     layout->encode(bytes);
     CHECK(FatLayout::decode(bytes) == *layout);
@@ -290,12 +302,23 @@ TEST_CASE("superblock and directory entry are the bytes of FORMAT.md", "[fs][fat
     };
     SectorBytes sector{};
     FatLayout{.clusters = 0x1234, .directory_clusters = 0x56, .fat_sectors = 0x78}.encode(sector);
-    CHECK(hex(std::span{sector}.first(20)) == "464c4b464154310a34120000" "56000000" "78000000");
+    CHECK(hex(std::span{sector}.first(20)) == "464c4b464154310a34120000"
+                                              "56000000"
+                                              "78000000");
     CHECK(load_le<std::uint32_t>(std::span{sector}.subspan(20)) == crc32c(std::span{sector}.first(20)));
     CHECK(std::ranges::all_of(std::span{sector}.subspan(24), [](std::byte b) { return b == std::byte{0}; }));
-    const FatEntry entry{.name = "song", .is_directory = false, .modified = {.seconds = 0x01020304, .nanoseconds = 0x21 * 1'000'000}, .first_cluster = 0x0a0b0c0d, .size = 0x99};
+    const FatEntry entry{.name = "song",
+                         .is_directory = false,
+                         .modified = {.seconds = 0x01020304, .nanoseconds = 0x21 * 1'000'000},
+                         .first_cluster = 0x0a0b0c0d,
+                         .size = 0x99};
     entry.encode(FatEntry::slot(sector, 3));
-    const std::string golden = "736f6e6700000000000000000000" "2000" "04030201" "21000000" "0d0c0b0a" "99000000";
+    const std::string golden = "736f6e6700000000000000000000"
+                               "2000"
+                               "04030201"
+                               "21000000"
+                               "0d0c0b0a"
+                               "99000000";
     CHECK(hex(std::span{sector}.subspan(96, 32)) == golden);
     const FatEntry back = FatEntry::decode(FatEntry::slot(sector, 3));
     CHECK(back.name == entry.name);

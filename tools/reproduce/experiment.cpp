@@ -5,7 +5,9 @@
 
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
+#include "tools/reproduce/hybrid_files.h"
 #include "tools/reproduce/hybrid_ftl.h"
+#include "tools/reproduce/hybrid_iozone.h"
 
 namespace flashlab {
 namespace {
@@ -20,7 +22,12 @@ constexpr std::array all{
     Experiment{"mc-fig14", dumbo, "Throughput of all ways to use four channels, pipelined", run_mc_fig14},
     Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
     Experiment{"mc-fig16", dumbo, "What applications get through Linux and the FTL, over the block size", run_mc_fig16},
+    Experiment{"hy-fig3", hybrid, "How many words of a metadata sector a write changes", run_hy_fig3},
+    Experiment{"hy-fig9", hybrid, "Write throughput of hftl nearly full, over reserved blocks in percent, with and without logical-page-delete", run_hy_fig9},
     Experiment{"hy-fig11", hybrid, "FTL level: throughput over request size, log blocks against a page map in PRAM", run_hy_fig11},
+    Experiment{"hy-fig12", hybrid, "File system level: IOZone's patterns over record size, {log_block, hftl} x {FSMS off, on}", run_hy_fig12},
+    Experiment{"hy-fig13", hybrid, "Block erases while files come and go", run_hy_fig13},
+    Experiment{"hy-fig14", hybrid, "PRAM in use on 1 GB", run_hy_fig14},
 };
 
 } // namespace

@@ -102,7 +102,8 @@ std::expected<RawSpeed, std::string> measure_raw_speed() {
         now = *done;
     }
     const double megabytes_ns = static_cast<double>(geometry->pages_per_block()) * geometry->page_bytes() * 1e3;
-    return RawSpeed{.read = megabytes_ns / static_cast<double>((now - written).count()), .write = megabytes_ns / static_cast<double>((written - sim_start).count())};
+    return RawSpeed{.read = megabytes_ns / static_cast<double>((now - written).count()),
+                    .write = megabytes_ns / static_cast<double>((written - sim_start).count())};
 }
 
 } // namespace flashlab

@@ -17,8 +17,8 @@ namespace flashlab {
 
 struct HybridChoice {
     std::string_view scheme = "hftl";
-    std::uint32_t blocks = 4096;           ///< a quick run takes fewer
-    std::uint32_t reserved_permille = 50;  ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
+    std::uint32_t blocks = 4096;          ///< a quick run takes fewer
+    std::uint32_t reserved_permille = 50; ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
     std::uint32_t mapping_unit_pages = 1;
 };
 

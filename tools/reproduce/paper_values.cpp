@@ -34,6 +34,17 @@ constexpr std::array values{
     Value{"hy-fig11", "raw write, MB/s", 2048, 1.73},
     Value{"hy-fig11", "raw read, MB/s", 2048, 4.24},
     Value{"hy-fig11", "random write, hftl over log_block, times", 8192, 42},
+    Value{"hy-fig12", "random write, hftl-FSMS over log_block, times", 8192, 3.9},
+    Value{"hy-fig12", "random write, hftl over log_block-FSMS, times", 8192, 2.3},
+    Value{"hy-fig12", "sequential write, log_block-FSMS over log_block, times", 8192, 1.63},
+    Value{"hy-fig12", "sequential write, hftl-FSMS over hftl, times", 8192, 1.63},
+    Value{"hy-fig3", "share of writes that change fewer words", 25, 0.80}, // section 3.1
+    Value{"hy-fig3", "mean share of a sector that is changed", 256, 0.16},
+    Value{"hy-fig9", "with logical-page-delete, 10 % over 0 % reserved, times", 10, 1.22}, // section 4.1
+    Value{"hy-fig13", "hftl-FSMS over log_block, times", 1, 0.5}, // section 6, "up to"
+    Value{"hy-fig14", "hftl, MiB", 1, 2.17}, // section 5.4
+    Value{"hy-fig14", "log_block-FSMS, MiB", 1, 5.47},
+    Value{"hy-fig14", "hftl-FSMS, MiB", 1, 7.64},
 };
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
@@ -48,6 +59,7 @@ constexpr std::string_view same = "both exhibit the same maximum throughput (5.1
 constexpr std::string_view degraded = "with a sub-request below the page size the throughput is degraded (5.1.4)";
 constexpr std::string_view effective = "striping is very effective in reducing the average service time (5.1.4)";
 constexpr std::string_view no_reduction = "interleaving does not reduce the service time of individual requests (5.1.4)";
+constexpr std::string_view pram_sizes = "LBFTL+FSMS, hFTL and hFTL+FSMS require 5.47MB, 2.17MB, 7.64MB of PRAM (5.4)";
 constexpr std::string_view lld_level = "the performance of both FTLs reaches LLD level performance for sequential access patterns (5.2)";
 
 constexpr std::array words{
@@ -89,7 +101,26 @@ constexpr std::array words{
     Words{"hy-fig11", "sequential reads reach raw speed on both translation layers", lld_level},
     Words{"hy-fig11", "random writes of hftl do not depend on the request size", "our hFTL always shows stable performance (5.2)"},
     Words{"hy-fig11", "random writes of log_block fall with the request size", "the performance of LBFTL is getting lower as the I/O request unit size is getting smaller (5.2)"},
-    Words{"hy-fig11", "random writes of 8 KB: hftl is some 40 times as fast (30 to 50)", "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
+    Words{"hy-fig11", "random writes of 8 KB: hftl is 30 to 50 times as fast", "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
+    Words{"hy-fig12", "sequential write: FSMS gains 38 to 88 % on both translation layers", "better performance than LBFTL and hFTL by up to 63% (5.2)"},
+    Words{"hy-fig12", "sequential write: log_block and hftl are almost the same", "they show almost same performance because of the simple access pattern (5.2)"},
+    Words{"hy-fig12", "random write: hftl-FSMS gains 174 to 406 % over log_block", "increase the throughput up to 290% compared to LBFTL (5.2)"},
+    Words{"hy-fig12", "random write: hftl gains 78 to 182 % over log_block-FSMS", "hFTL shows higher performance than LBFTL-FSMS up to 130% (5.2)"},
+    Words{"hy-fig12", "random write: hftl-FSMS is the fastest at every request size", "the highest performance for the all I/O request unit sizes (5.2)"},
+    Words{"hy-fig12", "random write: the gain becomes smaller as the request becomes larger", "the performance gain becomes smaller as the I/O request unit size becomes larger (5.2)"},
+    Words{"hy-fig12", "random read: FSMS is slightly faster on both translation layers", "LBFTL-FSMS and hFTL-FSMS slightly outperform LBFTL and hFTL (5.2)"},
+    Words{"hy-fig12", "sequential read: hftl is slightly faster than log_block", "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
+    Words{"hy-fig3", "70 to 90 % of metadata writes change fewer than 25 of 256 words", "about 80% need to modify less than 25 words out of 256 words (3.1)"},
+    Words{"hy-fig3", "on average 10 to 22 % of a metadata sector are changed", "only about 16% of a metadata block is actually updated (3.1)"},
+    Words{"hy-fig9", "logical-page-delete helps at every reserve", "it improves our hFTL in every case (4.1)"},
+    Words{"hy-fig9", "with it, 10 % reserved is 13 to 31 % faster than 0 %", "the performance of 10%-reserved block is 22% higher than that of 0%-reserved block (4.1)"},
+    Words{"hy-fig9", "with it, 5 % reserved is enough (within 10 % of 10 % reserved)", "5%-reserved block seems enough to avoid severe performance degradation (4.1)"},
+    Words{"hy-fig13", "hftl-FSMS erases at least 40 % less than log_block", "reduce the number of erase operations up to 50% (6)"},
+    Words{"hy-fig13", "FSMS and hftl each lower the erase count", "both of FSMS and hFTL reduce the block erase count dramatically (5.3)"},
+    Words{"hy-fig14", "hftl takes 1.84 to 2.50 MB", pram_sizes},
+    Words{"hy-fig14", "FSMS takes 4.65 to 6.29 MB", pram_sizes},
+    Words{"hy-fig14", "both take 6.49 to 8.79 MB", pram_sizes},
+    Words{"hy-fig14", "larger mapping units halve and quarter the map", "decreases the demand of PRAM by half or a quarter (5.4)"},
 };
 
 } // namespace

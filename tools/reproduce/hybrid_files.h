@@ -1,0 +1,13 @@
+/// Figures 3, 9, 13 and 14 of Kim et al. 2008: what files that come and go do to metadata, collections, erases, and how much PRAM it takes.
+#pragma once
+
+#include "tools/reproduce/experiment.h"
+
+namespace flashlab {
+
+[[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig3(RunLength length);
+[[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig9(RunLength length);
+[[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig13(RunLength length);
+[[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig14(RunLength length);
+
+} // namespace flashlab
