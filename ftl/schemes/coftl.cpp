@@ -84,7 +84,7 @@ FtlResult<SimTime> Coftl::read_page(std::uint32_t vb, std::uint32_t page, std::s
         if (!to.empty()) std::memset(to.data(), 0, to.size());
         return now;
     }
-    const auto looked_up = table_of(vb, now, origin);
+    const auto looked_up = table_of(vb, now, origin, TableUse::read);
     if (!looked_up) return looked_up;
     if (const std::uint32_t slot = tables_.slot(b.table, page); slot != CoftlCache::none) {
         ++own_.cache_hits;
@@ -116,7 +116,7 @@ FtlResult<SimTime> Coftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t
         return at;
     };
     if (b.length == 0 && b.table == none) return zeros(now);
-    const auto looked_up = table_of(vb, now, origin);
+    const auto looked_up = table_of(vb, now, origin, TableUse::read);
     if (!looked_up) return looked_up;
     std::uint32_t slot = tables_.slot(b.table, page);
     SimTime ready = *looked_up;
@@ -203,7 +203,7 @@ FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const 
         const std::uint32_t vb = (first.value() + i) / pages_;
         const std::uint32_t page = (first.value() + i) % pages_;
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        const auto looked_up = table_of(vb, now, origin);
+        const auto looked_up = table_of(vb, now, origin, TableUse::write);
         if (!looked_up) return looked_up;
         const bool cached = tables_.slot(blocks_[vb].table, page) != CoftlCache::none;
         const auto written = cached || (pages == 1 && cache_.capacity() != 0) ? write_cached(vb, page, part, *looked_up, origin)
@@ -249,7 +249,7 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
         // The old places need not be known where all of them go.
         const bool whole = begin == 0 && end == pages_;
         if (!b.settled && !whole) {
-            const auto looked_up = table_of(vb, now, origin);
+            const auto looked_up = table_of(vb, now, origin, TableUse::other);
             if (!looked_up) return looked_up;
             done = std::max(done, *looked_up);
         }

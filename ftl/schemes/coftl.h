@@ -16,6 +16,9 @@
 /// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: DESIGN-coftl.md.
 #pragma once
 
+#include "ftl/cache/ghost_bitmap.h"
+#include "ftl/cache/mapping_space.h"
+#include "ftl/cache/running_mean.h"
 #include "ftl/ftl.h"
 #include "ftl/recovery/meta_log.h"
 #include "ftl/schemes/coftl_cache.h"
@@ -53,7 +56,7 @@ struct CoftlCounters {
     std::uint64_t wear_reclaims = 0;
 };
 
-class Coftl final : public Ftl {
+class Coftl final : public Ftl, public MappingSpace {
 public:
     Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaArea log_area, EventSink& events);
 
@@ -77,6 +80,16 @@ public:
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
     [[nodiscard]] const CoftlCounters& coftl_counters() const { return own_; }
+
+    // coftl_dram.cpp: its share of the drive's DRAM. Virtual block table and page tables; unit: a page table.
+    MappingSpace* mapping_space() override { return this; }
+    MappingSpaceShape map_shape() const override;
+    std::uint64_t map_bytes_used() const override;
+    FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
+    ProfitFactors profit_factors() override;
+    void watch(GhostBitmap& ghost) override { ghost_ = &ghost; }
+    /// Of the device, where a page table names no slot of an own cache.
+    static constexpr std::uint32_t device_bytes_per_place = 4;
 
     static constexpr std::uint32_t least_spare_sets = 3; ///< X6
 
@@ -112,7 +125,8 @@ private:
     [[nodiscard]] Lpn lpn_of(std::uint32_t vb, std::uint32_t page) const { return Lpn{vb * pages_ + page}; }
 
     // coftl_tables.cpp: page tables in and out of RAM
-    FtlResult<SimTime> table_of(std::uint32_t vb, SimTime now, Origin origin);
+    enum class TableUse : std::uint8_t { read, write, other };
+    FtlResult<SimTime> table_of(std::uint32_t vb, SimTime now, Origin origin, TableUse use);
     FtlResult<SimTime> evict_table(std::uint32_t table, SimTime now, Origin origin);
     FtlResult<SimTime> retire_places(std::uint32_t vb, std::uint32_t table, SimTime now);
     FtlResult<SimTime> load_table(std::uint32_t vb, std::uint32_t table, SimTime now);
@@ -215,6 +229,19 @@ private:
     CoftlCounters own_;
     bool recovered_once_ = false;
     bool read_only_ = false;
+
+    // For the partition of the DRAM
+    struct TableUses {
+        std::uint64_t reads = 0, read_misses = 0, writes = 0, write_misses = 0; ///< since the last call of profit_factors()
+    };
+    void count_use(std::uint32_t vb, TableUse use, bool is_miss);
+    GhostBitmap* ghost_ = nullptr;      ///< of virtual blocks whose tables left
+    TableUses uses_;
+    double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
+    RunningMean load_ns_;               ///< of a table
+    RunningMean retire_ns_;             ///< of a dirty table that leaves
+    RunningMean skipped_;               ///< page sets that it costs
+    RunningMean merge_ns_;              ///< of a chain
 
     std::vector<PageRead> reads_;
     std::vector<std::uint32_t> gone_;

@@ -227,6 +227,7 @@ FtlResult<SimTime> Coftl::merge(std::uint32_t vb, std::uint32_t table, SimTime n
         b.stated = false;
         b.next_row = valid;
         b.last_end = done;
+        merge_ns_.add(static_cast<double>((done - now).count()));
         std::uint32_t row = 0;
         for (std::uint32_t p = 0; p < pages_; ++p)
             if (const CoftlPlace place = tables_.place(table, p); place.mapped()) tables_.set_place(table, p, CoftlPlace{0, row++, place.lost()});

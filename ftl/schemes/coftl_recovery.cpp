@@ -187,7 +187,7 @@ FtlResult<SimTime> Coftl::relocate(BlockId block, SimTime now) {
     const auto set = sets_.set_of(block);
     if (!set || info_.of(set->value()).use != CoftlSets::Use::used) return now;
     const std::uint32_t vb = info_.of(set->value()).vb;
-    const auto looked_up = table_of(vb, now, {Cause::wear, no_event});
+    const auto looked_up = table_of(vb, now, {Cause::wear, no_event}, TableUse::other);
     if (!looked_up) return looked_up;
     if (const auto made = make_free(*looked_up); !made) return made;
     if (info_.of(set->value()).use != CoftlSets::Use::used || info_.of(set->value()).vb != vb) return *looked_up;

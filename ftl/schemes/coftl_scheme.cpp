@@ -106,6 +106,11 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     const std::uint64_t slots = config.ftl.coftl.cache_bytes / parts.plan.logical_page_bytes;
     coftl.cache_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, parts.plan.logical_pages));
     coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
+    if (config.dram.is_partitioned()) { // the buffer of the drive stands in for the data cache; page tables may have all the rest
+        const std::uint64_t tables = config.dram.size_bytes / (std::uint64_t{g.pages_per_block() - 2} * Coftl::device_bytes_per_place);
+        coftl.cache_slots = 0;
+        coftl.cached_tables = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, 1, coftl.virtual_blocks));
+    }
     coftl.wear_period = config.ftl.coftl.wear_period;
     coftl.swap_area = std::move(swap);
     return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(area), parts.events);

@@ -6,8 +6,9 @@
 
 namespace flashlab {
 
-FtlResult<SimTime> Coftl::table_of(std::uint32_t vb, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::table_of(std::uint32_t vb, SimTime now, Origin origin, TableUse use) {
     VirtualBlock& b = blocks_[vb];
+    if (ghost_) count_use(vb, use, b.table == none);
     if (b.table != none) {
         tables_.touch(b.table);
         return now;
@@ -25,6 +26,7 @@ FtlResult<SimTime> Coftl::table_of(std::uint32_t vb, SimTime now, Origin origin)
             tables_.release(table);
             return loaded;
         }
+        load_ns_.add(static_cast<double>((*loaded - at).count()));
         at = *loaded;
     }
     b.table = table;
@@ -46,8 +48,15 @@ FtlResult<SimTime> Coftl::evict_table(std::uint32_t table, SimTime now, Origin o
         }
         drop_slot(vb, p, now);
     }
+    const bool has_changed = tables_.is_dirty(table) && !blocks_[vb].committed;
+    const std::uint64_t skipped = own_.skipped_page_sets;
     const auto retired = retire_places(vb, table, done);
     if (!retired) return retired;
+    if (has_changed) {
+        retire_ns_.add(static_cast<double>((*retired - done).count()));
+        skipped_.add(static_cast<double>(own_.skipped_page_sets - skipped));
+    }
+    if (ghost_) ghost_->evicted(vb);
     blocks_[vb].table = none;
     tables_.release(table);
     return retired;

@@ -24,12 +24,17 @@ public:
     };
 
     CoftlTables(std::uint32_t tables, std::uint32_t entries)
-        : entries_per_table_{entries}, heads_(tables + 1), entries_(std::size_t{tables + 1} * entries) {
+        : entries_per_table_{entries}, limit_{tables}, heads_(tables + 1), entries_(std::size_t{tables + 1} * entries) {
         for (std::uint32_t t = tables; t > 0; --t) free_.push_back(t - 1);
     }
     /// The cleaner's own.
     [[nodiscard]] std::uint32_t scratch() const { return static_cast<std::uint32_t>(heads_.size() - 1); }
-    [[nodiscard]] bool has_free() const { return !free_.empty(); }
+    [[nodiscard]] bool has_free() const { return used() < limit_; }
+    [[nodiscard]] std::uint32_t most() const { return static_cast<std::uint32_t>(heads_.size() - 1); }
+    [[nodiscard]] std::uint32_t used() const { return most() - static_cast<std::uint32_t>(free_.size()); }
+    [[nodiscard]] std::uint32_t limit() const { return limit_; }
+    /// How many may be in use, at most most(); tables beyond it leave by release().
+    void set_limit(std::uint32_t tables) { limit_ = tables; }
     [[nodiscard]] std::uint32_t least_recently_used() const { return tail_; }
 
     /// Empty entries, most recently used.
@@ -96,6 +101,7 @@ private:
     }
 
     std::uint32_t entries_per_table_;
+    std::uint32_t limit_;
     std::vector<Head> heads_;
     std::vector<Entry> entries_;
     std::vector<std::uint32_t> free_;

@@ -1,5 +1,6 @@
 /// One DRAM for buffer and maps, on whole drives: shares, ghost hits of a trace followed by hand, soundness under any load and cut.
 #include "ftl/cache/dram_partition.h"
+#include "ftl/schemes/coftl.h"
 #include "ftl/schemes/dftl.h"
 #include "ftl/schemes/fast.h"
 #include "tests/support/every_scheme.h"
@@ -17,6 +18,7 @@ SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) 
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 80;
     if (scheme == std::string_view{"fast"}) shape.ftl.log_blocks = 8;
+    if (scheme == std::string_view{"coftl"}) shape.ftl.reserved_permille = 150;
     SsdConfig config = *shape_for(scheme, shape);
     config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
                           .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
@@ -166,6 +168,36 @@ TEST_CASE("pages that FAST migrates from a victim hit when they are written agai
     CHECK(f.buffer_write == Approx(w + (8 * (r + w) + 9 * 3'000'000.0) / 8)); // eight blocks of one page each were copied, nine blocks erased
 }
 
+TEST_CASE("COFTL keeps as many page tables as its share holds, and a table that comes back is a hit in the ghost", "[ssd][partition]") {
+    SsdConfig config = partitioned("coftl", 4096, "static");
+    CutRig rig{config};
+    auto& coftl = dynamic_cast<Coftl&>(rig.ftl());
+    const auto shape = coftl.map_shape();
+    CHECK(shape.unit_bytes == 6 * 4); // blocks of eight pages, less the summary and the pointers
+    GhostBitmap ghost{64, 1};
+    ghost.set_capacity(64);
+    coftl.watch(ghost);
+    REQUIRE(coftl.set_map_bytes(shape.fixed_bytes + 2 * shape.unit_bytes, rig.now));
+    const auto write = [&](std::uint32_t vb) { rig.now = rig.write(vb * 6, 1, WriteDurability::fua); };
+    write(0);
+    write(1);
+    CHECK(coftl.map_bytes_used() == shape.fixed_bytes + 2 * shape.unit_bytes);
+    CHECK(ghost.size() == 0);
+    write(2); // the table of 0 leaves
+    CHECK(coftl.map_bytes_used() == shape.fixed_bytes + 2 * shape.unit_bytes);
+    CHECK(ghost.size() == 1);
+    write(0); // and comes back; 1 leaves
+    CHECK(ghost.hits().writes == 1);
+    CHECK(ghost.hits().reads == 0);
+    read(rig, 6);
+    CHECK(ghost.hits().reads == 1);
+    const ProfitFactors f = coftl.profit_factors();
+    CHECK(f.map_read >= 60'612);
+    CHECK(f.map_write > f.map_read);
+    CHECK(f.buffer_write > 700'612);
+    rig.check_all();
+}
+
 TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, reads of many pages grow them", "[ssd][partition]") {
     SsdConfig config = partitioned("dftl", 8192, "adaptive");
     config.dram.tune_interval = 50;
@@ -183,7 +215,7 @@ TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, re
 }
 
 TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there were no cache", "[ssd][partition]") {
-    for (const char* scheme : {"dftl", "fast", "hftl"}) {
+    for (const char* scheme : {"dftl", "fast", "coftl", "hftl"}) {
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
             SsdConfig config = partitioned(scheme, 2048 + 512 * seed, "adaptive");
             config.dram.tune_interval = 7;
@@ -203,7 +235,7 @@ TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there w
 }
 
 TEST_CASE("after a cut at any instant a partitioned drive keeps its promises", "[ssd][partition][cut]") {
-    for (const char* scheme : {"dftl", "fast"}) {
+    for (const char* scheme : {"dftl", "fast", "coftl"}) {
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
             SsdConfig config = partitioned(scheme, 2048 + 512 * (seed % 5), seed % 3 == 0 ? "static" : "adaptive");
             config.dram.tune_interval = 5;
