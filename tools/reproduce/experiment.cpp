@@ -7,12 +7,14 @@
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
 #include "tools/reproduce/hybrid_ftl.h"
+#include "tools/reproduce/partition_figures.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::string_view dumbo = "Kang et al., A multi-channel architecture for high-performance NAND flash-based storage system, 2007";
 constexpr std::string_view hybrid = "Kim et al., A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems, 2008";
+constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning scheme for DRAM-based cache in solid state drives, 2010";
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
 
@@ -27,6 +29,14 @@ constexpr std::array all{
     Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
     Experiment{"mc-fig16", dumbo, "What applications get through Linux and the FTL, over the block size", run_mc_fig16},
     Experiment{"hy-fig11", hybrid, "FTL level: throughput over request size, log blocks against a page map in PRAM", run_hy_fig11},
+    Experiment{"ap-fig2", partitioning, "Operation time over the size of the write buffer and of the maps, DFTL", run_ap_fig2, true},
+    Experiment{"ap-fig4", partitioning, "Operation time over the share of the maps, DFTL", run_ap_fig4, true},
+    Experiment{"ap-fig5", partitioning, "Hits, copies and flash operations over the share of the maps, DFTL", run_ap_fig5, true},
+    Experiment{"ap-fig6", partitioning, "Operation time over the share of the maps, FAST", run_ap_fig6, true},
+    Experiment{"ap-fig7", partitioning, "Hits, copies and flash operations over the share of the maps, FAST", run_ap_fig7, true},
+    Experiment{"ap-fig8", partitioning, "Throughput over time, DFTL and FAST", run_ap_fig8, true},
+    Experiment{"ap-fig9", partitioning, "Erases over the share of the maps, DFTL", run_ap_fig9, true},
+    Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
 };
 
 } // namespace
