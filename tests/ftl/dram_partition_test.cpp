@@ -140,6 +140,25 @@ TEST_CASE("ghost hits, profits and the decision of ten requests on DFTL are thos
     rig.check_all();
 }
 
+TEST_CASE("a page written costs DFTL the reclaiming of data blocks, an entry that of translation blocks", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 4096, "static");
+    CutRig rig{config, Payload::none, UndoPolicy::none};
+    auto& dftl = dynamic_cast<Dftl&>(rig.ftl());
+    const double r = 60'612;
+    const double w = 700'612;
+    const double erase = 3'000'000;
+    const ProfitFactors fresh = dftl.profit_factors();
+    CHECK(fresh.map_write == Approx(r + w + erase / 8)); // nothing was reclaimed yet: an eighth of an erase a page, no copies
+    CHECK(fresh.buffer_write == Approx(w + erase / 8));
+    Random random{3};
+    for (int i = 0; i < 4000; ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1, WriteDurability::fua);
+    REQUIRE(rig.ftl().counters().gc_page_copies > 1000);
+    const ProfitFactors used = dftl.profit_factors();
+    // All of the map fits in DRAM and nobody flushes it: only data blocks are reclaimed, and every entry hits.
+    CHECK(used.map_write <= fresh.map_write);
+    CHECK(used.buffer_write > fresh.buffer_write + (r + w) / 2);
+}
+
 TEST_CASE("pages that FAST migrates from a victim hit when they are written again, at the cost of their merge", "[ssd][partition]") {
     SsdConfig config = partitioned("fast", 4096, "adaptive");
     config.dram.map_share_permille = 0; // the least: one sequential log block, one for all others
@@ -191,6 +210,8 @@ TEST_CASE("COFTL keeps as many page tables as its share holds, and a table that 
     CHECK(ghost.hits().reads == 0);
     read(rig, 6);
     CHECK(ghost.hits().reads == 1);
+    REQUIRE(coftl.set_map_bytes(shape.fixed_bytes + shape.unit_bytes, rig.now)); // one table leaves at once
+    CHECK(coftl.map_bytes_used() == shape.fixed_bytes + shape.unit_bytes);
     const ProfitFactors f = coftl.profit_factors();
     CHECK(f.map_read >= 60'612);
     CHECK(f.map_write > f.map_read);

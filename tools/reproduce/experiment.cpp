@@ -9,12 +9,14 @@
 #include "tools/reproduce/hybrid_files.h"
 #include "tools/reproduce/hybrid_ftl.h"
 #include "tools/reproduce/hybrid_iozone.h"
+#include "tools/reproduce/partition_figures.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::string_view dumbo = "Kang et al., A multi-channel architecture for high-performance NAND flash-based storage system, 2007";
 constexpr std::string_view hybrid = "Kim et al., A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems, 2008";
+constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning scheme for DRAM-based cache in solid state drives, 2010";
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
 
@@ -34,6 +36,14 @@ constexpr std::array all{
     Experiment{"hy-fig12", hybrid, "File system level: IOZone's patterns over record size, {log_block, hftl} x {FSMS off, on}", run_hy_fig12},
     Experiment{"hy-fig13", hybrid, "Block erases while files come and go", run_hy_fig13},
     Experiment{"hy-fig14", hybrid, "PRAM in use on 1 GB", run_hy_fig14},
+    Experiment{"ap-fig2", partitioning, "Operation time over the size of the write buffer and of the maps, DFTL", run_ap_fig2, true},
+    Experiment{"ap-fig4", partitioning, "Operation time over the share of the maps, DFTL", run_ap_fig4, true},
+    Experiment{"ap-fig5", partitioning, "Hits, copies and flash operations over the share of the maps, DFTL", run_ap_fig5, true},
+    Experiment{"ap-fig6", partitioning, "Operation time over the share of the maps, FAST", run_ap_fig6, true},
+    Experiment{"ap-fig7", partitioning, "Hits, copies and flash operations over the share of the maps, FAST", run_ap_fig7, true},
+    Experiment{"ap-fig8", partitioning, "Throughput over time, DFTL and FAST", run_ap_fig8, true},
+    Experiment{"ap-fig9", partitioning, "Erases over the share of the maps, DFTL", run_ap_fig9, true},
+    Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
 };
 
 } // namespace

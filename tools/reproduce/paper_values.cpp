@@ -45,6 +45,7 @@ constexpr std::array values{
     Value{"hy-fig14", "hftl, MiB", 1, 2.17}, // section 5.4
     Value{"hy-fig14", "log_block-FSMS, MiB", 1, 5.47},
     Value{"hy-fig14", "hftl-FSMS, MiB", 1, 7.64},
+    Value{"ap-fig8", "dftl: largest gain over a static partition, %", 16, 41.9}, // Shim et al. 2010, section I
 };
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
@@ -64,6 +65,16 @@ constexpr std::string_view lld_level = "the performance of both FTLs reaches LLD
 
 constexpr std::string_view blocks = "the performance of COFTL was significantly improved as the number of blocks per virtual block increased (IV-B1)";
 constexpr std::string_view saturated = "the performance of COFTL became saturated when the cache size was no less than 16MB (IV-B2)";
+constexpr std::string_view ap_best = "the performance of the adaptive partitioning scheme approximates the best performance very closely (IV B)";
+constexpr std::string_view ap_best_fast = "the proposed scheme tracks the most cost-beneficial point between buffering and mapping (IV C)";
+constexpr std::string_view ap_third = "the best performance is achieved when the ratio of mapping space is about 30% or 50% (IV B)";
+constexpr std::string_view ap_quarter = "the best performance is achieved at around 25% (IV B)";
+constexpr std::string_view ap_all = "the TPC-C trace requires large mapping space for the best performance; flash reads are reduced as it reaches almost 100% (IV B)";
+constexpr std::string_view ap_small = "the best performance is obtained at the small mapping ratio; from zero to around 25% the log blocks' hits are dramatically raised (IV C)";
+constexpr std::string_view ap_high = "the proposed scheme autonomously moves the BM ratio to the higher mapping ratio, and achieves the best performance (IV C)";
+constexpr std::string_view ap_gain = "enhanced the throughput by up to 41.9% more with 16MB DRAM when using the DFTL scheme (I)";
+constexpr std::string_view ap_follow = "the throughput of the proposed scheme approximates the throughput of the best result of the static partitioning scheme for each period (IV D)";
+constexpr std::string_view ap_erases = "the results of the adaptive partitioning scheme come near the lowest erase counts under the static partitioning policy (IV E)";
 
 constexpr std::array words{
     Words{"co-fig7", "the throughput grows with the blocks of a virtual block", blocks},
@@ -130,6 +141,68 @@ constexpr std::array words{
     Words{"hy-fig14", "FSMS takes 4.65 to 6.29 MB", pram_sizes},
     Words{"hy-fig14", "both take 6.49 to 8.79 MB", pram_sizes},
     Words{"hy-fig14", "larger mapping units halve and quarter the map", "decreases the demand of PRAM by half or a quarter (5.4)"},
+    Words{"hy-fig11", "random writes of 8 KB: hftl is some 40 times as fast (30 to 50)", "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
+    // Shim et al. 2010, section IV; figure 2: section III A
+    Words{"ap-fig2", "PC: a larger buffer saves more than larger maps", "PC: increasing the buffer space is more effective in enhancing the performance than increasing the mapping space (III A)"},
+    Words{"ap-fig2", "TPC-C: larger maps save more than a larger buffer", "TPC-C: increasing the mapping space is more effective in reducing the operation time (III A)"},
+    Words{"ap-fig4", "SYSmark, 8 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "SYSmark, 8 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "Financial, 8 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "Financial, 8 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "PC, 8 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "PC, 8 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "TPC-C, 8 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "TPC-C, 8 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "SYSmark, 8 MB: best static share near 30 to 50 %", ap_third},
+    Words{"ap-fig6", "SYSmark, 8 MB: best static share near 25 %", ap_small},
+    Words{"ap-fig4", "Financial, 8 MB: best static share near 30 to 50 %", ap_third},
+    Words{"ap-fig6", "Financial, 8 MB: best static share near 25 %", ap_small},
+    Words{"ap-fig4", "PC, 8 MB: best static share near 25 %", ap_quarter},
+    Words{"ap-fig4", "TPC-C, 8 MB: best static share near 100 %", ap_all},
+    Words{"ap-fig6", "TPC-C, 8 MB: best static share near 65 to 100 %", ap_high},
+    Words{"ap-fig4", "SYSmark, 16 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "SYSmark, 16 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "Financial, 16 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "Financial, 16 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "PC, 16 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "PC, 16 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "TPC-C, 16 MB: adaptive within 3 % of the best static", ap_best},
+    Words{"ap-fig6", "TPC-C, 16 MB: adaptive within 3 % of the best static", ap_best_fast},
+    Words{"ap-fig4", "SYSmark, 16 MB: best static share near 30 to 50 %", ap_third},
+    Words{"ap-fig6", "SYSmark, 16 MB: best static share near 25 %", ap_small},
+    Words{"ap-fig4", "Financial, 16 MB: best static share near 30 to 50 %", ap_third},
+    Words{"ap-fig6", "Financial, 16 MB: best static share near 25 %", ap_small},
+    Words{"ap-fig4", "PC, 16 MB: best static share near 25 %", ap_quarter},
+    Words{"ap-fig4", "TPC-C, 16 MB: best static share near 100 %", ap_all},
+    Words{"ap-fig6", "TPC-C, 16 MB: best static share near 65 to 100 %", ap_high},
+    Words{"ap-fig4", "adaptive is never slower than the worst static", ap_best},
+    Words{"ap-fig4", "adaptive gains 40 % or more over the worst static somewhere", ap_gain},
+    Words{"ap-fig6", "adaptive is never slower than the worst static", ap_best_fast},
+    Words{"ap-fig6", "adaptive gains 40 % or more over the worst static somewhere", ap_gain},
+    Words{"ap-fig5", "SYSmark: at a third of the DRAM the CMT hits as often as it ever will", "as the ratio increases from zero to more than 30%, the hit ratios in CMT rapidly reach almost 100% (IV B)"},
+    Words{"ap-fig5", "SYSmark: the buffer's hits fall little at first and sharply at the end", "the hit ratios in the data buffer are slightly decreased; below 30% of buffer they sharply drop (IV B)"},
+    Words{"ap-fig7", "SYSmark: a quarter of the DRAM brings most of the log blocks' hits", ap_small},
+    Words{"ap-fig7", "SYSmark: meanwhile the buffer's hits hardly change", "the read and write hit ratios are nearly unchanged in spite of the diminished buffering space (IV C)"},
+    Words{"ap-fig5", "Financial: at a third of the DRAM the CMT hits as often as it ever will", "as the ratio increases from zero to more than 30%, the hit ratios in CMT rapidly reach almost 100% (IV B)"},
+    Words{"ap-fig5", "Financial: the buffer's hits fall little at first and sharply at the end", "the hit ratios in the data buffer are slightly decreased; below 30% of buffer they sharply drop (IV B)"},
+    Words{"ap-fig7", "Financial: a quarter of the DRAM brings most of the log blocks' hits", ap_small},
+    Words{"ap-fig7", "Financial: meanwhile the buffer's hits hardly change", "the read and write hit ratios are nearly unchanged in spite of the diminished buffering space (IV C)"},
+    Words{"ap-fig5", "PC: larger maps raise the valid page copies", "the number of valid page copies in data blocks increases due to the reduced write hit ratio in the data buffer (IV B)"},
+    Words{"ap-fig5", "TPC-C: larger maps save flash reads all the way", ap_all},
+    Words{"ap-fig7", "PC: more log blocks, fewer pages copied", "the operation time for merge operations is reduced as the number of log blocks increases (IV C)"},
+    Words{"ap-fig7", "TPC-C: the buffer's hits are low and almost unchanged", "the buffer hit ratios are quite low and almost unchanged even with the very small buffering space (IV C)"},
+    Words{"ap-fig8", "PC, dftl: adaptive follows the best static", ap_follow},
+    Words{"ap-fig8", "TPC-C, dftl: adaptive follows the best static", ap_follow},
+    Words{"ap-fig8", "PC, fast: adaptive follows the best static", ap_follow},
+    Words{"ap-fig8", "TPC-C, fast: adaptive follows the best static", ap_follow},
+    Words{"ap-fig9", "SYSmark: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig10", "SYSmark: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig9", "Financial: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig10", "Financial: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig9", "PC: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig10", "PC: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig9", "TPC-C: erases within 5 % of the lowest static", ap_erases},
+    Words{"ap-fig10", "TPC-C: erases within 5 % of the lowest static", ap_erases},
 };
 
 } // namespace

@@ -1,0 +1,253 @@
+#include "tools/reproduce/partition_runs.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "ftl/make_ftl.h"
+#include "ftl/ssd.h"
+#include "nand/memory_page_store.h"
+#include "tools/device_presets.h"
+#include "tools/device.h"
+#include "tools/reproduce/forked_runs.h"
+#include "tools/workloads/paper_workloads.h"
+#include "tools/workloads/workload_generator.h"
+
+namespace flashlab {
+namespace {
+
+// The set-up of section IV A. Everything that has a size is divided by the scale: capacity, DRAM, bitmap, working sets, requests, intervals.
+constexpr std::uint32_t quick_scale = 16;
+constexpr std::uint64_t requests = 2'000'000;
+constexpr std::uint64_t tpcc_requests = 8'000'000; ///< of 2 KB each: fewer do not use its working set of 8 GB
+constexpr std::uint32_t blocks = 524'288;          ///< 64 GB of 128 KB, spare blocks on top
+constexpr std::uint32_t dftl_spare_permille = 30;  ///< "3 % of the total flash capacity"
+constexpr std::uint32_t fast_spare_permille = 100; ///< "up to about 10 %"
+constexpr std::uint64_t bitmap_bytes = 128u << 10;
+constexpr std::uint64_t largest_map = std::uint64_t{64} << 20;
+constexpr std::uint32_t dftl_interval = 1000;
+constexpr std::uint32_t fast_interval = 10'000;
+constexpr std::uint64_t seed = 1;
+
+struct Scale {
+    std::uint32_t divisor;
+    explicit Scale(RunLength length) : divisor{length == RunLength::quick ? quick_scale : 1} {}
+    template <class T>
+    T of(T whole) const { return whole / divisor; }
+};
+
+SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
+    const auto preset = find_device_preset("slc-64g");
+    ensure(preset.has_value(), "the preset slc-64g exists");
+    SsdConfig config = preset->config;
+    const std::uint32_t spare = ftl == "dftl" ? dftl_spare_permille : fast_spare_permille;
+    config.nand.geometry.blocks_per_plane = scale.of(blocks) + scale.of(blocks) / 1000 * spare;
+    config.nand.factory_bad_per_million = 0;
+    config.ftl.scheme = ftl;
+    config.ftl.reserved_permille = spare * 1000 / (1000 + spare);
+    config.ftl.mapping_cache_bytes = scale.of(largest_map);
+    config.ftl.checkpoint_blocks = 1u << 30; // the paper has none: they would be charged to the maps
+    return config;
+}
+
+double operation_seconds(const NandCounters& n, const NandTiming& t) {
+    double ns = 0;
+    for (std::size_t cause = 0; cause < cause_count; ++cause)
+        ns += static_cast<double>(n.reads[cause]) * static_cast<double>(t.page_read.count()) +
+              static_cast<double>(n.programs[cause]) * static_cast<double>(t.page_program.count()) +
+              static_cast<double>(n.erases[cause]) * static_cast<double>(t.block_erase.count());
+    return ns / 1e9;
+}
+
+double all_causes(const std::uint64_t (&counts)[cause_count]) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t n : counts)
+        sum += n;
+    return static_cast<double>(sum);
+}
+
+double ratio(std::uint64_t hits, std::uint64_t misses) {
+    return hits + misses == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(hits + misses);
+}
+
+/// A drive that was written once, front to back.
+class FilledDrive {
+public:
+    static std::expected<std::unique_ptr<FilledDrive>, std::string> make(const std::string& ftl, RunLength length);
+    [[nodiscard]] std::expected<PartitionResult, std::string> run(const PartitionSetting& setting);
+
+private:
+    FilledDrive(const SsdConfig& config, const Geometry& geometry, RunLength length)
+        : config_{config}, scale_{length}, store_{geometry, Payload::none}, array_{geometry, config_.nand, store_, events_, UndoPolicy::none} {}
+    [[nodiscard]] std::expected<void, std::string> fill();
+    [[nodiscard]] DramConfig dram_of(const PartitionSetting& setting) const;
+    void begin_period(PartitionResult& result, std::size_t period, const Ssd& ssd);
+    void count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& result) const;
+
+    SsdConfig config_;
+    Scale scale_;
+    NullEventSink events_;
+    MemoryPageStore store_;
+    NandArray array_;
+    std::unique_ptr<Ftl> ftl_;
+    SimTime now_ = sim_start;
+};
+
+std::expected<std::unique_ptr<FilledDrive>, std::string> FilledDrive::make(const std::string& ftl, RunLength length) {
+    const SsdConfig config = drive_config(ftl, Scale{length});
+    const auto geometry = Geometry::make(config.nand.geometry);
+    if (!geometry)
+        return std::unexpected(geometry.error());
+    std::unique_ptr<FilledDrive> drive{new FilledDrive{config, *geometry, length}};
+    if (!drive->array_.open())
+        return std::unexpected(std::string{"the array does not open"});
+    auto made = make_ftl(drive->config_, drive->array_, nullptr, {PramAddress{0}, 0}, drive->events_);
+    if (!made)
+        return std::unexpected(made.error());
+    drive->ftl_ = std::move(*made);
+    if (auto filled = drive->fill(); !filled)
+        return std::unexpected(filled.error());
+    return drive;
+}
+
+std::expected<void, std::string> FilledDrive::fill() {
+    constexpr std::uint32_t at_once = 64; // a block of FAST's, whole and in place
+    const auto failed = [](const char* what) { return std::unexpected(fmt::format("filling the drive: {} failed", what)); };
+    const auto recovered = ftl_->recover(now_);
+    if (!recovered)
+        return failed("recovery");
+    now_ = recovered->done;
+    for (std::uint32_t lpn = 0; lpn < ftl_->logical_pages(); lpn += at_once) {
+        const auto done = ftl_->write(Lpn{lpn}, std::min(at_once, ftl_->logical_pages() - lpn), {}, now_, {Cause::user, no_event});
+        if (!done)
+            return failed("a write");
+        now_ = std::max(now_, *done);
+        array_.settle(now_);
+    }
+    return {};
+}
+
+DramConfig FilledDrive::dram_of(const PartitionSetting& s) const {
+    DramConfig dram;
+    if (s.kind == PartitionKind::separate) {
+        dram.write_buffer_bytes = scale_.of(s.buffer_bytes);
+        return dram;
+    }
+    dram.size_bytes = scale_.of(s.dram_bytes);
+    dram.partition = s.kind == PartitionKind::adaptive ? "adaptive" : "static";
+    dram.map_share_permille = s.map_permille;
+    dram.ghost_floor_permille = s.floor_permille;
+    dram.ghost_bitmap_bytes = scale_.of(bitmap_bytes);
+    dram.tune_units = s.tune_units == 0 ? 1 : s.tune_units;
+    dram.tune_interval = scale_.of(s.interval != 0 ? s.interval : s.ftl == "dftl" ? dftl_interval : fast_interval);
+    return dram;
+}
+
+void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& r) const {
+    const NandCounters& n = array_.counters();
+    const FtlCounters f = ftl_->counters();
+    r.operation_s = operation_seconds(n, config_.nand.timing) - operation_seconds(nand, config_.nand.timing);
+    r.flash_reads = all_causes(n.reads) - all_causes(nand.reads);
+    r.flash_writes = all_causes(n.programs) - all_causes(nand.programs);
+    r.erases = all_causes(n.erases) - all_causes(nand.erases);
+    r.page_copies = static_cast<double>(f.gc_page_copies - ftl.gc_page_copies);
+    const WriteBufferCounters b = ssd.buffer() ? ssd.buffer()->buffer_counters() : WriteBufferCounters{};
+    r.buffer_read_hits = ratio(b.read_hits, b.read_misses);
+    r.buffer_write_hits = ratio(b.write_hits, b.write_misses);
+    r.map_read_hits = ratio(f.map_read_hits - ftl.map_read_hits, f.map_read_misses - ftl.map_read_misses);
+    r.map_write_hits = ratio(f.map_write_hits - ftl.map_write_hits, f.map_write_misses - ftl.map_write_misses);
+    const DramPartition* dram = ssd.partition();
+    if (dram != nullptr && dram->counters().decisions != 0)
+        r.mean_map_share = dram->counters().map_share_sum / static_cast<double>(dram->counters().decisions);
+    else if (dram != nullptr)
+        r.mean_map_share = dram->map_share();
+}
+
+/// In the process of this run: the filled drive is changed.
+std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting) {
+    const auto load = paper_workload(setting.workload, scale_.divisor);
+    if (!load)
+        return std::unexpected(load.error());
+    WorkloadGenerator generator{*load, seed};
+    config_.dram = dram_of(setting);
+    if (config_.dram.is_partitioned())
+        if (const auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes()))
+            return std::unexpected(*why);
+    if (setting.kind == PartitionKind::separate)
+        if (!ftl_->mapping_space()->set_map_bytes(scale_.of(setting.map_bytes), now_))
+            return std::unexpected(std::string{"the maps could not be resized"});
+    Ssd ssd{config_, *ftl_, array_, nullptr, events_};
+    const auto begun = ssd.take_over(now_);
+    if (!begun)
+        return std::unexpected(to_text(begun.error()));
+    now_ = std::max(now_, *begun);
+    const NandCounters nand_before = array_.counters();
+    const FtlCounters ftl_before = ftl_->counters();
+    PartitionResult result;
+    std::vector<TraceRequest> batch(scale_.of(setting.workload == "tpcc" ? tpcc_requests : requests) / partition_periods);
+    double before = operation_seconds(nand_before, config_.nand.timing);
+    for (std::size_t period = 0; period < partition_periods; ++period) {
+        generator.fill(batch);
+        for (const TraceRequest& request : batch) { // one after the other: the paper counts times, not overlaps
+            const std::uint64_t first = request.offset / sector_bytes;
+            const auto sectors = static_cast<std::uint32_t>((request.offset + request.bytes + sector_bytes - 1) / sector_bytes - first);
+            const auto done = request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now_)
+                                                          : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now_);
+            if (!done)
+                return std::unexpected(to_text(done.error()));
+            now_ = std::max(now_, *done);
+            ssd.settle(now_);
+        }
+        const double after = operation_seconds(array_.counters(), config_.nand.timing);
+        result.period_s.at(period) = after - before;
+        result.period_share.at(period) = ssd.partition() ? ssd.partition()->map_share() : 0.0;
+        before = after;
+    }
+    count_from(nand_before, ftl_before, ssd, result);
+    if (setting.ftl == "fast")
+        std::swap(result.log_write_hits, result.map_write_hits);
+    return result;
+}
+
+/// Points that more than one figure shows are measured once: run() is a pure function of a setting. Who needs some waits until they are there.
+struct Known {
+    std::mutex measuring;
+    std::array<std::map<PartitionSetting, PartitionResult>, 2> results;
+};
+Known& known() {
+    static Known all;
+    return all;
+}
+
+} // namespace
+
+std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, RunLength length) {
+    const std::lock_guard lock{known().measuring};
+    auto& results = known().results.at(length == RunLength::quick ? 1 : 0);
+    for (const char* ftl : {"dftl", "fast"}) {
+        std::vector<PartitionSetting> missing;
+        for (const PartitionSetting& s : settings)
+            if (s.ftl == ftl && !results.contains(s) && std::ranges::find(missing, s) == missing.end())
+                missing.push_back(s);
+        if (missing.empty())
+            continue;
+        auto drive = FilledDrive::make(ftl, length);
+        if (!drive)
+            return std::unexpected(drive.error());
+        const auto measured = run_each_forked<PartitionResult>(missing.size(), [&](std::size_t i) { return (*drive)->run(missing.at(i)); });
+        if (!measured)
+            return std::unexpected(measured.error());
+        for (std::size_t i = 0; i < missing.size(); ++i)
+            results.emplace(missing[i], measured->at(i));
+    }
+    std::vector<PartitionResult> out;
+    for (const PartitionSetting& s : settings)
+        out.push_back(results.at(s));
+    return out;
+}
+
+} // namespace flashlab

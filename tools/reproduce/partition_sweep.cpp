@@ -1,0 +1,88 @@
+#include "tools/reproduce/partition_sweep.h"
+
+#include <algorithm>
+
+namespace flashlab {
+namespace {
+
+constexpr std::uint32_t steps = 6; ///< between the smallest share and all
+/// What always lies in DRAM, rounded up: the axis begins there (AP6). FAST's block map has 2 MiB, DFTL's directory a quarter.
+constexpr std::uint64_t fixed_kib(const std::string& ftl) { return ftl == "fast" ? 2112 : 264; }
+
+std::uint32_t least_permille(const std::string& ftl, std::uint64_t dram_mib) { return static_cast<std::uint32_t>(fixed_kib(ftl) * 1000 / 1024 / dram_mib) + 1; }
+
+std::uint32_t share_at(const std::string& ftl, std::uint64_t dram_mib, std::uint32_t step, std::uint32_t of) {
+    const std::uint32_t least = least_permille(ftl, dram_mib);
+    return least + (1000 - least) * step / of;
+}
+
+PartitionSetting setting(const std::string& ftl, const PartitionCurve& curve, PartitionKind kind, std::uint32_t permille) {
+    PartitionSetting s;
+    s.ftl = ftl;
+    s.workload = curve.load.name;
+    s.kind = kind;
+    s.dram_bytes = curve.dram_mib * mebibyte;
+    s.map_permille = permille;
+    return s;
+}
+
+bool is_faster(const PartitionResult& a, const PartitionResult& b) { return a.operation_s < b.operation_s; }
+
+/// Runs `steps_of` of every curve in one batch, so that all cores work; twelfths of the axis.
+std::expected<void, std::string> add_static(const std::string& ftl, std::vector<PartitionCurve>& curves, const std::vector<std::vector<std::uint32_t>>& twelfths,
+                                            RunLength length) {
+    std::vector<PartitionSetting> settings;
+    for (std::size_t c = 0; c < curves.size(); ++c)
+        for (const std::uint32_t at : twelfths[c])
+            settings.push_back(setting(ftl, curves[c], PartitionKind::static_share, share_at(ftl, curves[c].dram_mib, at, 2 * steps)));
+    const auto results = run_partitions(settings, length);
+    if (!results)
+        return std::unexpected(results.error());
+    std::size_t next = 0;
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+        for (std::size_t i = 0; i < twelfths[c].size(); ++i)
+            curves[c].fixed.push_back(results->at(next++));
+        std::ranges::sort(curves[c].fixed, {}, &PartitionResult::mean_map_share);
+    }
+    return {};
+}
+
+} // namespace
+
+const PartitionResult& PartitionCurve::best() const { return *std::ranges::min_element(fixed, is_faster); }
+const PartitionResult& PartitionCurve::worst() const { return *std::ranges::max_element(fixed, is_faster); }
+
+std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib, RunLength length) {
+    std::vector<PartitionCurve> curves;
+    for (const std::uint64_t mib : dram_mib)
+        for (const PartitionLoad& load : partition_loads)
+            curves.push_back({load, mib, {}, {}});
+    std::vector<std::uint32_t> coarse;
+    for (std::uint32_t step = 0; step <= steps; ++step)
+        coarse.push_back(2 * step);
+    if (auto done = add_static(ftl, curves, std::vector(curves.size(), coarse), length); !done)
+        return std::unexpected(done.error());
+    if (length == RunLength::full) {
+        std::vector<std::vector<std::uint32_t>> beside(curves.size());
+        for (std::size_t c = 0; c < curves.size(); ++c) {
+            const auto best = static_cast<std::uint32_t>(std::ranges::min_element(curves[c].fixed, is_faster) - curves[c].fixed.begin());
+            if (best > 0)
+                beside[c].push_back(2 * best - 1);
+            if (best < steps)
+                beside[c].push_back(2 * best + 1);
+        }
+        if (auto done = add_static(ftl, curves, beside, length); !done)
+            return std::unexpected(done.error());
+    }
+    std::vector<PartitionSetting> adaptive;
+    for (const PartitionCurve& curve : curves)
+        adaptive.push_back(setting(ftl, curve, PartitionKind::adaptive, 500));
+    const auto results = run_partitions(adaptive, length);
+    if (!results)
+        return std::unexpected(results.error());
+    for (std::size_t c = 0; c < curves.size(); ++c)
+        curves[c].adaptive = results->at(c);
+    return curves;
+}
+
+} // namespace flashlab

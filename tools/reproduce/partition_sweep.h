@@ -1,0 +1,32 @@
+/// The static curve and the adaptive point of every load, on one translation layer.
+///
+/// Idea       Seven static shares, and in a full run two more beside the best of them; then the adaptive partition, which begins at one half.
+/// Cost       See partition_runs.h; figures that show the same sweep share it.
+#pragma once
+
+#include "tools/reproduce/partition_runs.h"
+
+namespace flashlab {
+
+struct PartitionLoad {
+    const char* name;  ///< of tools/workloads
+    const char* title; ///< of the paper
+};
+inline constexpr std::array partition_loads{PartitionLoad{"sysmark", "SYSmark"}, PartitionLoad{"financial", "Financial"}, PartitionLoad{"pc", "PC"},
+                                            PartitionLoad{"tpcc", "TPC-C"}};
+inline constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+struct PartitionCurve {
+    PartitionLoad load{};
+    std::uint64_t dram_mib = 0;
+    std::vector<PartitionResult> fixed; ///< static, by share
+    PartitionResult adaptive;
+
+    [[nodiscard]] const PartitionResult& best() const;
+    [[nodiscard]] const PartitionResult& worst() const;
+};
+
+[[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib,
+                                                                                      RunLength length);
+
+} // namespace flashlab
