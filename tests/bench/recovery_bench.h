@@ -1,7 +1,11 @@
-// How long the way back takes (C6): each scheme on the default preset, 1 to 64 GiB without payload, filled, overwritten at random, killed, and opened again.
+// How long the way back takes (C6): each scheme on the default preset, filled, overwritten at random, killed, and opened again. The host writes zeros, and
+// pages of zeros take no memory: so the records that schemes keep on flash are there to be read, at any size.
 #pragma once
 
+#include <algorithm>
 #include <ctime>
+#include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,6 +13,90 @@
 #include "crash/crash_device.h"
 
 namespace flashlab::bench {
+
+/// Records of all pages, data of those that are not all zeros.
+class ZeroPageStore final : public PageStore {
+public:
+    explicit ZeroPageStore(const Geometry& geometry) : geometry_{geometry}, records_(geometry.pages()), blocks_(geometry.blocks()) {}
+    bool keeps_payload() const override { return true; }
+    std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override {
+        const auto kept = data_.find(page.value());
+        if (kept == data_.end()) std::ranges::fill(to, std::byte{0});
+        else std::copy_n(kept->second.begin() + offset, to.size(), to.begin());
+        return {};
+    }
+    std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override {
+        if (std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; })) data_.erase(page.value());
+        else data_[page.value()].assign(data.begin(), data.end());
+        return {};
+    }
+    void discard_data(Ppn, std::uint32_t) override {}
+    std::expected<PageRecord, HostIoError> read_record(Ppn page) override { return records_[page.value()]; }
+    std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override {
+        records_[page.value()] = record;
+        return {};
+    }
+    std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override {
+        std::copy_n(records_.begin() + geometry_.page_of(block, 0).value(), to.size(), to.begin());
+        return {};
+    }
+    std::expected<void, HostIoError> erase_records(BlockId block) override {
+        std::fill_n(records_.begin() + geometry_.page_of(block, 0).value(), geometry_.pages_per_block(), PageRecord{});
+        return {};
+    }
+    std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override {
+        std::copy_n(blocks_.begin() + first.value(), to.size(), to.begin());
+        return {};
+    }
+    std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override {
+        blocks_[block.value()] = record;
+        return {};
+    }
+
+private:
+    Geometry geometry_;
+    std::vector<PageRecord> records_;
+    std::vector<BlockRecord> blocks_;
+    std::unordered_map<std::uint32_t, std::vector<std::byte>> data_; ///< looked up, never walked
+};
+
+/// A drive over such a store; power_on() builds it anew.
+class BigDrive {
+public:
+    explicit BigDrive(const SsdConfig& config, const FtlPlan& plan)
+        : config_{config},
+          geometry_{*Geometry::make(config.nand.geometry)},
+          pages_{geometry_},
+          cells_{std::max<std::uint64_t>(4096, (plan.pram_bytes + 4095) / 4096 * 4096)} {
+        config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+    }
+    [[nodiscard]] std::expected<FtlRecovery, std::string> power_on(SimTime now) {
+        ssd.reset();
+        ftl_.reset();
+        pram_.reset();
+        array = std::make_unique<NandArray>(geometry_, config_.nand, pages_, events_, UndoPolicy::none);
+        if (!array->open()) return std::unexpected("the array does not open");
+        if (config_.pram.bytes != 0) pram_ = std::make_unique<Pram>(config_.pram, cells_, events_, PramUndo::none);
+        auto made = make_ftl(config_, *array, pram_.get(), {PramAddress{0}, config_.pram.bytes}, events_);
+        if (!made) return std::unexpected(made.error());
+        ftl_ = std::move(*made);
+        ssd = std::make_unique<Ssd>(config_, *ftl_, *array, pram_.get(), events_);
+        const auto recovered = ssd->recover(now);
+        if (!recovered) return std::unexpected("recovery failed: " + describe(recovered.error()));
+        return *recovered;
+    }
+    std::unique_ptr<NandArray> array;
+    std::unique_ptr<Ssd> ssd;
+
+private:
+    SsdConfig config_;
+    Geometry geometry_;
+    ZeroPageStore pages_;
+    MemoryPramStore cells_;
+    NullEventSink events_;
+    std::unique_ptr<Pram> pram_;
+    std::unique_ptr<Ftl> ftl_;
+};
 
 struct RecoveryPoint {
     std::uint64_t pages_read = 0; ///< OOBs and pages, by recovery
@@ -22,40 +110,37 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
     config.nand.factory_bad_per_million = 0;
     config.nand.geometry.blocks_per_plane = 64 * gib;
     config.ftl.scheme = scheme;
-    auto made = CrashDevice::make(config, Payload::none, UndoPolicy::none);
-    if (!made) return std::unexpected(made.error());
-    CrashDevice& device = **made;
-    const auto on = device.power_on(sim_start);
+    const auto plan = plan_ftl(config, *Geometry::make(config.nand.geometry));
+    if (!plan) return std::unexpected(plan.error());
+    BigDrive drive{config, *plan};
+    const auto on = drive.power_on(sim_start);
     if (!on) return std::unexpected(on.error());
     SimTime now = on->done;
-    const std::uint64_t per_page = device.plan().logical_page_bytes / sector_bytes;
-    const std::uint64_t sectors = device.plan().logical_pages * per_page;
-    const std::uint64_t at_once = std::uint64_t{config.nand.geometry.pages_per_block} * per_page;
-    for (std::uint64_t s = 0; s < sectors; s += at_once) {
-        const auto done = device.ssd().write(Sector{s}, static_cast<std::uint32_t>(std::min(at_once, sectors - s)), {}, WriteDurability::volatile_ok, now);
-        if (!done) return std::unexpected("the fill failed: " + describe(done.error()));
-        now = *done;
-        (void)device.ssd().tick(now);
-        device.ssd().settle(now);
-    }
+    const std::uint64_t per_page = plan->logical_page_bytes / sector_bytes;
+    const std::uint64_t at_once = 256;
+    const std::vector<std::byte> zeros(at_once * plan->logical_page_bytes);
+    const auto write = [&](std::uint64_t page, std::uint64_t pages) {
+        const auto done = drive.ssd->write(Sector{page * per_page}, static_cast<std::uint32_t>(pages * per_page), std::span{zeros}.first(pages * plan->logical_page_bytes),
+                                           WriteDurability::volatile_ok, now);
+        if (done) now = *done;
+        (void)drive.ssd->tick(now);
+        drive.ssd->settle(now);
+        return done.has_value();
+    };
+    for (std::uint64_t page = 0; page < plan->logical_pages; page += at_once)
+        if (!write(page, std::min<std::uint64_t>(at_once, plan->logical_pages - page))) return std::unexpected("the fill failed");
     Random random{gib};
     for (std::uint64_t i = 0; i < overwrites; ++i) {
-        const auto done = device.ssd().write(Sector{random.below(device.plan().logical_pages / 16) * per_page}, static_cast<std::uint32_t>(per_page), {},
-                                             WriteDurability::volatile_ok, now);
-        if (!done) return std::unexpected("an overwrite failed: " + describe(done.error()));
-        now = *done;
-        if (i % 64 == 63) now = device.ssd().flush(now).value_or(now);
-        (void)device.ssd().tick(now);
-        device.ssd().settle(now);
+        if (!write(random.below(plan->logical_pages / 16), 1)) return std::unexpected("an overwrite failed");
+        if (i % 64 == 63) now = drive.ssd->flush(now).value_or(now);
     }
-    device.power_off();
     timespec from{}, to{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    const auto again = device.power_on(now);
+    const auto again = drive.power_on(now);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     if (!again) return std::unexpected(again.error());
     RecoveryPoint point;
-    for (const std::uint64_t n : device.array().counters().reads) point.pages_read += n;
+    for (const std::uint64_t n : drive.array->counters().reads) point.pages_read += n;
     point.simulated_ms = static_cast<double>((again->done - now).count()) / 1e6;
     point.cpu_ms = static_cast<double>(to.tv_sec - from.tv_sec) * 1e3 + static_cast<double>(to.tv_nsec - from.tv_nsec) / 1e6;
     return point;
