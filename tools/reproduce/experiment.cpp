@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/coftl_figures.h"
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
@@ -19,6 +20,8 @@ constexpr std::string_view hybrid = "Kim et al., A PRAM and NAND flash hybrid ar
 constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning scheme for DRAM-based cache in solid state drives, 2010";
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
+
+constexpr std::string_view beyond = "Beyond the papers";
 
 constexpr std::array all{
     Experiment{"co-fig7", coftl, "Throughput over the blocks of a virtual block, 16 channels", run_co_fig7, true},
@@ -44,6 +47,8 @@ constexpr std::array all{
     Experiment{"ap-fig8", partitioning, "Throughput over time, DFTL and FAST", run_ap_fig8, true},
     Experiment{"ap-fig9", partitioning, "Erases over the share of the maps, DFTL", run_ap_fig9, true},
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
+    Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
+    Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
 };
 
 } // namespace
