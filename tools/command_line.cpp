@@ -29,6 +29,7 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--label", o.label, "Label of the file system");
     c.add_option("--seed", o.seed, "What is random about the device follows from it");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
+    c.add_option("--precondition", o.precondition, "A drive that is not new: fill:90,random:2x, in the file replay.data, with payload: needs disk space");
     c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
     c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
     c.add_flag("--json", o.json, "One JSON object");
@@ -143,12 +144,17 @@ void add_query(CLI::App& app, Action& action) {
 void add_bench(CLI::App& app, Action& action) {
     static BenchOptions o;
     auto& c = add_command(app, "bench", "Synthetic load in virtual time", "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
-    c.add_option("--level", o.level, "device or fs")->check(CLI::IsMember({"device", "fs"}))->capture_default_str();
+    c.add_option("--level", o.level, "device; ftl: without host link and write buffer; fs: a file, through the file system")
+        ->check(CLI::IsMember({"device", "ftl", "fs"}))
+        ->capture_default_str();
     c.add_option("--rw", o.rw, "What to do")->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))->capture_default_str();
     add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
     add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
     c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
+    c.add_option("--random-distribution", o.random_distribution, "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
+        ->capture_default_str();
+    add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
     c.add_flag("--json", o.json, "One JSON object");

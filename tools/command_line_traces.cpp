@@ -29,7 +29,7 @@ void add_replay(CLI::App& app, std::function<int()>& action) {
     c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
     auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
     c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
-    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x");
+    add_measure(c, o);
     add_device_choice(c, o.device, "4G");
     c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
     c.add_flag("--json", o.json, "One JSON object");

@@ -44,4 +44,12 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
 }
 
+/// From where to where such a run is measured.
+template <class Options>
+void add_measure(CLI::App& c, Options& o) {
+    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x; with ,written each of these writes is made");
+    c.add_option("--warm-up", o.warm_up, "Leave out of the report: so many requests, or all until the run is steady: steady");
+    c.add_flag("--until-steady", o.until_steady, "Stop when the run is steady (steady_state in the report says how it is judged)");
+}
+
 } // namespace flashlab

@@ -124,8 +124,14 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
         if (watch.every == 0 || --until_look != 0)
             continue;
         until_look = watch.every;
-        if (!watch.look(tally))
+        const RunStep step = watch.look(tally);
+        if (step == RunStep::stop)
             return tally;
+        if (step == RunStep::count_from_here) {
+            const SimTime here = tally.end;
+            tally = RunTally{};
+            tally.begin = tally.end = here;
+        }
     }
 }
 

@@ -25,6 +25,16 @@ struct ReplaySpeed {
 /// The next request, or none at the end.
 using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&)>;
 
+/// What a load on sectors may use: the whole of a drive, unless another disk is named.
+struct RunSpace {
+    RunSpace(Device& whole) : device{&whole}, disk{&whole.ssd()}, begin{whole.ready_at()} {} // NOLINT(google-explicit-constructor): a drive is such a space
+    [[nodiscard]] std::uint64_t bytes() const { return disk->identify().sectors * sector_bytes; }
+    Device* device;
+    BlockDevice* disk;
+    PayloadStamp* payload = nullptr; ///< null: nobody wants the bytes
+    SimTime begin;
+};
+
 /// What is driven.
 struct RunTarget {
     std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now)> issue;
@@ -33,10 +43,12 @@ struct RunTarget {
     std::function<void(SimTime now)> work_at = [](SimTime) {};
 };
 
-/// Told after requests; false ends the run.
+/// count_from_here: the tally begins anew with the next request.
+enum class RunStep : std::uint8_t { go_on, count_from_here, stop };
+/// Told after requests.
 struct RunWatch {
     std::uint64_t every = 0; ///< requests; 0 = never
-    std::function<bool(const RunTally& tally)> look{};
+    std::function<RunStep(const RunTally& tally)> look{};
 };
 
 [[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,

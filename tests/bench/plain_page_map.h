@@ -28,6 +28,9 @@ public:
         while (free_.size() < 2) collect();
     }
 
+    /// What a read costs: a look-up.
+    [[nodiscard]] std::uint32_t read(std::uint32_t lpn) const { return map_[lpn]; }
+
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
 

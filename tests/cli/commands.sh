@@ -37,6 +37,7 @@ has "clean problems" "$("$FLASHLAB" fsck "$dev" --json)"
 has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 "$FLASHLAB" info --keys | grep '^nand.channels ' > /dev/null || wrong "info --keys"
 "$FLASHLAB" presets | grep modern-tlc > /dev/null || wrong "presets"
+"$FLASHLAB" presets dumbo | grep '^nand.page_read_ns  *27320  *MC, Table 2' > /dev/null || wrong "presets dumbo: no sources"
 "$FLASHLAB" presets --json | grep '"modern-tlc"' > /dev/null || wrong "presets --json"
 "$FLASHLAB" query --schema | grep 'CREATE TABLE nand_op' > /dev/null || wrong "query --schema"
 "$FLASHLAB" query --views | grep 'CREATE VIEW v_waf_by_cause' > /dev/null || wrong "query --views"
@@ -46,7 +47,7 @@ has "id paper title points series x params op request_bytes striping interleavin
 "$FLASHLAB" reproduce mc-fig13 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"
 code 2 reproduce mc-fig99
 
-for level in device fs; do
+for level in device ftl fs; do
     bench=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)
     has "trace ftl preset requests reads writes trims host_read_bytes host_write_bytes nand_read_pages nand_program_pages nand_erase_blocks waf gc_page_copies merges switch partial full
          cache partition sim_seconds wall_seconds requests_per_wall_second peak_rss_bytes iops read_mb_s write_mb_s latency_us mean p50 p95 p99 p999 max read write channel_utilisation erase_count
@@ -90,6 +91,22 @@ code 0 replay "$work/two.spc" --size 64M --events "$work/run.db" --log all
 code 0 query "$work/run.db" "SELECT count(*) FROM nand_op"
 code 0 bench --size 64M --io-size 1M --events "$work/run.db"
 [[ $("$FLASHLAB" query "$work/run.db" --csv "SELECT group_concat(kind) FROM run") == *replay,bench* ]] || wrong "two runs in one log"
+code 0 mkfs "$work/aged" --size 64M --precondition fill:80,random:1x
+code 0 fsck "$work/aged"
+[[ $("$FLASHLAB" smart "$work/aged" --json | sed -E 's/.*"waf":([0-9]*).*/\1/') -ge 1 ]] || wrong "mkfs --precondition wrote nothing"
+code 2 mkfs "$work/x" --size 64M --precondition everything
+steady=$("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady --json 2> /dev/null)
+has "steady_state reached at_request at_sim_seconds window_bytes windows excursion slope" "$steady"
+[[ $steady == *'"steady_state":{"reached":true'* ]] || wrong "bench --until-steady is not steady"
+[[ $("$FLASHLAB" bench --size 64M --io-size 8M --warm-up 500 --json 2> /dev/null) == *'"requests":1548,'* ]] || wrong "bench --warm-up 500 of 2048"
+code 1 bench --size 64M --io-size 1M --warm-up steady
+for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
+    [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
+done
+code 2 bench --random-distribution zipf:many
+code 1 bench --level ftl --size 64M --bs 512
+code 2 bench --level ftl --device "$dev"
+code 2 bench --size 64M --warm-up never
 code 2 replay "$work/two.spc" --size 64M --log all
 code 2 replay "$work/two.spc" --device "$dev" --ftl dftl
 code 1 replay "$work/two.spc" --device "$work/nowhere"

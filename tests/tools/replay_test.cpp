@@ -1,45 +1,12 @@
 /// Replays in virtual time: open and closed loop by arithmetic, every scheme, the same bytes twice.
 #include "tools/replay.h"
 
-#include "tests/tools/device_fixture.h"
-#include "tools/virtual_device.h"
+#include "tests/tools/memory_device.h"
 
 using namespace flashlab;
+using namespace flashlab::test;
 
 namespace {
-
-struct MemoryDevice {
-    NullEventSink events;
-    std::unique_ptr<Device> device;
-    explicit MemoryDevice(const std::string& ftl = "hftl", std::uint64_t bytes = 32u << 20) {
-        ConfigSources sources;
-        sources.settings = {"ftl.scheme=" + ftl, "nand.pages_per_block=32", "nand.planes_per_die=1", "pram.bytes=4194304"};
-        const auto config = gather_config(sources);
-        REQUIRE(config.has_value());
-        const auto plan = plan_device(*config, bytes);
-        INFO((plan ? "" : plan.error()));
-        REQUIRE(plan.has_value());
-        auto made = make_virtual_device(*plan, Payload::none, events);
-        REQUIRE(made.has_value());
-        device = std::move(*made);
-        REQUIRE(device->start(sim_start).has_value());
-    }
-    [[nodiscard]] std::uint64_t bytes() { return device->ssd().identify().sectors * sector_bytes; }
-    RunTally run(const std::vector<TraceRequest>& requests, ReplaySpeed speed = {}, SimTime begin = sim_start) {
-        std::size_t at = 0;
-        AddressFit fit{FitPolicy::as_is, bytes()};
-        const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
-            if (at == requests.size())
-                return false;
-            request = requests[at++];
-            return true;
-        };
-        auto tally = replay(*device, next, fit, speed, std::max(begin, device->ready_at()));
-        INFO((tally ? "" : tally.error()));
-        REQUIRE(tally.has_value());
-        return std::move(*tally);
-    }
-};
 
 std::vector<TraceRequest> random_requests(std::uint64_t device_bytes, int count, std::uint64_t seed) {
     Random random{seed};
@@ -126,6 +93,8 @@ TEST_CASE("speeds and preconditions are read as documented, and nonsense is refu
     CHECK(parse_precondition("fill:90,random:2x")->random_fills == Approx(2));
     CHECK(parse_precondition("0.9,random")->fill_percent == 90);
     CHECK(parse_precondition("50")->fill_percent == 50);
+    CHECK(parse_precondition("fill:50,random:1x,written")->ageing == Ageing::written);
+    CHECK(parse_precondition("fill:50,random:1x")->ageing == Ageing::quick);
     for (const char* wrong : {"", "fill", "fill:101", "random:2", "fill:90,", "fill:x", "everything"}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_precondition(wrong).has_value());

@@ -6,9 +6,10 @@
 #include "base/random.h"
 #include "fs/retry.h"
 #include "tools/commands/commands.h"
-#include "tools/run_device.h"
+#include "tools/run_monitor.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
+#include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
@@ -16,48 +17,68 @@ namespace {
 constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
 
 /// --rw over a space, until --io-size is reached.
-NextRequest load_of(const BenchOptions& o, std::uint64_t span_bytes) {
-    const bool random = o.rw.starts_with("rand");
+NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution, std::uint64_t span_bytes) {
     const std::uint32_t read_percent = o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
+    const std::uint64_t slots = span_bytes / o.block_bytes;
+    const bool in_order = !o.rw.starts_with("rand") || distribution.kind == DistributionKind::sequential;
+    const bool is_uniform = distribution.kind == DistributionKind::uniform;
     Random choice{o.seed};
     Random place = choice.fork();
-    return [=, slots = span_bytes / o.block_bytes, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
+    return [=, ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
             bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
         if (left-- == 0)
             return false;
         request.op = choice.below(100) >= read_percent ? TraceOp::write : TraceOp::read;
-        request.offset = (random ? place.below(slots) : n++ % slots) * bytes;
+        request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
         request.bytes = bytes;
         return true;
     };
 }
 
-RunWatch watch_of(RunDevice& on) {
-    return {.every = on.has_log() ? RunDevice::sample_every : 0, .look = [&on](const RunTally& tally) {
-                on.sample(tally.end);
-                return true;
-            }};
-}
+struct Plan {
+    DistributionSpec distribution;
+    Precondition precondition;
+    RunMeasure measure;
+};
 
 struct Run {
     RunSnapshot before;
     RunTally tally;
+    Json steady;     ///< an object with steady_state
+    double wall = 0; ///< seconds that the load took, preconditioning left out
 };
 
-std::expected<Run, std::string> run_device(const BenchOptions& o, RunDevice& on) {
+using WallClock = std::chrono::steady_clock;
+double seconds_since(WallClock::time_point begin) { return std::chrono::duration<double>(WallClock::now() - begin).count(); }
+
+std::expected<Run, std::string> finished(const RunMonitor& monitor, RunTally tally, WallClock::time_point begin) {
+    Run run{monitor.before(), std::move(tally), {}, seconds_since(begin)};
+    if (auto done = monitor.finish(run.steady); !done)
+        return std::unexpected(done.error());
+    return run;
+}
+
+std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     const auto space = on.sectors();
     if (!space)
         return std::unexpected(space.error());
     if (o.block_bytes % sector_bytes != 0 || o.block_bytes == 0 || o.block_bytes > space->bytes())
         return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(space->bytes())));
+    const std::uint32_t unit = on.device().ftl().logical_page_bytes();
+    if (o.level == "ftl" && o.block_bytes % unit != 0)
+        return std::unexpected(fmt::format("--bs {}: at level ftl whole logical pages are wanted, of {} bytes", o.block_bytes, unit));
+    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
+    if (!ready)
+        return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};
-    Run run{RunSnapshot::of(on.device(), space->begin), {}};
-    on.begin_log(space->begin);
-    auto tally = replay(*space, load_of(o, space->bytes()), fit, {.depth = o.iodepth}, space->begin, watch_of(on));
+    const ReplaySpeed speed{.depth = o.iodepth};
+    on.begin_log(*ready);
+    RunMonitor monitor{on, plan.measure, speed, *ready};
+    const auto wall_begin = WallClock::now();
+    auto tally = replay(*space, load_of(o, plan.distribution, space->bytes()), fit, speed, *ready, monitor.watch());
     if (!tally)
         return std::unexpected(tally.error());
-    run.tally = std::move(*tally);
-    return run;
+    return finished(monitor, std::move(*tally), wall_begin);
 }
 
 FsCall call_at(SimTime now) { return FsCall{.now = now, .wall = FileTime{ns_since_start(now) / 1'000'000'000, static_cast<std::uint32_t>(ns_since_start(now) % 1'000'000'000)}}; }
@@ -87,34 +108,36 @@ RunTarget file_target(Device& device, Ino ino, std::uint64_t block_bytes) {
             }};
 }
 
-std::expected<Run, std::string> run_file_system(const BenchOptions& o, RunDevice& on) {
+std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     Device& device = on.device();
     FileSystem& fs = device.fs();
     const auto usage = fs.usage();
     const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
     if (o.block_bytes == 0 || o.block_bytes > file_bytes)
         return std::unexpected(fmt::format("--bs {}: 1 up to the file's {} is wanted", o.block_bytes, human_size(file_bytes)));
-    SimTime begin = device.ready_at();
-    Run run{RunSnapshot::of(device, begin), {}};
+    const SimTime begin = device.ready_at();
+    const ReplaySpeed speed{.depth = o.iodepth};
     on.begin_log(begin);
+    RunMonitor monitor{on, plan.measure, speed, begin};
+    const auto wall_begin = WallClock::now();
     const auto node = fs.make_node(call_at(begin), root_ino, "bench", 0100644, 0);
     if (!node)
         return std::unexpected(fmt::format("the file bench cannot be made: {}", std::strerror(node.error().error_number)));
-    auto tally = run_requests(file_target(device, node->value.ino, o.block_bytes), load_of(o, file_bytes), {.depth = o.iodepth}, node->done, watch_of(on));
+    auto tally = run_requests(file_target(device, node->value.ino, o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, node->done, monitor.watch());
     if (!tally)
         return std::unexpected(tally.error());
-    run.tally = std::move(*tally);
-    run.tally.begin = begin;
-    auto sync = fs.begin_sync_all(call_at(run.tally.end));
+    if (o.warm_up.empty())
+        tally->begin = begin;
+    auto sync = fs.begin_sync_all(call_at(tally->end));
     while (sync) {
-        const auto step = (*sync)->step(run.tally.end);
+        const auto step = (*sync)->step(tally->end);
         if (!step)
             return std::unexpected(fmt::format("sync: {}", std::strerror(step.error().error_number)));
         if (const auto* done = std::get_if<Done>(&*step)) {
-            run.tally.end = std::max(run.tally.end, done->at);
-            return run;
+            tally->end = std::max(tally->end, done->at);
+            return finished(monitor, std::move(*tally), wall_begin);
         }
-        run.tally.end = std::max(run.tally.end, std::get<ResumeAt>(*step).at);
+        tally->end = std::max(tally->end, std::get<ResumeAt>(*step).at);
     }
     return std::unexpected(fmt::format("sync: {}", std::strerror(sync.error().error_number)));
 }
@@ -123,15 +146,31 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, RunDevice
 
 int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
-    auto on = RunDevice::open(o.device, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
+    const auto before = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition);
+    const auto measure = parse_measure(o.warm_up, o.until_steady);
+    const auto distribution = parse_distribution(o.random_distribution);
+    if (!before || !measure || !distribution)
+        return complain("bench: " + (!before ? before.error() : !measure ? measure.error() : "--random-distribution " + distribution.error()), exit_usage);
+    DeviceChoice choice = o.device;
+    if (o.level == "ftl") {
+        if (choice.directory)
+            return complain("bench: --level ftl leaves out host link and write buffer: it wants a device in memory, not --device", exit_usage);
+        for (const char* setting : {"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0", "dram.write_buffer_bytes=0"})
+            choice.settings.emplace_back(setting);
+        if (!choice.size_bytes && !choice.preset && !choice.config_file && o.device.settings.empty())
+            choice.size_bytes = default_bench_bytes;
+    }
+    if (with_fs && !o.precondition.empty())
+        return complain("bench: --precondition fills the device below the file system: not with --level fs", exit_usage);
+    auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
     if (!on)
         return complain("bench: " + on.error().text, on.error().code);
-    const auto wall_begin = std::chrono::steady_clock::now();
-    const auto run = with_fs ? run_file_system(o, **on) : run_device(o, **on);
+    const Plan plan{*distribution, *before, *measure};
+    const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
     if (!run)
         return complain(fmt::format("bench: {}", run.error()));
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
-    const Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, wall}, (*on)->device(), run->before, run->tally);
+    Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
+    result.add("steady_state", run->steady["steady_state"]);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
     return closed ? exit_done : complain("bench: " + closed.error());

@@ -19,6 +19,7 @@ struct MkfsOptions {
     std::optional<std::uint64_t> size_bytes, seed;
     std::string label;
     std::vector<std::string> settings;
+    std::string precondition;
     bool dry_run = false, force = false, json = false, quiet = false;
 };
 
@@ -63,9 +64,11 @@ struct DeviceChoice {
 
 struct BenchOptions {
     DeviceChoice device;
-    std::string level = "device", rw = "randwrite";
+    std::string level = "device", rw = "randwrite", random_distribution = "uniform";
     std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
     std::uint32_t iodepth = 1, rwmixread = 50;
+    std::string precondition, warm_up;
+    bool until_steady = false;
     std::uint64_t seed = 1;
     bool json = false;
 };
@@ -82,7 +85,8 @@ struct TraceInput {
 struct ReplayOptions {
     TraceInput input;
     DeviceChoice device;
-    std::string speed = "open", precondition;
+    std::string speed = "open", precondition, warm_up;
+    bool until_steady = false;
     bool wrap = false, compact = false, json = false;
     std::uint64_t seed = 1;
 };

@@ -8,6 +8,7 @@
 #include "tools/device_directory.h"
 #include "tools/device_plan.h"
 #include "tools/device_presets.h"
+#include "tools/run_device.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
 
@@ -70,10 +71,29 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
         fmt::print("mount it with: flashlab mount {} MNT\n", directory);
 }
 
+/// The file that `replay --device` uses takes nearly all space; of it so much is written.
+std::expected<void, std::string> precondition_drive(const std::string& directory, const Precondition& what, std::uint64_t seed) {
+    DeviceChoice choice;
+    choice.directory = directory;
+    auto on = RunDevice::open(choice, {.kind = "mkfs", .default_bytes = 0});
+    if (!on)
+        return std::unexpected(on.error().text);
+    const auto space = (*on)->sectors();
+    if (!space)
+        return std::unexpected(space.error());
+    const auto done = precondition(*space, what, seed, space->begin);
+    if (!done)
+        return std::unexpected(done.error());
+    return (*on)->close(*done);
+}
+
 } // namespace
 
 int run_mkfs(const MkfsOptions& o) {
     const ConfigSources sources = sources_of(o);
+    const auto before = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition);
+    if (!before)
+        return complain(before.error(), exit_usage);
     const auto config = gather_config(sources);
     if (!config)
         return complain(config.error(), exit_usage);
@@ -85,6 +105,9 @@ int run_mkfs(const MkfsOptions& o) {
     if (!o.dry_run)
         if (auto made = make_device_directory(o.directory, *plan, o.label, o.force ? ExistingDevice::replace : ExistingDevice::refuse); !made)
             return complain(fmt::format("mkfs: {}", made.error()));
+    if (!o.dry_run && before->fill_percent != 0)
+        if (auto done = precondition_drive(o.directory, *before, o.seed.value_or(1)); !done)
+            return complain(fmt::format("mkfs: the drive is made, but not preconditioned: {}", done.error()));
     if (o.json)
         fmt::print("{}\n", report(o.directory, *plan, !o.dry_run).dump());
     else if (!o.quiet)

@@ -1,0 +1,281 @@
+// What a replay costs, everything included: for each scheme the reference traces and synthetic loads in steady state, in CPU time, beside a plain page map.
+//
+//   build/release/tests/replay_bench [--traces DIR] [--ftl SCHEME] [--requests N of a trace, default 100000] [--quick]
+//
+// Parsing is measured apart; a replay reads its requests from memory. Prints Markdown: docs/performance.md has a run of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <unordered_set>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "ftl/make_ftl.h"
+#include "tests/bench/plain_page_map.h"
+#include "tools/config_file.h"
+#include "tools/replay.h"
+#include "tools/traces/trace_reader.h"
+#include "tools/virtual_device.h"
+
+namespace flashlab::bench {
+namespace {
+
+namespace files = std::filesystem;
+
+double cpu_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+std::uint64_t resident_bytes() {
+    std::ifstream statm{"/proc/self/statm"};
+    std::uint64_t all = 0, resident = 0;
+    statm >> all >> resident;
+    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+template <class Result>
+auto must(Result&& result, const std::string& what) {
+    if (!result) {
+        fmt::print(stderr, "replay_bench: {}: {}\n", what, result.error());
+        std::exit(1);
+    }
+    return std::move(*result);
+}
+
+DevicePlan plan(const std::string& ftl, std::optional<std::uint64_t> bytes, std::uint32_t reserved_permille) {
+    ConfigSources sources;
+    sources.settings = {"ftl.scheme=" + ftl, "nand.factory_bad_per_million=0", fmt::format("ftl.reserved_permille={}", reserved_permille)};
+    return must(plan_device(must(gather_config(sources), "configuration"), bytes), ftl);
+}
+
+struct Rig {
+    NullEventSink events;
+    std::unique_ptr<Device> device;
+    explicit Rig(const DevicePlan& what) {
+        device = must(make_virtual_device(what, Payload::none, events), "device");
+        if (auto started = device->start(sim_start); !started) {
+            fmt::print(stderr, "replay_bench: start: {}\n", started.error());
+            std::exit(1);
+        }
+    }
+    [[nodiscard]] std::uint64_t operations() {
+        const SampleEvent s = device->ssd().sample(sim_start);
+        const auto sum = [](const auto& by_cause) { return std::accumulate(std::begin(by_cause), std::end(by_cause), std::uint64_t{0}); };
+        return sum(s.nand_reads) + sum(s.nand_programs) + sum(s.nand_erases);
+    }
+    [[nodiscard]] std::uint64_t bytes() { return device->ssd().identify().sectors * sector_bytes; }
+};
+
+struct Cost {
+    std::uint64_t requests = 0, operations = 0;
+    double seconds = 0;
+    [[nodiscard]] double per_second() const { return static_cast<double>(requests) / seconds; }
+    [[nodiscard]] double ns_an_operation() const { return operations == 0 ? 0 : seconds * 1e9 / static_cast<double>(operations); }
+    [[nodiscard]] double operations_a_request() const { return static_cast<double>(operations) / static_cast<double>(requests); }
+};
+
+Cost run(Rig& rig, const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin) {
+    Cost cost;
+    cost.operations = rig.operations();
+    const double at = cpu_seconds();
+    const auto tally = must(replay(space, next, fit, speed, begin), "replay");
+    cost.seconds = cpu_seconds() - at;
+    cost.operations = rig.operations() - cost.operations;
+    cost.requests = tally.requests();
+    return cost;
+}
+
+void print_row(const std::string& load, const std::string& ftl, const Cost& cost, double floor_per_second) {
+    fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.1f} |\n", load, ftl, cost.per_second() / 1e3, cost.ns_an_operation(), cost.operations_a_request(),
+               floor_per_second / cost.per_second());
+    std::fflush(stdout);
+}
+
+void print_head() { fmt::print("| load | scheme | k requests / CPU s | ns / NAND operation | NAND operations / request | floor is faster by |\n|---|---|---|---|---|---|\n"); }
+
+// --- synthetic: 4 KiB random writes in steady state, and half reads
+
+double floor_steady(const DevicePlan& what, std::uint64_t requests, std::uint32_t read_percent) {
+    const Geometry geometry = must(Geometry::make(what.config.ssd.nand.geometry), "geometry");
+    const auto pages = static_cast<std::uint32_t>(what.logical_bytes / geometry.page_bytes());
+    PlainPageMap map{geometry.blocks(), geometry.pages_per_block(), pages};
+    Random random{7};
+    for (std::uint32_t l = 0; l < pages; ++l) map.write(l);
+    for (std::uint64_t i = 0; i < 2ull * pages; ++i) map.write(static_cast<std::uint32_t>(random.below(pages)));
+    std::uint64_t found = 0;
+    const double at = cpu_seconds();
+    for (std::uint64_t i = 0; i < requests; ++i) {
+        const auto page = static_cast<std::uint32_t>(random.below(pages));
+        if (random.below(100) < read_percent) found += map.read(page);
+        else map.write(page);
+    }
+    const double seconds = cpu_seconds() - at;
+    if (found == 1) fmt::print(" "); // the reads are not left out
+    return static_cast<double>(requests) / seconds;
+}
+
+void bench_synthetic(const std::string& ftl, std::uint64_t requests) {
+    const DevicePlan what = plan(ftl, std::nullopt, 125);
+    for (const auto& [name, read_percent] : {std::pair{"random write, steady", 0u}, std::pair{"50/50 mix, steady", 50u}}) {
+        Rig rig{what};
+        const RunSpace space{*rig.device};
+        const double before = cpu_seconds();
+        const SimTime ready = must(precondition(space, {.fill_percent = 100, .random_fills = 2}, 1, space.begin), "precondition");
+        const double preconditioned = cpu_seconds() - before;
+        const std::uint64_t unit = rig.device->ssd().identify().atomic_unit_bytes, pages = rig.bytes() / unit;
+        // Block mapping merges a block for nearly each write of such a load.
+        const std::uint64_t count = ftl == "block_map" || ftl == "log_block" || ftl == "fast" || ftl == "coftl" ? std::max<std::uint64_t>(requests / 50, 1) : requests;
+        AddressFit fit{FitPolicy::as_is, rig.bytes()};
+        Random random{11};
+        const auto next = [&, left = count, percent = read_percent](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            request = {0, random.below(pages) * unit, unit, 0, random.below(100) < percent ? TraceOp::read : TraceOp::write};
+            return left-- != 0;
+        };
+        const Cost cost = run(rig, space, next, fit, {.depth = 32}, ready);
+        print_row(fmt::format("{} (aged in {:.1f} CPU s)", name, preconditioned), ftl, cost, floor_steady(what, count, read_percent));
+    }
+}
+
+// --- traces
+
+struct LoadedTrace {
+    std::string name;
+    std::vector<TraceRequest> requests;
+    std::uint64_t pages = 0; ///< of 4 KiB, touched in all
+    double floor_per_second = 0;
+};
+
+/// The same requests on a plain page map of their footprint.
+double floor_of(const LoadedTrace& trace) {
+    const std::uint64_t bytes = (trace.pages + 8192) * 4096;
+    AddressFit fit{FitPolicy::compact, bytes};
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
+    std::vector<bool> writes;
+    for (const TraceRequest& request : trace.requests)
+        for (const AddressPiece& piece : *must(fit.place(request), "compact")) {
+            runs.emplace_back(piece.offset / 4096, (piece.offset + piece.bytes + 4095) / 4096 - piece.offset / 4096);
+            writes.push_back(request.op == TraceOp::write);
+        }
+    PlainPageMap map{static_cast<std::uint32_t>(bytes / 4096 / 256 * 9 / 8 + 16), 256, static_cast<std::uint32_t>(bytes / 4096)};
+    std::uint64_t found = 0;
+    const double at = cpu_seconds();
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        for (std::uint32_t p = 0; p < runs[i].second; ++p)
+            if (writes[i]) map.write(runs[i].first + p);
+            else found += map.read(runs[i].first + p);
+    const double seconds = cpu_seconds() - at;
+    if (found == 1) fmt::print(" ");
+    return static_cast<double>(trace.requests.size()) / std::max(seconds, 1e-6);
+}
+
+LoadedTrace load(const files::path& path, std::uint64_t most) {
+    LoadedTrace out{path.filename().string(), {}, 0, 0};
+    const auto reader = must(TraceReader::open(path.string(), {}), path.string());
+    TraceRequest request;
+    std::unordered_set<std::uint64_t> seen;
+    while (out.requests.size() < most && must(reader->next(request), path.string())) {
+        out.requests.push_back(request);
+        for (std::uint64_t p = request.offset / 4096; p * 4096 < request.offset + request.bytes; ++p) seen.insert(std::uint64_t{request.device} << 40 ^ p);
+    }
+    out.pages = seen.size();
+    const std::uint64_t base = out.requests.empty() ? 0 : out.requests.front().time_ns;
+    for (TraceRequest& r : out.requests) r.time_ns -= base;
+    out.floor_per_second = floor_of(out);
+    return out;
+}
+
+void bench_trace(const LoadedTrace& trace, const std::string& ftl) {
+    Rig rig{plan(ftl, std::max<std::uint64_t>(std::uint64_t{1} << 30, trace.pages * 4096 * 5 / 4), 125)};
+    AddressFit fit{FitPolicy::compact, rig.bytes()};
+    const RunSpace space{*rig.device};
+    const auto next = [&, at = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (at == trace.requests.size()) return false;
+        request = trace.requests[at++];
+        return true;
+    };
+    print_row(trace.name, ftl, run(rig, space, next, fit, {}, space.begin), trace.floor_per_second);
+}
+
+// --- parsing, memory, start-up
+
+void bench_parsing(const std::vector<files::path>& paths) {
+    fmt::print("\n| trace | packed | lines | k lines / CPU s, unpacking included |\n|---|---|---|---|\n");
+    for (const auto& path : paths) {
+        const double at = cpu_seconds();
+        const auto reader = must(TraceReader::open(path.string(), {}), path.string());
+        TraceRequest request;
+        std::uint64_t requests = 0;
+        while (must(reader->next(request), path.string())) ++requests;
+        const double seconds = cpu_seconds() - at;
+        const std::uint64_t lines = std::max(requests, reader->counts().lines);
+        fmt::print("| {} | {} | {} | {:.0f} |\n", path.filename().string(), path.extension() == ".gz" || path.extension() == ".zst" ? path.extension().string().substr(1) : "no", lines,
+                   static_cast<double>(lines) / seconds / 1e3);
+    }
+}
+
+void bench_memory_and_start() {
+    fmt::print("\n| scheme | start-up of 512 GiB, CPU s | bytes / physical page, every page written |\n|---|---|---|\n");
+    for (const std::string& ftl : all_schemes()) {
+        double start = 0;
+        {
+            const DevicePlan what = plan(ftl, std::uint64_t{512} << 30, 70);
+            const double at = cpu_seconds();
+            Rig rig{what};
+            start = cpu_seconds() - at;
+        }
+        const DevicePlan what = plan(ftl, std::nullopt, 125);
+        const std::uint64_t before = resident_bytes();
+        Rig rig{what};
+        const RunSpace space{*rig.device};
+        (void)must(precondition(space, {.fill_percent = 100, .random_fills = 0.1}, 1, space.begin), "precondition");
+        const auto& g = what.config.ssd.nand.geometry;
+        const double pages = double(g.channels) * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane * g.pages_per_block;
+        fmt::print("| {} | {:.2f} | {:.1f} |\n", ftl, start, static_cast<double>(resident_bytes() - before) / pages);
+        std::fflush(stdout);
+    }
+}
+
+} // namespace
+} // namespace flashlab::bench
+
+int main(int argc, char** argv) {
+    using namespace flashlab;
+    using namespace flashlab::bench;
+    std::string directory, only;
+    std::uint64_t most = 100'000, steady = 1'000'000;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view option{argv[i]};
+        const auto argument = [&] { return i + 1 < argc ? argv[++i] : (fmt::print(stderr, "replay_bench: {} wants an argument\n", option), std::exit(2), ""); };
+        if (option == "--traces") directory = argument();
+        else if (option == "--ftl") only = argument();
+        else if (option == "--requests") most = std::strtoull(argument(), nullptr, 10);
+        else if (option == "--quick") steady = 20'000, most = std::min<std::uint64_t>(most, 1000);
+        else return fmt::print(stderr, "replay_bench: unknown option {}\n", option), 2;
+    }
+    std::vector<files::path> paths;
+    if (!directory.empty())
+        for (const auto& entry : files::directory_iterator{directory})
+            if (entry.path().extension() != ".md" && entry.path().extension() != ".json") paths.push_back(entry.path());
+    std::ranges::sort(paths);
+    print_head();
+    const auto wanted = [&](const std::string& ftl) { return only.empty() || only == ftl; };
+    for (const std::string& ftl : all_schemes())
+        if (wanted(ftl)) bench_synthetic(ftl, steady);
+    for (const auto& path : paths) {
+        const LoadedTrace trace = load(path, most);
+        for (const std::string& ftl : all_schemes())
+            if (wanted(ftl)) bench_trace(trace, ftl);
+    }
+    if (!paths.empty()) bench_parsing(paths);
+    if (only.empty()) bench_memory_and_start();
+    return 0;
+}

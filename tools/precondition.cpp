@@ -1,0 +1,182 @@
+#include "tools/precondition.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "tools/aged_history.h"
+#include "tools/traces/trace_fields.h"
+
+namespace flashlab {
+namespace {
+
+constexpr ReplaySpeed closed{.depth = 32};
+
+/// How much of a drive's past decides what its scheme does next.
+struct Memory {
+    enum class Kind : std::uint8_t {
+        turnover,   ///< after so many random writes nothing is left of what was before them but where the data lie
+        history,    ///< a page map: so many pages are written between a page and the collection of its block, copies included
+        shared_log, ///< a log of so many pages, emptied from its oldest block on
+    };
+    Kind kind = Kind::turnover;
+    std::uint64_t pages = 0; ///< logical ones
+};
+
+/// Of a device on which nothing lies yet.
+Memory memory_of(const Device& device) {
+    const Ftl& ftl = device.ftl();
+    const Geometry& g = device.array().geometry();
+    const std::uint64_t page_bytes = g.page_bytes(), in_block = g.pages_per_block(), unit = ftl.logical_page_bytes();
+    const std::uint64_t free = ftl.space().free_blocks, dies = g.dies(), planes = g.planes();
+    const std::uint64_t spare = free - std::min<std::uint64_t>(free, std::uint64_t{ftl.logical_pages()} * unit / page_bytes / in_block);
+    const std::string_view name = ftl.name();
+    if (name == "page_map" || name == "hftl" || name == "dftl") {
+        // What collection keeps free in each group, and what the map on flash takes, stale versions included.
+        const std::uint64_t kept = dies * (g.planes_per_die() + (name == "dftl" ? 3u : 2u));
+        const std::uint64_t map = name == "dftl" ? 2 * (ftl.logical_pages() / (unit / 4) + 1) : 0;
+        const std::uint64_t all = free > kept ? (free - kept) * in_block * page_bytes / unit : 0;
+        return {Memory::Kind::history, all > map ? all - map : 0};
+    }
+    // Of the spare blocks some are kept for merges and for running ahead (ftl/schemes/merge_plan.cpp).
+    const std::uint64_t room = spare > 4 ? spare - 4 : 0, logs = room - std::min(planes, room / 4);
+    if (name == "fast")
+        return {Memory::Kind::shared_log, logs * in_block};
+    const std::uint64_t cached = name == "coftl" ? device.config().ssd.ftl.coftl.cache_bytes / unit : 0;
+    return {Memory::Kind::turnover, 16 * spare + 4 * cached + 64}; // each log block, or replacement set, has served others since, a few times over
+}
+
+/// Writes into the span of a space, one logical page each unless said otherwise.
+class Writer {
+public:
+    Writer(const RunSpace& space, std::uint64_t pages, SimTime now)
+        : space_{space}, fit_{FitPolicy::as_is, space.bytes()}, unit_{space.disk->identify().atomic_unit_bytes}, pages_{pages}, now_{now} {}
+    [[nodiscard]] SimTime now() const { return now_; }
+
+    std::expected<void, std::string> in_order() {
+        return run([this, at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            const std::uint64_t bytes = pages_ * unit_;
+            request = {0, at, std::min<std::uint64_t>(1u << 20, bytes - at), 0, TraceOp::write};
+            at += request.bytes;
+            return request.bytes != 0;
+        });
+    }
+    std::expected<void, std::string> at_random(std::uint64_t count, Random random) {
+        return run([this, random, count](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            request = {0, random.below(pages_) * unit_, unit_, 0, TraceOp::write};
+            return count-- != 0;
+        });
+    }
+    std::expected<void, std::string> history(AgedHistory history) {
+        return run([this, &history](TraceRequest& request) -> std::expected<bool, std::string> {
+            const auto page = history.next();
+            if (page)
+                request = {0, *page * unit_, unit_, 0, TraceOp::write};
+            return page.has_value();
+        });
+    }
+
+private:
+    std::expected<void, std::string> run(const NextRequest& next) {
+        auto done = run_requests(sectors_target(*space_.device, *space_.disk, fit_, space_.payload), next, closed, now_);
+        if (!done)
+            return std::unexpected("precondition: " + done.error());
+        now_ = done->end;
+        return {};
+    }
+
+    const RunSpace& space_;
+    AddressFit fit_;
+    std::uint64_t unit_, pages_;
+    SimTime now_;
+};
+
+std::uint64_t erases(const Device& device) {
+    const NandCounters& counters = device.array().counters();
+    return std::accumulate(std::begin(counters.erases), std::end(counters.erases), std::uint64_t{0});
+}
+
+/// Ordinary writes until every die has collected a few blocks: the model's last part in a thousand gives way to what the scheme does.
+std::expected<void, std::string> close_with_real_writes(Writer& writer, const Device& device, std::uint64_t places, Random random) {
+    const std::uint64_t wanted = erases(device) + std::uint64_t{4} * device.array().geometry().planes();
+    const std::uint64_t slice = std::max<std::uint64_t>(places / 256, 64);
+    for (std::uint64_t written = 0; written < places / 4 && erases(device) < wanted; written += slice)
+        if (auto done = writer.at_random(slice, random.fork()); !done)
+            return done;
+    return {};
+}
+
+std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed, Ageing ageing) {
+    const Memory memory = memory_of(device);
+    Random random{seed};
+    if (ageing == Ageing::quick && memory.kind == Memory::Kind::history) {
+        auto ages = page_map_ages(pages, memory.pages, overwrites);
+        if (!ages.empty()) {
+            if (auto done = writer.history(AgedHistory{pages, std::move(ages), seed}); !done)
+                return done;
+            return close_with_real_writes(writer, device, memory.pages, random);
+        }
+    }
+    if (auto done = writer.in_order(); !done)
+        return done;
+    if (ageing == Ageing::quick && memory.kind == Memory::Kind::shared_log && overwrites > memory.pages) {
+        if (auto done = writer.history(AgedHistory{pages, shared_log_ages(pages, memory.pages, device.array().geometry().pages_per_block()), seed}); !done)
+            return done;
+        return writer.at_random(memory.pages / 4, random);
+    }
+    if (ageing == Ageing::quick && memory.kind == Memory::Kind::turnover)
+        overwrites = std::min(overwrites, memory.pages);
+    return writer.at_random(overwrites, random);
+}
+
+} // namespace
+
+std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now) {
+    const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
+    const std::uint64_t pages = space.bytes() / 100 * what.fill_percent / unit;
+    if (pages == 0)
+        return now;
+    Writer writer{space, pages, now};
+    const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
+    if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done)
+        return std::unexpected(done.error());
+    return writer.now();
+}
+
+std::expected<Precondition, std::string> parse_precondition(const std::string& text) {
+    Precondition what;
+    const auto wrong = [&] { return std::unexpected(fmt::format("--precondition {}: 'fill:90,random:2x' is an example: percent of the device, then overwrites in fills", text)); };
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', at), text.size());
+        std::string_view part = std::string_view{text}.substr(at, comma - at);
+        at = comma + 1;
+        if (part == "written") {
+            what.ageing = Ageing::written;
+            continue;
+        }
+        if (part == "random") {
+            what.random_fills = 1;
+            continue;
+        }
+        if (part.starts_with("random:")) {
+            part.remove_prefix(7);
+            const auto milli = part.ends_with('x') ? parse_scaled(part.substr(0, part.size() - 1), 1000) : std::nullopt;
+            if (!milli || *milli > 100'000)
+                return wrong();
+            what.random_fills = static_cast<double>(*milli) / 1000;
+            continue;
+        }
+        if (part.starts_with("fill:"))
+            part.remove_prefix(5);
+        const bool is_fraction = part.find('.') != std::string_view::npos;
+        const auto percent = is_fraction ? parse_scaled(part, 100) : parse_unsigned(part);
+        if (!percent || *percent > 100)
+            return wrong();
+        what.fill_percent = static_cast<std::uint32_t>(*percent);
+    }
+    return what;
+}
+
+} // namespace flashlab
