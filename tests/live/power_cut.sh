@@ -48,4 +48,4 @@ one_cut() { # SEED
 begin 2048
 if [[ $load == git ]]; then source_repository; elif [[ $load == tar ]]; then sample_tree; fi
 for seed in $(seq 1 "$seeds"); do one_cut "$seed"; done
-say "ok: $seeds cuts under $load${options[*]:+ ${options[*]}} by $how, slowest recovery and mount $slowest_ms ms"
+say "ok: $seeds cuts under $load${options[*]:+ ${options[*]}} by $how, slowest recovery and mount $slowest_ms ms, write amplification of the last $("$FLASHLAB" smart "$device" --json | sed -n 's/.*"waf":\([^,}]*\).*/\1/p')"
