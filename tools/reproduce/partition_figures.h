@@ -5,13 +5,13 @@
 
 namespace flashlab {
 
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig2(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig4(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig5(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig6(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig7(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig8(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig9(RunLength length);
-[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig10(RunLength length);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig2(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig4(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig5(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig6(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig7(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig8(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig9(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_ap_fig10(const RunContext& context);
 
 } // namespace flashlab

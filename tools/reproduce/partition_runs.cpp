@@ -14,8 +14,8 @@
 #include "tools/device_presets.h"
 #include "tools/device.h"
 #include "tools/reproduce/forked_runs.h"
-#include "tools/workloads/paper_workloads.h"
-#include "tools/workloads/workload_generator.h"
+#include "tools/reproduce/load.h"
+#include "tools/traces/address_fit.h"
 
 namespace flashlab {
 namespace {
@@ -39,6 +39,13 @@ struct Scale {
     template <class T>
     T of(T whole) const { return whole / divisor; }
 };
+
+std::uint64_t requests_of(const std::string& workload, const Scale& scale) { return scale.of(workload == "tpcc" ? tpcc_requests : requests); }
+
+Load load_of(const std::string& workload, const RunContext& context) {
+    const Scale scale{context.length};
+    return Load{context, workload, fmt::format("workload:{},requests={},scale={},seed={}", workload, requests_of(workload, scale), scale.divisor, seed)};
+}
 
 SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
     const auto preset = find_device_preset("slc-64g");
@@ -78,14 +85,15 @@ double ratio(std::uint64_t hits, std::uint64_t misses) {
 class FilledDrive {
 public:
     static std::expected<std::unique_ptr<FilledDrive>, std::string> make(const std::string& ftl, RunLength length);
-    [[nodiscard]] std::expected<PartitionResult, std::string> run(const PartitionSetting& setting);
+    [[nodiscard]] std::expected<PartitionResult, std::string> run(const PartitionSetting& setting, const Load& load);
 
 private:
     FilledDrive(const SsdConfig& config, const Geometry& geometry, RunLength length)
         : config_{config}, scale_{length}, store_{geometry, Payload::none}, array_{geometry, config_.nand, store_, events_, UndoPolicy::none} {}
     [[nodiscard]] std::expected<void, std::string> fill();
     [[nodiscard]] DramConfig dram_of(const PartitionSetting& setting) const;
-    void begin_period(PartitionResult& result, std::size_t period, const Ssd& ssd);
+    [[nodiscard]] std::expected<void, std::string> issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit);
+    [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const Load& load, PartitionResult& result);
     void count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& result) const;
 
     SsdConfig config_;
@@ -167,12 +175,54 @@ void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& ftl, c
         r.mean_map_share = dram->map_share();
 }
 
+/// One after the other: the paper counts times, not overlaps.
+std::expected<void, std::string> FilledDrive::issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit) {
+    if (request.op != TraceOp::read && request.op != TraceOp::write)
+        return {};
+    const auto pieces = fit.place(request);
+    if (!pieces)
+        return std::unexpected(pieces.error());
+    for (const AddressPiece& piece : **pieces) {
+        const std::uint64_t first = piece.offset / sector_bytes;
+        const auto sectors = static_cast<std::uint32_t>((piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first);
+        const auto done = request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now_)
+                                                      : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now_);
+        if (!done)
+            return std::unexpected(to_text(done.error()));
+        now_ = std::max(now_, *done);
+    }
+    ssd.settle(now_);
+    return {};
+}
+
+std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSetting& setting, const Load& load, PartitionResult& result) {
+    auto trace = load.open();
+    if (!trace)
+        return std::unexpected(trace.error());
+    AddressFit fit{FitPolicy::wrap, ssd.identify().sectors * sector_bytes};
+    const std::uint64_t in_period = requests_of(setting.workload, scale_) / partition_periods;
+    double before = operation_seconds(array_.counters(), config_.nand.timing);
+    TraceRequest request;
+    for (std::size_t period = 0; period < partition_periods; ++period) {
+        for (std::uint64_t i = 0; i < in_period; ++i) {
+            const auto more = (*trace)->next(request);
+            if (!more)
+                return std::unexpected(more.error());
+            if (!*more)
+                break; // a file may be shorter
+            if (auto issued = issue(ssd, request, fit); !issued)
+                return issued;
+        }
+        const double after = operation_seconds(array_.counters(), config_.nand.timing);
+        result.period_s.at(period) = after - before;
+        result.period_share.at(period) = ssd.partition() ? ssd.partition()->map_share() : 0.0;
+        before = after;
+    }
+    return {};
+}
+
 /// In the process of this run: the filled drive is changed.
-std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting) {
-    const auto load = paper_workload(setting.workload, scale_.divisor);
-    if (!load)
-        return std::unexpected(load.error());
-    WorkloadGenerator generator{*load, seed};
+std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting, const Load& load) {
     config_.dram = dram_of(setting);
     if (config_.dram.is_partitioned())
         if (const auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes()))
@@ -188,35 +238,19 @@ std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSett
     const NandCounters nand_before = array_.counters();
     const FtlCounters ftl_before = ftl_->counters();
     PartitionResult result;
-    std::vector<TraceRequest> batch(scale_.of(setting.workload == "tpcc" ? tpcc_requests : requests) / partition_periods);
-    double before = operation_seconds(nand_before, config_.nand.timing);
-    for (std::size_t period = 0; period < partition_periods; ++period) {
-        generator.fill(batch);
-        for (const TraceRequest& request : batch) { // one after the other: the paper counts times, not overlaps
-            const std::uint64_t first = request.offset / sector_bytes;
-            const auto sectors = static_cast<std::uint32_t>((request.offset + request.bytes + sector_bytes - 1) / sector_bytes - first);
-            const auto done = request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now_)
-                                                          : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now_);
-            if (!done)
-                return std::unexpected(to_text(done.error()));
-            now_ = std::max(now_, *done);
-            ssd.settle(now_);
-        }
-        const double after = operation_seconds(array_.counters(), config_.nand.timing);
-        result.period_s.at(period) = after - before;
-        result.period_share.at(period) = ssd.partition() ? ssd.partition()->map_share() : 0.0;
-        before = after;
-    }
+    if (auto driven = drive(ssd, setting, load, result); !driven)
+        return std::unexpected(driven.error());
     count_from(nand_before, ftl_before, ssd, result);
     if (setting.ftl == "fast")
         std::swap(result.log_write_hits, result.map_write_hits);
     return result;
 }
 
-/// Points that more than one figure shows are measured once: run() is a pure function of a setting. Who needs some waits until they are there.
+/// Points that more than one figure shows are measured once: run() is a pure function of a setting and a load. Who needs some waits until they are there.
 struct Known {
+    using Key = std::pair<std::string, PartitionSetting>; ///< first: the length and the load's source
     std::mutex measuring;
-    std::array<std::map<PartitionSetting, PartitionResult>, 2> results;
+    std::map<Key, PartitionResult> results;
 };
 Known& known() {
     static Known all;
@@ -225,28 +259,59 @@ Known& known() {
 
 } // namespace
 
-std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, RunLength length) {
+std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads, const RunContext& context) {
+    std::vector<ReproducedLoad> sources;
+    for (const std::string& workload : workloads) {
+        auto source = load_of(workload, context).source();
+        if (!source)
+            return std::unexpected(source.error());
+        sources.push_back(std::move(*source));
+    }
+    return sources;
+}
+
+std::vector<FreeParameter> partition_free_parameters() {
+    return {{"bytes of an entry", "8 (CMT), 4 (log page, block, translation page)", "not given; what the addresses need, without links"},
+            {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite"},
+            {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes"},
+            {"running averages", "each sample counts 1/64", "not given"},
+            {"requests", "2,000,000, tpcc 8,000,000; quick a sixteenth", "not given; fewer of tpcc do not use its working set"},
+            {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
+            {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
+}
+
+std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context) {
     const std::lock_guard lock{known().measuring};
-    auto& results = known().results.at(length == RunLength::quick ? 1 : 0);
+    auto& results = known().results;
+    std::vector<Known::Key> keys;
+    for (const PartitionSetting& s : settings) {
+        const auto source = load_of(s.workload, context).source();
+        if (!source)
+            return std::unexpected(source.error());
+        keys.emplace_back(fmt::format("{}{}", context.is_quick() ? "quick, " : "", source->source), s);
+    }
     for (const char* ftl : {"dftl", "fast"}) {
-        std::vector<PartitionSetting> missing;
-        for (const PartitionSetting& s : settings)
-            if (s.ftl == ftl && !results.contains(s) && std::ranges::find(missing, s) == missing.end())
-                missing.push_back(s);
+        std::vector<Known::Key> missing;
+        for (const Known::Key& key : keys)
+            if (key.second.ftl == ftl && !results.contains(key) && std::ranges::find(missing, key) == missing.end())
+                missing.push_back(key);
         if (missing.empty())
             continue;
-        auto drive = FilledDrive::make(ftl, length);
+        auto drive = FilledDrive::make(ftl, context.length);
         if (!drive)
             return std::unexpected(drive.error());
-        const auto measured = run_each_forked<PartitionResult>(missing.size(), [&](std::size_t i) { return (*drive)->run(missing.at(i)); });
+        const auto measured = run_each_forked<PartitionResult>(missing.size(), [&](std::size_t i) {
+            const PartitionSetting& setting = missing.at(i).second;
+            return (*drive)->run(setting, load_of(setting.workload, context));
+        });
         if (!measured)
             return std::unexpected(measured.error());
         for (std::size_t i = 0; i < missing.size(); ++i)
             results.emplace(missing[i], measured->at(i));
     }
     std::vector<PartitionResult> out;
-    for (const PartitionSetting& s : settings)
-        out.push_back(results.at(s));
+    for (const Known::Key& key : keys)
+        out.push_back(results.at(key));
     return out;
 }
 

@@ -47,6 +47,10 @@ struct PartitionResult {
 };
 
 /// In the order of the settings.
-[[nodiscard]] std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, RunLength length);
+[[nodiscard]] std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context);
+
+/// For the report: where the loads came from, and what the paper leaves open.
+[[nodiscard]] std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads, const RunContext& context);
+[[nodiscard]] std::vector<FreeParameter> partition_free_parameters();
 
 } // namespace flashlab

@@ -30,12 +30,12 @@ bool is_faster(const PartitionResult& a, const PartitionResult& b) { return a.op
 
 /// Runs `steps_of` of every curve in one batch, so that all cores work; twelfths of the axis.
 std::expected<void, std::string> add_static(const std::string& ftl, std::vector<PartitionCurve>& curves, const std::vector<std::vector<std::uint32_t>>& twelfths,
-                                            RunLength length) {
+                                            const RunContext& context) {
     std::vector<PartitionSetting> settings;
     for (std::size_t c = 0; c < curves.size(); ++c)
         for (const std::uint32_t at : twelfths[c])
             settings.push_back(setting(ftl, curves[c], PartitionKind::static_share, share_at(ftl, curves[c].dram_mib, at, 2 * steps)));
-    const auto results = run_partitions(settings, length);
+    const auto results = run_partitions(settings, context);
     if (!results)
         return std::unexpected(results.error());
     std::size_t next = 0;
@@ -52,7 +52,7 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
 const PartitionResult& PartitionCurve::best() const { return *std::ranges::min_element(fixed, is_faster); }
 const PartitionResult& PartitionCurve::worst() const { return *std::ranges::max_element(fixed, is_faster); }
 
-std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib, RunLength length) {
+std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib, const RunContext& context) {
     std::vector<PartitionCurve> curves;
     for (const std::uint64_t mib : dram_mib)
         for (const PartitionLoad& load : partition_loads)
@@ -60,9 +60,9 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
     std::vector<std::uint32_t> coarse;
     for (std::uint32_t step = 0; step <= steps; ++step)
         coarse.push_back(2 * step);
-    if (auto done = add_static(ftl, curves, std::vector(curves.size(), coarse), length); !done)
+    if (auto done = add_static(ftl, curves, std::vector(curves.size(), coarse), context); !done)
         return std::unexpected(done.error());
-    if (length == RunLength::full) {
+    if (!context.is_quick()) {
         std::vector<std::vector<std::uint32_t>> beside(curves.size());
         for (std::size_t c = 0; c < curves.size(); ++c) {
             const auto best = static_cast<std::uint32_t>(std::ranges::min_element(curves[c].fixed, is_faster) - curves[c].fixed.begin());
@@ -71,13 +71,13 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
             if (best < steps)
                 beside[c].push_back(2 * best + 1);
         }
-        if (auto done = add_static(ftl, curves, beside, length); !done)
+        if (auto done = add_static(ftl, curves, beside, context); !done)
             return std::unexpected(done.error());
     }
     std::vector<PartitionSetting> adaptive;
     for (const PartitionCurve& curve : curves)
         adaptive.push_back(setting(ftl, curve, PartitionKind::adaptive, 500));
-    const auto results = run_partitions(adaptive, length);
+    const auto results = run_partitions(adaptive, context);
     if (!results)
         return std::unexpected(results.error());
     for (std::size_t c = 0; c < curves.size(); ++c)

@@ -27,6 +27,6 @@ struct PartitionCurve {
 };
 
 [[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib,
-                                                                                      RunLength length);
+                                                                                      const RunContext& context);
 
 } // namespace flashlab
