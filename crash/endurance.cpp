@@ -30,6 +30,7 @@ public:
     }
 
     Checked one_cut() {
+        last_.clear();
         device_->ssd().settle(now_);
         model_->settle(now_);
         const SimTime from = now_;
@@ -51,6 +52,7 @@ public:
 
     /// Filled to the last page, flushed, cut: what is free then may not become less with the cuts before.
     Checked fill() {
+        last_.clear();
         for (std::uint32_t u = 0; u < model_->units(); ++u) {
             if (auto wrote = write(u, 1); !wrote) return wrote;
         }
@@ -72,6 +74,9 @@ public:
         return {};
     }
 
+    /// What was asked for and cut since the last verdict, for the error.
+    [[nodiscard]] const std::string& last() const { return last_; }
+
     EnduranceReport report() {
         report_.erases = 0;
         for (std::uint32_t b = 0; b < device_->geometry().blocks(); ++b) report_.erases += device_->array().erase_count(BlockId{b});
@@ -88,6 +93,7 @@ private:
         return {};
     }
     Checked write(std::uint32_t unit, std::uint32_t count) {
+        last_ += fmt::format(" w{}x{}", unit, count);
         const std::uint32_t sectors = count * (model_->unit_bytes() / sector_bytes);
         const Sector first = model_->sector_of(unit);
         const auto done = device_->ssd().write(first, sectors, model_->stamp(first, sectors), WriteDurability::volatile_ok, now_);
@@ -103,6 +109,7 @@ private:
         const std::uint64_t what = random_.below(8);
         if (what < 6) return write(unit, count);
         DeviceResult<SimTime> done = now_;
+        last_ += what == 6 ? fmt::format(" t{}x{}", unit, count) : " f";
         if (what == 6) {
             const std::uint32_t sectors = count * (model_->unit_bytes() / sector_bytes);
             done = device_->ssd().trim(model_->sector_of(unit), sectors, now_);
@@ -123,6 +130,7 @@ private:
         outcomes_.begin(at, {}, &random_);
         const auto torn = device_->cut(at, outcomes_, outcomes_);
         if (!torn) return std::unexpected(torn.error());
+        last_ = fmt::format("{}{}-{}", last_.empty() ? "" : last_ + " ", ns_since_start(at), outcomes_.script());
         now_ = at + off_for;
         return {};
     }
@@ -148,6 +156,7 @@ private:
     ScriptedOutcomes outcomes_;
     SimTime now_ = sim_start;
     std::uint32_t first_bad_ = 0;
+    std::string last_;
     std::vector<std::byte> pages_;
     EnduranceReport report_;
 };
@@ -155,7 +164,7 @@ private:
 Checked endure(Endurance& run, std::uint64_t cuts, const std::function<bool(const EnduranceReport&)>& go_on) {
     for (std::uint64_t cut = 0; cut < cuts; ++cut) {
         if (auto done = cut % cuts_a_fill == cuts_a_fill - 1 ? run.fill() : run.one_cut(); !done)
-            return std::unexpected(fmt::format("cut {}: {}", cut + 1, done.error()));
+            return std::unexpected(fmt::format("cut {} ({}): {}", cut + 1, run.last(), done.error()));
         if (cut % 1000 == 999 && go_on && !go_on(run.report())) break;
     }
     return {};
