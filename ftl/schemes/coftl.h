@@ -133,6 +133,7 @@ private:
     FtlResult<SimTime> settle(std::uint32_t vb, std::uint32_t table, SimTime now);
     enum class Summary : std::uint8_t { loaded, absent, spoilt };
     FtlResult<Summary> load_summary(std::uint32_t vb, std::uint32_t commit, std::uint32_t table, SimTime now, SimTime& done);
+    FtlResult<Summary> load_last_summary(std::uint32_t vb, std::uint32_t table, SimTime now, SimTime& done);
     /// The places before the last set: its predecessor's summary, or their pages' own word where that cannot be read.
     FtlResult<SimTime> load_before_last(std::uint32_t vb, std::uint32_t table, SimTime now);
     FtlResult<std::uint32_t> scan_set(std::uint32_t set, std::uint32_t rows, std::uint32_t table, SimTime now, SimTime& done);

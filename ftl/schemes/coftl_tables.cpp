@@ -151,6 +151,17 @@ FtlResult<Coftl::Summary> Coftl::load_summary(std::uint32_t vb, std::uint32_t co
     return Summary::loaded;
 }
 
+/// The summary whose program the cut may have met. One that reads for the last time (T4) is no better than a spoilt one: what its table leaves out,
+/// by a trim that was not flushed, would be seen as gone now and come back with the next cut.
+FtlResult<Coftl::Summary> Coftl::load_last_summary(std::uint32_t vb, std::uint32_t table, SimTime now, SimTime& done) {
+    const std::uint32_t commit = blocks_[vb].length - 1;
+    const auto oob = array_.read_oob(summary_page(vb, commit), now, {Cause::recovery, no_event});
+    if (!oob) return std::unexpected(fail(oob.error(), lpn_of(vb, 0)));
+    done = std::max(done, oob->done);
+    if (oob->state == CellState::erased) return Summary::absent;
+    return oob->state == CellState::programmed ? load_summary(vb, commit, table, oob->done, done) : Summary::spoilt;
+}
+
 /// All pages of a page set, read together: its OOB iff all parse and agree, nothing where any of them does not.
 FtlResult<std::optional<PageOob>> Coftl::read_row_oob(std::uint32_t set, std::uint32_t row, SimTime now, SimTime& done, bool& erased) {
     std::optional<PageOob> first;
@@ -201,7 +212,7 @@ FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime 
         const auto pointer = array_.read_oob(pointer_page(vb, index), now, {Cause::recovery, no_event});
         if (!pointer) return std::unexpected(fail(pointer.error(), lpn_of(vb, 0)));
         pointed = pointer->state != CellState::erased;
-        const auto read = load_summary(vb, index, table, pointer->done, done);
+        const auto read = load_last_summary(vb, table, pointer->done, done);
         if (!read) return std::unexpected(read.error());
         summary = *read;
     }
@@ -220,10 +231,12 @@ FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime 
             if (!bit(vb, p)) places_[p] = CoftlPlace{};
     } else {
         apply_statement(vb, places_);
-        for (std::uint32_t p = 0; p < pages_; ++p) set_bit(vb, p, places_[p].mapped());
-        bits_known_[vb] = 1;
     }
-    for (std::uint32_t p = 0; p < pages_; ++p) tables_.set_place(table, p, places_[p]);
+    bits_known_[vb] = 1;
+    for (std::uint32_t p = 0; p < pages_; ++p) {
+        set_bit(vb, p, places_[p].mapped()); // a question before the first touch saw what a trim left in its page set; the summary knows better
+        tables_.set_place(table, p, places_[p]);
+    }
     b.closed = true;
     b.committed = summary == Summary::loaded;
     // A block marked bad by a merge that the cut took back holds its pages, but takes no more.
@@ -294,7 +307,7 @@ bool Coftl::is_mapped(Lpn lpn) const {
 void Coftl::set_bit(std::uint32_t vb, std::uint32_t page, bool on) const {
     std::uint64_t& word = mapped_[std::size_t{vb} * words_ + page / 64];
     const std::uint64_t mask = std::uint64_t{1} << page % 64;
-    mapped_total_ += (on ? 1u : 0u) - ((word & mask) != 0 ? 1u : 0u);
+    mapped_total_ = mapped_total_ + (on ? 1 : 0) - ((word & mask) != 0 ? 1 : 0);
     word = on ? word | mask : word & ~mask;
 }
 
