@@ -124,6 +124,12 @@ private:
     [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
     [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
     [[nodiscard]] FsResult<Ino> next_number(MetadataTransaction& transaction, std::uint64_t& next, std::uint64_t& limit);
+    struct FoundEntry {
+        Inode* parent;
+        Dirent entry;
+        Inode* inode;
+    };
+    [[nodiscard]] FsResult<FoundEntry> find_entry(Ino parent, std::string_view name);
     [[nodiscard]] FsResult<SimTime> remove_entry(const FsCall& call, Inode& parent, const Dirent& entry, Inode& inode);
     [[nodiscard]] FsResult<LinkDrop> drop_link(MetadataTransaction& transaction, const Inode& inode, FileTime when);
     void finish_drop(Inode& inode, const LinkDrop& drop, SimTime now);

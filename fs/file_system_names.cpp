@@ -220,37 +220,36 @@ FsResult<SimTime> FileSystemImpl::remove_entry(const FsCall& call, Inode& parent
     return done;
 }
 
-FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std::string_view name) {
+FsResult<FileSystemImpl::FoundEntry> FileSystemImpl::find_entry(Ino parent_ino, std::string_view name) {
     if (const auto good = check_name(name); !good) return std::unexpected(good.error());
-    const auto found = get_directory(parent_ino);
-    if (!found) return std::unexpected(found.error());
-    Inode& parent = **found;
+    const auto parent = get_directory(parent_ino);
+    if (!parent) return std::unexpected(parent.error());
     Dirent entry;
     if (!directory_.find(parent_ino, name, entry)) return std::unexpected(FsError{ENOENT});
     const auto target = get(entry.ino);
     if (!target) return std::unexpected(FsError{EIO});
-    Inode& inode = **target;
-    if (inode.record.is_directory()) return std::unexpected(FsError{EISDIR});
-    if ((inode.record.flags & locked_flags) != 0 || (parent.record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
-    return remove_entry(call, parent, entry, inode);
+    return FoundEntry{*parent, entry, *target};
+}
+
+FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std::string_view name) {
+    const auto found = find_entry(parent_ino, name);
+    if (!found) return std::unexpected(found.error());
+    const auto& [parent, entry, inode] = *found;
+    if (inode->record.is_directory()) return std::unexpected(FsError{EISDIR});
+    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    return remove_entry(call, *parent, entry, *inode);
 }
 
 FsResult<SimTime> FileSystemImpl::remove_directory(const FsCall& call, Ino parent_ino, std::string_view name) {
     if (name == ".") return std::unexpected(FsError{EINVAL});
     if (name == "..") return std::unexpected(FsError{ENOTEMPTY});
-    if (const auto good = check_name(name); !good) return std::unexpected(good.error());
-    const auto found = get_directory(parent_ino);
+    const auto found = find_entry(parent_ino, name);
     if (!found) return std::unexpected(found.error());
-    Inode& parent = **found;
-    Dirent entry;
-    if (!directory_.find(parent_ino, name, entry)) return std::unexpected(FsError{ENOENT});
-    const auto target = get(entry.ino);
-    if (!target) return std::unexpected(FsError{EIO});
-    Inode& inode = **target;
-    if (!inode.record.is_directory()) return std::unexpected(FsError{ENOTDIR});
-    if (inode.record.entries != 0) return std::unexpected(FsError{ENOTEMPTY});
-    if ((inode.record.flags & locked_flags) != 0 || (parent.record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
-    return remove_entry(call, parent, entry, inode);
+    const auto& [parent, entry, inode] = *found;
+    if (!inode->record.is_directory()) return std::unexpected(FsError{ENOTDIR});
+    if (inode->record.entries != 0) return std::unexpected(FsError{ENOTEMPTY});
+    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    return remove_entry(call, *parent, entry, *inode);
 }
 
 } // namespace flashlab

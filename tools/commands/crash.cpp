@@ -12,6 +12,7 @@
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/crash_report.h"
 #include "tools/progress.h"
 #include "tools/table.h"
 
@@ -23,37 +24,19 @@ constexpr std::uint64_t states_a_workload = 256;   // of drawn ones
 constexpr std::uint64_t states_to_shrink = 2'000'000;
 constexpr std::uint32_t steps_a_workload = 24;
 
-double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
-
 Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds,
                double wall_seconds) {
-    Json outcomes{Json::Object{}};
-    for (std::size_t i = 0; i < OutcomeCounts::names.size(); ++i) outcomes.add(std::string{OutcomeCounts::names[i]}, r.outcomes.counts[i]);
-    Json ids{Json::Array{}}, found{Json::Array{}};
-    for (const Violation& v : r.violations) {
-        ids.push(v.where.id());
-        found.push(v.what);
-    }
-    return Json::object({{"ftl", o.ftl},
-                         {"devices", fmt::format("{}", fmt::join(devices, " "))},
-                         {"exhaustive", o.states == 0},
-                         {"interrupted", Interruptible::interrupted()},
-                         {"seed", o.seed},
-                         {"workloads", r.workloads},
-                         {"states", r.states},
-                         {"second_cuts", r.second_cuts},
-                         {"thinned_moments", r.thinned_moments},
-                         {"states_per_second", cpu_seconds > 0 ? static_cast<double>(r.states) / cpu_seconds : 0.0}, // of one core
-                         {"cpu_seconds", cpu_seconds},
-                         {"wall_seconds", wall_seconds},
-                         {"violations", static_cast<std::uint64_t>(r.violations.size())},
-                         {"by_outcome", std::move(outcomes)},
-                         {"recovery_us", Json::object({{"p50", in_us(r.recovery.percentile(0.5))},
-                                                       {"p99", in_us(r.recovery.percentile(0.99))},
-                                                       {"max", in_us(r.recovery.longest())}})},
-                         {"replay_ids", std::move(ids)},
-                         {"found", std::move(found)},
-                         {"version", FLASHLAB_VERSION}});
+    Json json = Json::object({{"ftl", o.ftl},
+                              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+                              {"exhaustive", o.states == 0},
+                              {"interrupted", Interruptible::interrupted()},
+                              {"seed", o.seed},
+                              {"workloads", r.workloads},
+                              {"states", r.states},
+                              {"second_cuts", r.second_cuts},
+                              {"thinned_moments", r.thinned_moments}});
+    add_findings(json, r, cpu_seconds, wall_seconds);
+    return json;
 }
 
 /// The devices that the options name: all shapes when states are drawn, the smallest when every one is tried.

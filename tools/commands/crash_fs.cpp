@@ -6,6 +6,7 @@
 
 #include "crash/fs/fs_explorer.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/crash_report.h"
 #include "tools/progress.h"
 #include "tools/table.h"
 
@@ -16,36 +17,18 @@ namespace {
 constexpr std::uint64_t states_by_default = 2000;
 constexpr std::uint32_t runs_to_shrink = 3000;
 
-double in_us(Duration d) { return static_cast<double>(d.count()) / 1000.0; }
-
 Json report_of(const CrashExploreOptions& o, const FsExploreReport& r, double cpu_seconds, double wall_seconds) {
-    Json outcomes{Json::Object{}};
-    for (std::size_t i = 0; i < OutcomeCounts::names.size(); ++i) outcomes.add(std::string{OutcomeCounts::names[i]}, r.outcomes.counts[i]);
-    Json ids{Json::Array{}}, found{Json::Array{}};
-    for (const FsViolation& v : r.violations) {
-        ids.push(v.where.id());
-        found.push(v.what);
-    }
-    return Json::object({{"ftl", o.ftl},
-                         {"metadata", o.metadata},
-                         {"cell", o.cell.empty() ? "slc" : o.cell},
-                         {"interrupted", Interruptible::interrupted()},
-                         {"seed", o.seed},
-                         {"programs", r.programs},
-                         {"operations", r.operations},
-                         {"states", r.states},
-                         {"second_cuts", r.second_cuts},
-                         {"states_per_second", cpu_seconds > 0 ? static_cast<double>(r.states) / cpu_seconds : 0.0}, // of one core
-                         {"cpu_seconds", cpu_seconds},
-                         {"wall_seconds", wall_seconds},
-                         {"violations", static_cast<std::uint64_t>(r.violations.size())},
-                         {"by_outcome", std::move(outcomes)},
-                         {"recovery_us", Json::object({{"p50", in_us(r.recovery.percentile(0.5))},
-                                                       {"p99", in_us(r.recovery.percentile(0.99))},
-                                                       {"max", in_us(r.recovery.longest())}})},
-                         {"replay_ids", std::move(ids)},
-                         {"found", std::move(found)},
-                         {"version", FLASHLAB_VERSION}});
+    Json json = Json::object({{"ftl", o.ftl},
+                              {"metadata", o.metadata},
+                              {"cell", o.cell.empty() ? "slc" : o.cell},
+                              {"interrupted", Interruptible::interrupted()},
+                              {"seed", o.seed},
+                              {"programs", r.programs},
+                              {"operations", r.operations},
+                              {"states", r.states},
+                              {"second_cuts", r.second_cuts}});
+    add_findings(json, r, cpu_seconds, wall_seconds);
+    return json;
 }
 
 } // namespace
