@@ -1,8 +1,9 @@
 /// The pages that are written and not yet on the device.
 ///
 /// Idea       Only dirty pages live here: what is clean is the device's (and the kernel's) to keep, so a scan cannot push anything out.
+///            A new page takes the next free place in memory, so what is written in a row lies in a row and goes to the device as it is.
 /// Invariant  A page is in the cache until its data and its extent are committed. At most `capacity` pages, unless told to go beyond.
-/// Cost       One hash look-up a page; no allocation once the pool has grown.
+/// Cost       One hash look-up a page; no allocation once the pool has grown. Memory is touched as it is first needed.
 /// Power cut  All of it is lost.
 #pragma once
 
@@ -26,6 +27,7 @@ struct CachePage : CachePageHook {
     bool in_flight = false; ///< its data were given to the device, its extent is not committed yet
     bool reserved = false;  ///< has no logical page yet: one is reserved for it
     std::uint32_t job_slot = 0;
+    std::uint32_t place = 0; ///< its number in the pool; fixed, as is `data`
 };
 
 class PageCache {
@@ -62,13 +64,17 @@ private:
         }
     };
     void grow();
+    [[nodiscard]] CachePage& take_place();
 
     std::size_t page_bytes_;
     std::size_t capacity_;
     boost::unordered_flat_map<Key, CachePage*, Hash> pages_;
-    std::vector<std::unique_ptr<std::byte[]>> slabs_;
-    std::deque<CachePage> descriptors_;
-    std::vector<CachePage*> free_;
+    std::vector<std::unique_ptr<std::byte[]>> memory_; ///< first that of `capacity` pages, then what goes beyond
+    std::size_t memory_end_ = 0;                       ///< places that memory_ has room for
+    std::deque<CachePage> places_;
+    std::vector<std::uint64_t> free_; ///< a bit a place
+    std::size_t free_places_ = 0;
+    std::size_t next_place_ = 0; ///< behind the last one taken
     std::deque<CachePageList> lists_;
     std::vector<CachePageList*> free_lists_;
 };

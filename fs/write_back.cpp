@@ -45,32 +45,39 @@ void WriteBack::collect(WriteBackJob& job) {
     batch_.clear();
     for (CachePage& page : *inode.pages) batch_.push_back(&page);
     const auto by_index = [](const CachePage* a, const CachePage* b) { return a->index < b->index; };
-    if (!std::ranges::is_sorted(batch_, by_index)) std::ranges::sort(batch_, by_index);
+    const bool in_order = std::ranges::is_sorted(batch_, by_index);
     job.size_target = inode.record.size;
     if (batch_.size() > pages_per_job) {
+        if (!in_order) std::ranges::nth_element(batch_, batch_.begin() + pages_per_job, by_index);
         batch_.resize(pages_per_job);
-        job.size_target = std::min(job.size_target, (batch_.back()->index + 1) * cache_.page_bytes());
     }
+    if (!in_order && !std::ranges::is_sorted(batch_, by_index)) std::ranges::sort(batch_, by_index);
+    if (batch_.size() < inode.pages->size()) job.size_target = std::min(job.size_target, (batch_.back()->index + 1) * cache_.page_bytes());
 }
 
-FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+/// The bytes of pages [first, first + count) of the batch in one piece: where they lie, or copied together.
+std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_t count) {
     const std::size_t page_bytes = cache_.page_bytes();
-    const std::size_t per_write = staging_.size() / page_bytes;
+    const std::byte* begin = batch_[first]->data;
+    std::size_t in_a_row = 1;
+    while (in_a_row < count && batch_[first + in_a_row]->data == begin + in_a_row * page_bytes) ++in_a_row;
+    if (in_a_row == count) return {begin, count * page_bytes};
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(staging_.data() + i * page_bytes, batch_[first + i]->data, page_bytes);
+    return std::span{staging_}.first(count * page_bytes);
+}
+
+FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+    const std::size_t per_write = staging_.size() / cache_.page_bytes();
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
         const std::size_t pages = std::min(per_write, count - at);
-        std::span<const std::byte> from{batch_[first + at]->data, page_bytes};
-        if (pages > 1) {
-            for (std::size_t i = 0; i < pages; ++i) std::memcpy(staging_.data() + i * page_bytes, batch_[first + at + i]->data, page_bytes);
-            from = std::span{staging_}.first(pages * page_bytes);
-        }
+        const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
         if (!written) return std::unexpected(errno_of(written.error()));
         end = std::max(end, *written);
         at += pages;
     }
-    (void)job;
     return end;
 }
 
@@ -105,7 +112,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
             cached.in_flight = true;
             job.pieces.push_back({.page = page + i, .logical = logical + i, .cached = &cached, .kind = kind});
         }
-        const auto written = write_run(job, at, count, logical, now);
+        const auto written = write_run(at, count, logical, now);
         if (!written) return std::unexpected(written.error());
         job.resume = std::max(job.resume, *written);
         at += count;

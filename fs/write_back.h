@@ -3,7 +3,7 @@
 /// Idea       A job of one inode: issue the writes; when they are complete, flush the device; when that is complete, commit. Between these steps the clock runs.
 /// Invariant  F2 the commit is issued when the data are durable. W1 one job an inode. W2 pages are taken in file order, so what is committed is a prefix.
 ///            W3 a page cut off while in flight leaves its claimed logical page to the pending trims.
-/// Cost       One copy into a staging buffer, one device write a run (up to 1 MiB), one transaction per 40 extents. Memory of jobs is reused.
+/// Cost       One device write a run (up to 1 MiB), copied together before only where its pages do not lie side by side in memory; one transaction per 40 extents. Memory of jobs is reused.
 /// Power cut  Before the commit: pages in place are old or new, claimed ones belong to nobody.
 #pragma once
 
@@ -81,7 +81,8 @@ public:
 private:
     void collect(WriteBackJob& job);
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
-    [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
+    [[nodiscard]] FsResult<SimTime> write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);
