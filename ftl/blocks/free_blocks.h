@@ -42,6 +42,15 @@ public:
     }
     /// What take() would give.
     [[nodiscard]] std::optional<BlockId> next_of(PlaneId plane) const;
+    /// Those of the plane in the order in which take() gives them, until visit(block) returns false.
+    template <class Visit>
+    void visit(PlaneId plane, Visit&& visit) const {
+        for (const auto* rings : {&erased_, &garbage_}) {
+            const Ring& ring = (*rings)[plane.value()];
+            for (std::uint32_t i = 0; i < ring.size; ++i)
+                if (!visit(geometry_.block_at(plane, ring.blocks[(ring.first + i) % ring.blocks.size()]))) return;
+        }
+    }
     /// Every block of one kind of the plane, oldest first.
     [[nodiscard]] std::vector<BlockId> erased_of(PlaneId plane) const { return list(erased_[plane.value()], plane); }
     [[nodiscard]] std::vector<BlockId> garbage_of(PlaneId plane) const { return list(garbage_[plane.value()], plane); }

@@ -19,6 +19,7 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       frontier_of_(array.geometry().blocks(), 0),
       settled_at_(array.geometry().blocks(), sim_start),
       closed_by_(array.geometry().blocks(), sim_start),
+      forgotten_at_(array.geometry().blocks(), sim_start),
       pinned_(array.geometry().blocks(), 0) {
     ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
     ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");

@@ -7,7 +7,8 @@
 ///            B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 ///            B4 units that are not valid come to at least `spare_blocks_a_group` blocks a group, else the device is read-only: no write can deadlock
 ///               (ftl/DESIGN-pages.md, "Reserve").
-/// Cost       RAM: 1 bit a unit, about 60 bytes a block. No allocation in steady state; one virtual call a copied unit.
+///            B5 a superblock is programmed only once the blocks that its opening leaves free, but for one, are forgotten: a cut leaves them free, too.
+/// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
 /// Source     Kim et al. (HY) for the superblock that is written and then becomes data; Kawaguchi et al., USENIX 1995, for collection.
 #pragma once
@@ -166,6 +167,7 @@ private:
     [[nodiscard]] FtlResult<bool> collect_for_host(Group& group, SimTime now);
     [[nodiscard]] FtlResult<bool> compact(Group& group, SimTime now);
     [[nodiscard]] bool open_superblock(Group& group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
+    [[nodiscard]] SimTime forgotten_by(const Group& group, std::uint32_t blocks, SimTime now) const;
     [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at);
     void retire_open(Group& group, std::uint32_t frontier);
     void close(Group& group, OpenSuperblock& set, SimTime now);
@@ -200,6 +202,7 @@ private:
     std::vector<std::uint8_t> frontier_of_;
     std::vector<SimTime> settled_at_;
     std::vector<SimTime> closed_by_;         ///< end of the last program, once closed
+    std::vector<SimTime> forgotten_at_;      ///< of a free block: nothing durable names it from then on
     std::vector<std::uint8_t> pinned_;       ///< data blocks with a page that cannot be read: kept until nothing in them is valid
     std::vector<BlockId> failed_;            ///< a program failed: to be retired
     std::uint64_t next_sequence_ = 1;

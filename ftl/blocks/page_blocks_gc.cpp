@@ -144,6 +144,7 @@ FtlResult<SimTime> PageBlocks::give_back(Job& job, SimTime forgotten) {
         const auto erased = array_.erase(victim, forgotten, {job.cause, job.id});
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             state_[victim.value()] = BlockState::free;
+            forgotten_at_[victim.value()] = forgotten;
             if (!erased) {
                 free_.add_garbage(victim);
                 return std::unexpected(fail(erased.error(), Lpn{0}));

@@ -119,6 +119,7 @@ bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime n
         set.columns.push_back({taken.block, 0});
     }
     if (set.columns.empty()) return false;
+    if (keep_free > 1) set.ready = forgotten_by(group, keep_free - 1, set.ready); // B5; the last one is kept for a block that fails
     std::ranges::sort(set.columns, {}, &OpenColumn::block);
     set.units = static_cast<std::uint32_t>(set.columns.size()) * units_.units_per_block();
     set.stamp = next_stamp_++;
@@ -129,6 +130,26 @@ bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime n
     }
     set.ready = owner_.opened(set, group.frontiers[frontier].closing, set.ready);
     return true;
+}
+
+/// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it has fewer.
+SimTime PageBlocks::forgotten_by(const Group& group, std::uint32_t blocks, SimTime now) const {
+    SimTime at = now;
+    for (;;) {
+        std::uint32_t by_then = 0;
+        SimTime next = sim_never;
+        for (std::uint32_t p = 0; p < array_.geometry().planes_per_die() && by_then < blocks; ++p) {
+            free_.visit(array_.geometry().plane_at(group.die, p), [&](BlockId block) {
+                const SimTime forgotten = forgotten_at_[block.value()];
+                if (forgotten <= at) ++by_then;
+                else next = std::min(next, forgotten);
+                return by_then < blocks;
+            });
+        }
+        if (by_then >= blocks || next == sim_never) break;
+        at = next;
+    }
+    return at;
 }
 
 /// When the block may be programmed; nothing when its erase failed: then it is bad, or the host's image failed and the device is read-only.

@@ -93,6 +93,18 @@ TEST_CASE("drawn workloads, cuts and outcomes keep the contract on every tiny de
     }
 }
 
+TEST_CASE("cuts that once broke the contract keep it", "[crash][replay]") {
+    const std::string id = GENERATE(as<std::string>{},
+                                    // Two blocks given back in RAM while the record of the trims that freed them was under way, both free ones written on: none left.
+                                    "page_map:chip-tlc:w0x16.r457791x23/w10.q1.i.w8x2+39055.t1x8.w9.p14:84994103-0:85994104-");
+    CAPTURE(id);
+    const auto where = CrashCase::parse(id);
+    REQUIRE(where.has_value());
+    const auto explorer = explorer_for(where->scheme, where->device);
+    REQUIRE(explorer);
+    CHECK(explorer->replay(*where).value_or("") == "");
+}
+
 TEST_CASE("an exploration repeats to the last count", "[crash][explore]") {
     ExploreReport first, second;
     for (ExploreReport* report : {&first, &second}) {
