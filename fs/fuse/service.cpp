@@ -79,7 +79,10 @@ void Service::tick_locked(SimTime now) {
 WallTime Service::tick() {
     const std::lock_guard lock{monitor_};
     const WallTime wall = WallClock::now();
-    if (!dead_ && !armed_ && !guard_.tripped()) tick_locked(clock_.at(wall));
+    if (!dead_ && !armed_ && !guard_.tripped()) {
+        next_tick_ = sim_start; // requests since the last tick may have made something due: dirty data, freed pages, commits
+        tick_locked(clock_.at(wall));
+    }
     if (next_tick_ - clock_.at(wall) > std::chrono::hours{1}) return wall + longest_tick; // also keeps sim_never out of the arithmetic
     return std::clamp(clock_.wall_of(next_tick_), wall + shortest_tick, wall + longest_tick);
 }

@@ -23,6 +23,8 @@ public:
     SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
     bool break_contract_on_mkdir = false;
+    bool wants_ticks = true; ///< false: nothing is ever due
+    unsigned ticks = 0;
     std::vector<SimTime> resumed_for; ///< when steps asked to be resumed
     std::vector<SimTime> resumed_at;  ///< and when they were
     unsigned syncs = 0;
@@ -209,7 +211,10 @@ public:
     FsResult<Timed<std::uint64_t>> trim_free(const FsCall& call, std::uint64_t, std::uint64_t, std::uint64_t) override {
         return Timed<std::uint64_t>{400 * 4096, call.now};
     }
-    SimTime tick(SimTime now) override { return now + std::chrono::milliseconds{50}; }
+    SimTime tick(SimTime now) override {
+        ++ticks;
+        return wants_ticks ? now + std::chrono::milliseconds{50} : sim_never;
+    }
     std::vector<UnsyncedRange> unsynced() const override { return {}; }
     FsResult<SimTime> shut_down(SimTime now) override { return now; }
     std::vector<FsckProblem> check() override { return {}; }

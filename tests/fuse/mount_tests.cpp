@@ -314,6 +314,20 @@ TEST_CASE("a broken contract makes that call EIO, later writes EROFS, and leaves
     CHECK(live.wait() == MountEnd::failed);
 }
 
+TEST_CASE("a file system that had nothing due is asked again: later requests may have made something due", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.fs.wants_ticks = false;
+    live.start();
+    unsigned ticks = 0;
+    const auto give_up = std::chrono::steady_clock::now() + 10s;
+    while (ticks < 3 && std::chrono::steady_clock::now() < give_up) {
+        std::this_thread::sleep_for(20ms);
+        live.mount->with_monitor([&](SimTime) { ticks = live.fs.ticks; });
+    }
+    CHECK(ticks >= 3);
+}
+
 TEST_CASE("unmounting from outside ends the mount cleanly", "[fuse][mount]") {
     if (!can_mount()) return;
     LiveMount live;
