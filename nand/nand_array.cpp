@@ -280,7 +280,7 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
 
 NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin origin) {
     const Done done = erase_block(block, guard ? guard->before_erase(now) : now, origin);
-    if (guard) guard->after_erase(block);
+    if (guard) guard->after_erase(block, done ? *done : done.error().done);
     return done;
 }
 

@@ -104,9 +104,10 @@ void NandArray::PairGuard::after_program(Ppn page, SimTime end) {
     if (dropped != 0) needed_until_ = std::max(needed_until_, end);
 }
 
-void NandArray::PairGuard::after_erase(BlockId block) {
+void NandArray::PairGuard::after_erase(BlockId block, SimTime end) {
     open_.erase(block.value());
-    std::erase_if(backups_, [&](const Backup& b) { return chips_.geometry.block_of(b.oob.page) == block; });
+    const auto dropped = std::erase_if(backups_, [&](const Backup& b) { return chips_.geometry.block_of(b.oob.page) == block; });
+    if (dropped != 0) needed_until_ = std::max(needed_until_, end);
 }
 
 std::size_t NandArray::PairGuard::backups_in(BlockId block) const {

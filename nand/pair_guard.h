@@ -34,7 +34,8 @@ public:
     [[nodiscard]] std::expected<SimTime, NandError> before_program(Ppn page, PageKind kind, SimTime now);
     void after_program(Ppn page, SimTime end);
     [[nodiscard]] SimTime before_erase(SimTime now) { return note_durable(now); }
-    void after_erase(BlockId block);
+    /// `end`: of the erase; until then a cut may bring the block's pages back.
+    void after_erase(BlockId block, SimTime end);
     [[nodiscard]] SimTime note_durable(SimTime now);
 
     struct Backup {
@@ -75,7 +76,7 @@ private:
     std::map<std::uint32_t, std::vector<Endangered>> open_; ///< by block
     std::uint64_t programs_ = 0;
     std::uint64_t durable_ = 0;         ///< programs before this number must survive
-    SimTime needed_until_ = sim_start;  ///< what was backed up and no longer is may be in danger until then: no backup block is erased before
+    SimTime needed_until_ = sim_start;  ///< backups that were dropped may be asked for by a cut before then: no backup block is erased earlier
     SimTime unsafe_until_ = sim_start;  ///< the end of the last program that endangers a page without a backup
     std::vector<std::byte> page_;
 };

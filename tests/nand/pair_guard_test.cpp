@@ -226,3 +226,34 @@ TEST_CASE("blocks for backups are nobody else's, and there are none where pages 
     config.options.paired_pages = false;
     CHECK(backup_blocks_per_die(config) == 0);
 }
+
+// A block whose pages were copied elsewhere is erased after the copies; until then its damaged page may be needed again, and with it the backup.
+TEST_CASE("a backup outlives the erase of its origin's block: no cut before that finds neither page nor backup", "[nand][pairs]") {
+    class Ends final : public CutOutcomes {
+    public:
+        ProgramOutcome of_program(Ppn) override { return ProgramOutcome::garbage; }
+        EraseOutcome of_erase(BlockId) override { return EraseOutcome::complete; }
+        std::uint64_t random() override { return 1; }
+    };
+    Flash flash{guarded()};
+    const std::uint32_t origin = flash.block_on(1, first_free); // on the other plane than the first backup block
+    lose_page_0(flash, origin, 1, at(0));
+    Reopened on{flash};
+    const auto program = [&](std::uint32_t block, std::uint32_t index, SimTime from) {
+        const auto data = page_bytes_of(flash.geometry, 9);
+        const PageProgram one{flash.page(block, index), data, PageOob{Lpn{index}, WriteSequence{9}, PageKind::data, 0}};
+        return on.array.program({&one, 1}, from, {});
+    };
+    REQUIRE(program(first_free, 0, at(10'000'000)));
+    REQUIRE(program(first_free, 1, at(10'000'000)));
+    (void)on.array.note_durable(at(11'000'000));
+    const auto copied = on.array.copy(flash.page(origin, 0), flash.page(origin + 1, 0), at(12'000'000), {});
+    REQUIRE(copied);
+    REQUIRE(on.array.erase(BlockId{origin}, *copied, {}));
+    REQUIRE(program(first_free, 2, at(12'000'000))); // asks for a backup of page 0: a backup block is erased for it
+    Ends outcomes;
+    REQUIRE(on.array.cut(*copied - Duration{10}, outcomes)); // amid the copy
+    Reopened again{flash};
+    REQUIRE(again.read(flash.page(origin, 0), at(30'000'000)));
+    CHECK(again.data == page_bytes_of(flash.geometry, 1));
+}
