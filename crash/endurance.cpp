@@ -68,6 +68,7 @@ public:
         ++report_.cuts;
         if (auto judged = judge(at); !judged) return judged;
         const std::uint32_t free = device_->ftl().space().free_blocks;
+        report_.last_free_blocks[report_.fills % report_.last_free_blocks.size()] = free;
         if (report_.fills++ == 0) report_.first_free_blocks = report_.least_free_blocks = free;
         report_.least_free_blocks = std::min(report_.least_free_blocks, free);
         if (device_->ftl().space().bad_blocks != first_bad_) return std::unexpected("a block went bad though none failed");
