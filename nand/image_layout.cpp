@@ -96,6 +96,7 @@ PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_recor
     LittleEndianReader reader{in};
     PageRecord record;
     const std::uint8_t state = reader.u8();
+    if (state == std::to_underlying(CellState::erased)) return record; // whatever a killed process stored of the rest
     record.state = state <= std::to_underlying(CellState::weak) ? static_cast<CellState>(state) : CellState::garbage;
     (void)reader.bytes(3);
     record.data_crc = reader.u32();

@@ -127,7 +127,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
     std::array<std::byte, ImageHeader::encoded_size> raw{};
     ImageHeader{uuid, geometry.config()}.encode(raw);
     if (auto wrote = write_all(file.get(), 0, raw); !wrote) return give_up(host_error(path, "write", wrote.error().error_number));
-    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, uuid, sync}};
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, uuid, sync, ImageAccess::read_write}};
 }
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
@@ -145,7 +145,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
                                           fmt::format("{}: has {}, the configuration says {}; use the configuration it was made with", path.string(),
                                                       described(header->geometry), described(geometry.config()))});
     }
-    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header->uuid, sync}};
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header->uuid, sync, access}};
 }
 
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
@@ -157,7 +157,7 @@ std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::fi
     return header_of(file.get(), path);
 }
 
-ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync)
+ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access)
     : fd_{fd},
       geometry_{geometry},
       layout_{geometry},
@@ -165,7 +165,8 @@ ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uui
       sync_{sync},
       waits_for_discard_(geometry.blocks()),
       scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
-      records_{scratch_.size(), records_kept} {
+      records_{scratch_.size(), records_kept},
+      map_{fd, geometry, layout_, access == ImageAccess::read_write} {
     discards_.reserve(most_discards + 1);
 }
 
@@ -286,11 +287,16 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     std::array<std::byte, ImageLayout::page_record_bytes> raw;
     encode_page_record(record, raw);
     const BlockId block = geometry_.block_of(page);
-    if (auto wrote = write_all(fd_, layout_.page_record_at(page), raw); !wrote) {
+    const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
+    const auto mapped = map_.admit(block);
+    if (!mapped) return std::unexpected(mapped.error());
+    if (!mapped->empty()) {
+        RecordMap::store(mapped->subspan(at).first<ImageLayout::page_record_bytes>(), raw);
+    } else if (auto wrote = write_all(fd_, layout_.page_record_at(page), raw); !wrote) {
         records_.forget(block); // part of it may be there
         return wrote;
     }
-    records_.note(block, std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes, raw);
+    records_.note(block, at, raw);
     return {};
 }
 

@@ -1,9 +1,11 @@
 /// Cells in one sparse image file.
 ///
-/// Idea       Records in dense areas (a scan is a sequential read), payload behind them; only pread and pwrite, so a full host disk is an error.
+/// Idea       Records in dense areas (a scan is a sequential read), payload behind them. Payload and blocks go by pread and pwrite, and page records into a mapping
+///            only where the host has allocated them before, so a full host disk is an error.
 /// Invariant  A page's record is written after its data, an erase clears the records and leaves the payload: what a record promises is there.
 ///            One process at a time holds the image (open file description lock).
-/// Cost       Two pwrites a program, two an erase; one pread a page, or a run of neighbours, whose block's records are at hand. Making an image of any size writes 4 KiB. Holes are punched in batches.
+/// Cost       One pwrite a program, two an erase; one pread a page, or a run of neighbours, whose block's records are at hand.
+///            Making an image of any size writes 4 KiB. Holes are punched in batches.
 /// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
 /// Source     FORMAT.md.
 #pragma once
@@ -16,6 +18,7 @@
 #include "nand/image_layout.h"
 #include "nand/page_store.h"
 #include "nand/record_cache.h"
+#include "nand/record_map.h"
 
 namespace flashlab {
 
@@ -66,7 +69,7 @@ private:
     static constexpr std::size_t most_discards = 128;
     static constexpr std::size_t records_kept = 4u << 20; ///< 512 blocks of 256 pages
 
-    ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync);
+    ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
     void keep_from_discard(Ppn page);
     [[nodiscard]] std::expected<std::span<const std::byte>, HostIoError> records_of(BlockId block);
@@ -83,6 +86,7 @@ private:
     std::vector<bool> waits_for_discard_;   ///< by block
     std::vector<std::byte> scratch_;        ///< the records of one block
     RecordCache records_;
+    RecordMap map_;                         ///< for writing only
 };
 
 } // namespace flashlab

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -265,6 +266,52 @@ TEST_CASE("data programmed after an erase survives the hole punched for what was
     CHECK(data == page_bytes_of(geometry, 2));
     REQUIRE((*store)->read_data(Ppn{1}, 0, data));
     CHECK(data == page_bytes_of(geometry, 3));
+}
+
+TEST_CASE("page records are the last ones written, for this user of the image, for its bytes, and for the next user", "[nand]") {
+    const unsigned seed = GENERATE(1u, 2u);
+    CAPTURE(seed);
+    std::mt19937 random{seed};
+    const TemporaryDirectory directory;
+    const auto path = directory / "nand.img";
+    const auto geometry = *Geometry::make(small);
+    const ImageLayout layout{geometry};
+    std::vector<PageRecord> model(geometry.pages());
+    REQUIRE(ImagePageStore::create(path, geometry, counting_uuid()));
+    for (int session = 0; session < 6; ++session) {
+        auto store = ImagePageStore::open(path, geometry);
+        REQUIRE(store);
+        for (int step = 0; step < 200; ++step) {
+            const Ppn page{static_cast<std::uint32_t>(random() % geometry.pages())};
+            const BlockId block = geometry.block_of(page);
+            if (random() % 8 == 0) {
+                REQUIRE((*store)->erase_records(block));
+                for (std::uint32_t p = 0; p < geometry.pages_per_block(); ++p) model[geometry.page_of(block, p).value()] = {};
+            } else {
+                PageRecord record{.state = static_cast<CellState>(1 + random() % 5), .data_crc = static_cast<std::uint32_t>(random())};
+                for (std::byte& b : record.oob) b = static_cast<std::byte>(random());
+                REQUIRE((*store)->write_record(page, record));
+                model[page.value()] = record;
+            }
+            const Ppn looked_at{static_cast<std::uint32_t>(random() % geometry.pages())};
+            REQUIRE((*store)->read_record(looked_at) == model[looked_at.value()]);
+        }
+        for (std::uint32_t p = 0; p < geometry.pages(); ++p) {
+            std::array<std::byte, ImageLayout::page_record_bytes> raw;
+            encode_page_record(model[p], raw);
+            REQUIRE(bytes_at(path, layout.page_record_at(Ppn{p}), raw.size()) == std::vector<std::byte>(raw.begin(), raw.end()));
+        }
+    }
+}
+
+TEST_CASE("a page whose record was stored but for its state is erased, without a trace of the rest", "[nand]") {
+    PageRecord record{.state = CellState::programmed, .data_crc = 0x01020304};
+    PageOob{Lpn{5}, WriteSequence{9}, PageKind::data, 0}.encode(record.oob);
+    std::array<std::byte, ImageLayout::page_record_bytes> raw;
+    encode_page_record(record, raw);
+    CHECK(decode_page_record(raw) == record);
+    std::ranges::fill(std::span{raw}.first<8>(), std::byte{0});
+    CHECK(decode_page_record(raw) == PageRecord{});
 }
 
 TEST_CASE("a block record whose bits flipped is a host error, not an erase count", "[nand]") {
