@@ -71,7 +71,7 @@ void PageBlocks::lose_block(BlockId block) {
 
 FtlError PageBlocks::fail(const NandError& error, Lpn lpn) {
     if (error.kind == NandErrorKind::host_io) {
-        read_only_ = true;
+        read_only_ = image_failed_ = true;
         return {FtlErrorKind::host_io, lpn, error.done, error.host_errno};
     }
     return {FtlErrorKind::lost_page, lpn, error.done};

@@ -120,6 +120,8 @@ public:
     [[nodiscard]] std::uint64_t open_room() const;
     [[nodiscard]] bool is_read_only() const { return read_only_; }
     void set_read_only() { read_only_ = true; }
+    /// Read-only because the host's image failed, not because the flash is worn out: nothing at all is written any more.
+    [[nodiscard]] bool has_failed_image() const { return image_failed_; }
     [[nodiscard]] bool has_failed_blocks() const { return !failed_.empty(); }
     [[nodiscard]] FtlSpace space() const;
     [[nodiscard]] BlockStatus status_of(BlockId block, BlockUse data_use) const;
@@ -215,6 +217,7 @@ private:
     std::uint32_t jobs_under_way_ = 0;       ///< on the call stack: nothing is retired meanwhile
     Cause collecting_as_ = Cause::gc; ///< wear within relocate()
     bool read_only_ = false;
+    bool image_failed_ = false;
     std::vector<PageProgram> programs_;
 };
 

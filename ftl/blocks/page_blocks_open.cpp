@@ -159,12 +159,12 @@ std::optional<SimTime> PageBlocks::take_erased(const FreeBlock& taken, SimTime n
     if (erased) return *erased;
     failed_at = erased.error().done;
     if (erased.error().kind == NandErrorKind::host_io) {
-        read_only_ = true;
+        (void)fail(erased.error(), Lpn{0});
         free_.add_garbage(taken.block);
         return std::nullopt;
     }
     (void)owner_.condemned(taken.block, now, no_event);
-    if (!array_.mark_bad(taken.block)) read_only_ = true;
+    if (const auto marked = array_.mark_bad(taken.block); !marked) (void)fail(marked.error(), Lpn{0});
     lose_block(taken.block);
     return std::nullopt;
 }

@@ -119,6 +119,7 @@ bool PageJournal::is_full() const { return pending_.encoded_bytes() + 2 * TrimRa
 FtlResult<SimTime> PageJournal::written(FtlResult<SimTime> done) {
     if (done) return done;
     blocks_.set_read_only();
+    is_broken_ = true;
     if (done.error().kind == FtlErrorKind::no_free_block) done.error().kind = FtlErrorKind::read_only;
     return done;
 }

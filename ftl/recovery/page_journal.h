@@ -57,6 +57,10 @@ public:
     [[nodiscard]] bool is_full() const;
     /// When every trim so far is durable. `map` as for checkpoint(): written instead when the ring is short.
     [[nodiscard]] FtlResult<SimTime> flush_trims(std::span<const std::byte> map, SimTime now, Origin origin);
+    /// False: trims wait, and a device that is read-only cannot record them. It still can while the ring has room and the image is sound.
+    [[nodiscard]] bool can_flush_read_only() const {
+        return pending_.count() == 0 || (!is_broken_ && !blocks_.has_failed_image() && !log_.needs_checkpoint(pending_.encoded_bytes()));
+    }
     [[nodiscard]] bool needs_map_to_flush() const { return pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes()); }
     [[nodiscard]] bool is_checkpoint_due() const { return blocks_.next_stamp() - stamp_at_checkpoint_ >= interval_superblocks_; }
     /// `now` is not before the end of any program that `map` names.
@@ -89,6 +93,7 @@ private:
     std::vector<bool> holds_trimmed_;      ///< by block
     std::vector<BlockId> with_trimmed_;
     SimTime trims_durable_at_ = sim_start;
+    bool is_broken_ = false;               ///< the ring or the image failed: nothing can be recorded any more
 };
 
 } // namespace flashlab

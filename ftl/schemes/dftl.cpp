@@ -86,16 +86,19 @@ FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origi
     const std::uint64_t trimmed_before = counters_.host_pages_trimmed;
     const auto room = make_room(0, now, origin); // a checkpoint holds the dirty entries of a cache within its capacity
     if (!room) return room;
-    SimTime done = *room;
-    for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
+    FtlResult<SimTime> done = *room;
+    std::uint32_t l = first.value();
+    for (const std::uint32_t end = l + pages; l < end && done;) {
         const std::uint32_t page = page_of(Lpn{l});
         const std::uint32_t stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, (page + std::uint64_t{1}) * entries_per_page_));
+        const std::uint64_t before = counters_.host_pages_trimmed;
         const auto trimmed = trim_in_page(page, Lpn{l}, stop - l, now, origin);
-        if (!trimmed) return trimmed;
-        done = std::max(done, *trimmed);
-        l = stop;
+        if (trimmed || counters_.host_pages_trimmed != before) l = stop;
+        done = trimmed ? FtlResult<SimTime>{std::max(*done, *trimmed)} : trimmed;
     }
-    if (counters_.host_pages_trimmed != trimmed_before) journal_.trimmed(first, pages);
+    // Also of a trim that failed half way: what reads zeros now must not come back.
+    if (counters_.host_pages_trimmed != trimmed_before) journal_.trimmed(first, l - first.value());
+    if (!done) return done;
     if (blocks_.has_failed_blocks())
         if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
     if (journal_.is_full())
@@ -106,7 +109,7 @@ FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origi
 FtlResult<SimTime> Dftl::flush(SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
     const SimTime written = std::max(now, durable_at_);
-    if (blocks_.is_read_only()) return written;
+    if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const auto trims = flush_trims(now, origin);
     if (!trims) return trims;
     return std::max(written, *trims);

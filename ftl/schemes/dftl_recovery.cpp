@@ -117,8 +117,10 @@ bool Dftl::take_map(std::span<const std::uint32_t> map) {
 FtlResult<SimTime> Dftl::shut_down(SimTime now) {
     ensure(recovered_, "recover() comes first");
     if (blocks_.is_read_only()) {
+        const SimTime at = std::max(now, programmed_at_);
+        const auto flushed = flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
         recovered_ = false;
-        return std::max(now, programmed_at_);
+        return flushed.value_or(at);
     }
     if (const auto room = make_room(0, now, {Cause::map, no_event}); !room) return room;
     recovered_ = false;

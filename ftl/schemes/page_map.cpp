@@ -103,7 +103,7 @@ FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Or
 FtlResult<SimTime> PageMap::flush(SimTime now, Origin origin) {
     ensure(recovered_, "recover() comes first");
     const SimTime written = std::max(now, durable_at_);
-    if (blocks_.is_read_only()) return written;
+    if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const SimTime from = journal_.needs_map_to_flush() ? std::max(now, programmed_at_) : now;
     const auto trims = journal_.flush_trims(map_bytes(), from, origin);
     if (!trims) return trims;
@@ -134,9 +134,13 @@ FtlResult<SimTime> PageMap::relocate(BlockId block, SimTime now) {
 
 FtlResult<SimTime> PageMap::shut_down(SimTime now) {
     ensure(recovered_, "recover() comes first");
-    recovered_ = false;
     const SimTime at = std::max(now, programmed_at_);
-    if (blocks_.is_read_only()) return at;
+    if (blocks_.is_read_only()) {
+        const auto flushed = flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
+        recovered_ = false;
+        return flushed.value_or(at);
+    }
+    recovered_ = false;
     blocks_.settle_down(now);
     return journal_.shut_down(map_bytes(), at);
 }

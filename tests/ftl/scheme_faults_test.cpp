@@ -108,3 +108,37 @@ TEST_CASE("when the spare blocks are used up the device refuses writes and still
         CHECK(rig.ssd().write(Sector{0}, 1, {}, WriteDurability::fua, rig.now).error().kind == DeviceErrorKind::read_only);
     });
 }
+
+TEST_CASE("a flush of a device that has become read-only is refused, or makes the trims before it durable", "[ftl][faults][scheme]") {
+    on_every_scheme(tiny_config(), [](const SsdConfig& config) {
+        for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+            CAPTURE(seed);
+            SeededFaults faults{seed, 12, 1000};
+            CutRig rig{config, Payload::keep, UndoPolicy::none};
+            rig.now = rig.write(0, rig.units());
+            rig.now = rig.flush();
+            faults.install(rig);
+            const std::vector<std::byte> data(rig.unit_bytes(), std::byte{7});
+            const std::uint32_t sectors = rig.unit_bytes() / sector_bytes;
+            Random random{seed};
+            for (int i = 0; i < 5000; ++i) {
+                const auto unit = static_cast<std::uint32_t>(random.below(rig.units()));
+                const auto done = i % 2 == 0 ? rig.ssd().trim(rig.sector(unit), sectors, rig.now)
+                                             : rig.ssd().write(rig.sector(unit), sectors, data, WriteDurability::volatile_ok, rig.now);
+                if (!done) break;
+                rig.now = std::max(rig.now, *done);
+            }
+            rig.set_faults(nullptr);
+            std::vector<bool> was_zero;
+            for (std::uint32_t unit = 0; unit < rig.units(); ++unit) was_zero.push_back(rig.is_zero(unit));
+            const auto flushed = rig.ssd().flush(rig.now);
+            if (!flushed) continue;
+            rig.now = std::max(rig.now, *flushed);
+            rig.reopen();
+            for (std::uint32_t unit = 0; unit < rig.units(); ++unit) {
+                CAPTURE(unit);
+                CHECK(rig.is_zero(unit) == was_zero[unit]);
+            }
+        }
+    });
+}

@@ -132,6 +132,12 @@ public:
         open();
         compare_after(forever);
     }
+    /// The same, and nothing is compared.
+    void reopen() {
+        device_->power_off();
+        now += Duration{1'000'000'000};
+        open();
+    }
     void remount_clean() {
         const auto down = ssd().shut_down(now);
         REQUIRE(down.has_value());
