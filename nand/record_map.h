@@ -1,8 +1,8 @@
 /// Page records of the image that are written where they lie: through a mapping, without a call of the host.
 ///
 /// Idea       A program writes 32 bytes of record. As a pwrite these cost the host a third of what the page of data does; as a store, next to nothing.
-/// Invariant  Only a block whose range the host has allocated since the image was opened is written through the mapping: a full host disk is an error here and
-///            never a SIGBUS. Nothing is read through it, so that a host that cannot read says so. A record's first eight bytes, its state among them, are
+/// Invariant  Only a block whose range the host has allocated since the image was opened is written through the mapping, and only on a file system that writes in
+///            place (tmpfs, ext4): a full host disk is an error here and never a SIGBUS. Nothing is read through it, so that a host that cannot read says so. A record's first eight bytes, its state among them, are
 ///            stored last and in one piece: it counts when all of it is there.
 /// Cost       One fallocate a block and session; address space for the records of the whole image.
 /// Power cut  As pwrite: what a killed process has stored is in the host's page cache, in program order.
@@ -22,7 +22,7 @@ class RecordMap {
 public:
     using Record = std::span<std::byte, ImageLayout::page_record_bytes>;
 
-    /// `is_writable` false, or a host that cannot map the file: no block is ever here.
+    /// `is_writable` false, or a host that copies on write or cannot map the file: no block is ever here.
     RecordMap(int fd, const Geometry& geometry, const ImageLayout& layout, bool is_writable);
     ~RecordMap();
     RecordMap(const RecordMap&) = delete;

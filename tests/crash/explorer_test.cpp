@@ -196,6 +196,13 @@ TEST_CASE("hundreds of cuts in a row on one image leak nothing", "[crash][endure
     }
 }
 
+TEST_CASE("a leak is what is missing in every late fill, not in one", "[crash][endure]") {
+    EnduranceReport report{.fills = 9, .first_free_blocks = 9, .last_free_blocks = {2, 6, 3}};
+    CHECK_FALSE(report.leaks());
+    report.last_free_blocks = {2, 5, 3};
+    CHECK(report.leaks());
+}
+
 TEST_CASE("a hundred thousand cuts in a row on one image leak nothing", "[.][long]") {
     for (const std::string& scheme : all_schemes()) {
         const auto endured = endure_cuts(scheme, "chip-slc", 100'000, 1);
