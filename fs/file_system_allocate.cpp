@@ -88,7 +88,7 @@ FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std:
 /// The whole pages [first, last) read zero from now on: freed, or with `keep_pages` kept as unwritten ones. The inode is clean.
 FsResult<void> FileSystemImpl::empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now) {
     for (bool done = first >= last; !done;) {
-        MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
+        MetadataTransaction transaction{*store_}; // it splits extents: as often as anybody likes, so not at the reserve's expense
         PageRuns freed;
         const auto emptied = keep_pages ? extents_.mark_unwritten(inode.ino, first, last, ExtentMap::extents_per_transaction / 2)
                                         : extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);

@@ -97,11 +97,15 @@ FsResult<std::unique_ptr<SlowCall>> FileSystemImpl::begin_sync_all(const FsCall&
 
 FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     if (options_.read_only) return now;
-    while (!write_back_.dirty_inodes().empty()) {
-        const auto done = write_back_.finish(write_back_.dirty_inodes().front(), now);
-        if (!done) return done;
-        now = *done;
+    std::vector<Inode*> inodes;
+    for (Inode& inode : write_back_.dirty_inodes()) inodes.push_back(&inode);
+    FsResult<SimTime> written = now;
+    for (Inode* inode : inodes) {
+        const auto done = write_back_.finish(*inode, now);
+        if (done) now = *done;
+        else if (written) written = done; // the others are brought home all the same
     }
+    if (!written) return written;
     destroy_doomed(now);
     const auto trimmed = space_.trim_all(now);
     if (!trimmed) return trimmed;

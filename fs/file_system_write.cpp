@@ -65,12 +65,12 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
         if (!loaded) return loaded;
         done = std::max(done, *loaded);
     }
-    if (const auto reserved = reserve_for(inode, first, last); !reserved) return std::unexpected(reserved.error());
     if (offset > inode.record.size) {
         const auto taken = take_tail_along(inode, first, now);
         if (!taken) return taken;
         done = std::max(done, *taken);
     }
+    if (const auto reserved = reserve_for(inode, first, last); !reserved) return std::unexpected(reserved.error()); // the last that can fail
     inode.loaded_until = std::max(inode.loaded_until, done);
 
     for (std::uint64_t page = first; page <= last; ++page) {

@@ -58,14 +58,20 @@ public:
         return fits > blocks_of_one_transaction ? fits - blocks_of_one_transaction : 1;
     }
     [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) {
-        if (const auto committed = tree_->commit(now, parent); !committed) return committed;
-        if (oldest_ == sim_never && commits_ > durable_) oldest_ = now;
-        // A record must hold it all. Ahead of the clock, as far as it must be: no caller can wait inside a commit.
+        // The next record must hold this transaction, too: room comes first, so that a device that fails leaves no commit that was answered as failed. Ahead of
+        // the clock, as far as it must be: no caller can wait inside a commit.
         while (dirty_.size() >= dirty_limit()) {
             const auto moved = make_durable({.number = commits_}, std::max(now, due_));
-            if (!moved && !moved.error().is_again()) return moved;
+            if (moved || moved.error().is_again()) continue;
+            tree_->roll_back();
+            return moved;
         }
+        if (const auto committed = tree_->commit(now, parent); !committed) return committed;
+        note_age(now);
         return now;
+    }
+    void note_age(SimTime now) {
+        if (oldest_ == sim_never && commits_ > durable_) oldest_ = now;
     }
     [[nodiscard]] SimTime durable_at(const CommitMark& mark) const {
         if (mark.number <= durable_) return sim_start;
@@ -177,6 +183,7 @@ FsResult<void> JournalMetadataStore::Impl::write_record(SimTime now) {
         images.insert(images.end(), cells.begin(), cells.end());
     }
     const auto record = encode_journal_record(sequence_, dirty_, images);
+    ensure(ring_used_ + record.size() / journal_block_bytes <= parts_.ring_blocks, "JournalMetadataStore: a record fits the ring");
     const auto sectors = static_cast<std::uint32_t>(record.size() / sector_bytes);
     const auto done = device_.write(sector_at(parts_.ring_at() + ring_used_ * journal_block_bytes), sectors, record, WriteDurability::fua, now);
     if (!done) return std::unexpected(errno_of(done.error()));
@@ -222,6 +229,7 @@ FsResult<void> JournalMetadataStore::Impl::write_superblock(SimTime now) {
 }
 
 SimTime JournalMetadataStore::Impl::tick(SimTime now) {
+    note_age(now); // of a change of the superblock, which is no transaction
     const bool is_due = phase_ != Phase::idle || dirty_.size() > dirty_limit() / 2 || (oldest_ != sim_never && oldest_ + age_ <= now);
     if (!is_due) return oldest_ == sim_never ? sim_never : oldest_ + age_;
     const auto moved = make_durable({.number = commits_}, now);

@@ -226,7 +226,7 @@ void add_failure_log(Json& report, const std::string& directory) {
     report.add("failure_log_bytes", error ? 0 : static_cast<std::uint64_t>(bytes));
 }
 
-bool is_in_use(const std::string& directory) {
+ImageUse use_of_images(const std::string& directory) {
     for (const char* image : images) {
         const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC);
         if (fd < 0)
@@ -237,9 +237,9 @@ bool is_in_use(const std::string& directory) {
         const bool locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
         ::close(fd);
         if (locked)
-            return true;
+            return lock.l_type == F_WRLCK ? ImageUse::written : ImageUse::looked_at;
     }
-    return false;
+    return ImageUse::none;
 }
 
 std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::open(const std::string& name, const OpenOptions& options) {

@@ -24,8 +24,10 @@ enum class ExistingDevice : std::uint8_t { refuse, replace };
 [[nodiscard]] std::expected<void, std::string> make_device_directory(const std::string& directory, const DevicePlan& plan, const std::string& label,
                                                                      ExistingDevice existing);
 
-/// True when some process has the images locked: mounted, or being checked.
-[[nodiscard]] bool is_in_use(const std::string& directory);
+/// Who has the images locked: lookers (info, a read-only mount), or one that writes (a mount, fsck).
+enum class ImageUse : std::uint8_t { none, looked_at, written };
+[[nodiscard]] ImageUse use_of_images(const std::string& directory);
+[[nodiscard]] inline bool is_in_use(const std::string& directory) { return use_of_images(directory) != ImageUse::none; }
 
 /// What went wrong in the daemons of this device's mounts: DIR/mount.log.
 [[nodiscard]] std::string failure_log_path(const std::string& directory);
@@ -53,7 +55,7 @@ public:
     [[nodiscard]] static std::expected<std::unique_ptr<DeviceDirectory>, std::string> open(const std::string& directory, const OpenOptions& options);
     /// Clean shutdown of a device that was not cut, wear and last sample into the log, history, single-file log. After a look: the log only.
     [[nodiscard]] std::expected<void, std::string> close(SimTime now, const std::vector<FsLatencyRow>& latency);
-    /// Lets go of the device without a clean mark: what a check has found damaged is not declared sound.
+    /// Lets go of the device without a clean mark: what was found damaged is not declared sound.
     void abandon();
 
     [[nodiscard]] Device& device() { return *device_; }

@@ -70,6 +70,10 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     const auto latency = latency_rows();
     const SimTime now = mount_->clock_now();
     mount_.reset();
+    if (end == MountEnd::broken) {
+        opened_->abandon();
+        return std::unexpected(fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_, directory_));
+    }
     const auto closed = opened_->close(now, latency);
     if (!closed)
         return std::unexpected(closed.error());

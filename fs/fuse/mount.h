@@ -58,7 +58,8 @@ struct MountConfig {
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 
-enum class MountEnd : std::uint8_t { clean, power_cut, failed };
+/// broken: a promise inside broke (guard.h), so nothing may be written any more, a clean mark least of all.
+enum class MountEnd : std::uint8_t { clean, power_cut, failed, broken };
 
 struct OperationStats {
     FsOp op;

@@ -156,12 +156,16 @@ MountEnd MountImpl::run(const std::function<void()>& ready) {
         fuse_session_unmount(session_); // closes /dev/fuse: what programs still wait for is aborted
     }
     if (!service_.is_powered()) return MountEnd::power_cut;
-    if (!service_.is_sound()) return MountEnd::failed;
+    if (!service_.is_sound()) return MountEnd::broken;
     if (loop.error() != 0) {
         fmt::print(stderr, "flashlab: /dev/fuse failed: {}\n", std::strerror(loop.error()));
         return MountEnd::failed;
     }
-    return service_.sync_all() ? MountEnd::clean : MountEnd::failed;
+    if (const auto synced = service_.sync_all(); !synced) {
+        fmt::print(stderr, "flashlab: the last sync failed: {}\n", std::strerror(synced.error().error_number));
+        return service_.is_sound() ? MountEnd::failed : MountEnd::broken;
+    }
+    return MountEnd::clean;
 }
 
 void MountImpl::with_monitor(const std::function<void(SimTime)>& work) {

@@ -247,6 +247,46 @@ TEST_CASE("a commit that nobody syncs is made durable when it is old", "[metadat
     CHECK(has(*open_store(device), 5, value));
 }
 
+TEST_CASE("a commit for which no room can be made is no commit", "[metadata][journal]") {
+    MemoryBlockDevice device{device_units};
+    REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+    const auto store = open_store(device);
+    Random random{1};
+    const Value value = random_value(random, 1000); // four to a block
+    device.fail_writes = true;
+    std::uint64_t ino = 1;
+    const auto put_and_commit = [&] {
+        store->begin();
+        REQUIRE(store->put({Ino{ino}, RecordKind::inode, 0}, value).has_value());
+        return store->commit(sim_start, EventId{0});
+    };
+    while (put_and_commit() && ino < 1000) ++ino;
+    REQUIRE(ino < 1000);
+    CHECK(has(*store, ino - 1, value));
+    CHECK(!has(*store, ino, value));
+    CHECK(problems(*store).empty());
+    device.fail_writes = false;
+    CHECK(put_and_commit().has_value());
+    sync(*store);
+    device.cut(1);
+    const auto again = open_store(device);
+    for (std::uint64_t each = 1; each <= ino; ++each) CHECK(has(*again, each, value));
+}
+
+TEST_CASE("a label that nobody syncs is made durable when it is old", "[metadata][journal]") {
+    MemoryBlockDevice device{device_units};
+    REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+    const auto store = open_store(device);
+    REQUIRE(store->tree().set_label("new", sim_start).has_value());
+    SimTime now = sim_start;
+    for (int ticks = 0; ticks < 10; ++ticks) {
+        const SimTime next = store->tick(now);
+        now = next == sim_never ? now : std::max(now, next);
+    }
+    device.cut(1);
+    CHECK(open_store(device)->tree().label() == "new");
+}
+
 TEST_CASE("an empty, a foreign, a damaged and a truncated journal are refused with the reason", "[metadata][journal]") {
     MemoryBlockDevice device{device_units};
     CHECK(open_error(device).find("run mkfs") != std::string::npos);

@@ -311,7 +311,7 @@ TEST_CASE("a broken contract makes that call EIO, later writes EROFS, and leaves
     CHECK((symlink("a", (live.path + "/s").c_str()) == -1 && errno == EROFS));
     CHECK(read_file(live.path + "/f") == "kept");
     live.mount->stop();
-    CHECK(live.wait() == MountEnd::failed);
+    CHECK(live.wait() == MountEnd::broken);
 }
 
 TEST_CASE("a file system that had nothing due is asked again: later requests may have made something due", "[fuse][mount]") {

@@ -118,6 +118,29 @@ damage() { # IMAGE DESCRIPTION PATTERN SHELL-COMMAND on $image
     damage pram.img 'of another device' 'uuid\|another device\|belong' 'd=$(dirname "$image"); "$FLASHLAB" mkfs "$d.other" --size 256M --seed 99 && cp --sparse=always "$d.other/pram.img" "$image"; rm -rf "$d.other"'
 }
 
+say "--- metadata damaged under a live mount: an error for who meets it, no clean mark at the end"
+rm -rf "$device"
+cp -r --sparse=always "$pristine" "$device"
+mount_device --log none
+for number in $(seq 300); do : > "$mnt/file$number"; done
+unmount_device
+mount_device --log none # the kernel knows nothing by heart
+leaf="" # the magic of the last leaf; what is written at the end lies in the first
+for at in $(grep -obUa NODE "$device/pram.img" | cut -d: -f1); do
+    if [[ $(od -An -tu1 -j $((at - 6)) -N 1 "$device/pram.img") -eq 0 ]]; then leaf=$at; fi
+done
+printf 'XXXX' | dd of="$device/pram.img" bs=1 seek="$leaf" conv=notrunc 2> /dev/null
+! stat "$mnt"/file* > /dev/null 2>&1 || { say "WRONG: nobody met the damage"; failures=$((failures + 1)); }
+code=0
+"$FLASHLAB" umount "$mnt" > /dev/null 2> "$work/err" || code=$?
+wait "$daemon" && { say "WRONG: the daemon ended as if all was well"; failures=$((failures + 1)); }
+daemon=""
+if [[ $code -ne 1 ]] || ! grep -q 'not closed cleanly' "$work/err" || [[ $("$FLASHLAB" fsck -n "$device") == *clean ]]; then
+    say "WRONG: umount: code $code: $(cat "$work/err"); $("$FLASHLAB" fsck -n "$device" 2>&1)"; failures=$((failures + 1))
+else
+    say "ok ($code): $(cat "$work/err")"
+fi
+
 say "--- the host's disk is full"
 rm -rf "$device"
 if [[ $(id -u) -eq 0 ]] && mkdir "$work/small" && mount -t tmpfs -o size=8m small "$work/small" 2> /dev/null; then

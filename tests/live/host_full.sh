@@ -27,7 +27,10 @@ say "$(wc -l < "$work/acknowledged") files of 1 MiB acknowledged, $refused refus
 kill -0 "$daemon" || die "the daemon died"
 stat -f "$mnt" > /dev/null || die "the mount does not answer"
 sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data cannot be read while the host's disk is full"
-"$FLASHLAB" umount "$mnt" > /dev/null 2>&1 || true # the close cannot be written: said, and left to the recovery
+code=0 # the close cannot be written: said, and left to the recovery
+"$FLASHLAB" umount "$mnt" > /dev/null 2> "$work/umount.err" || code=$?
+[[ $code -eq 1 ]] || die "umount ended with code $code though the device could not be closed"
+grep -q 'not closed cleanly' "$work/umount.err" || die "umount said: $(cat "$work/umount.err")"
 detach
 stop_daemon
 mount -o remount,size=400m "$work/small"

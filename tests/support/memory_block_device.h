@@ -32,7 +32,10 @@ public:
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
         ++writes;
-        if (fail_writes) return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
+        if (fail_writes || writes_to_fail != 0) {
+            writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
+            return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
+        }
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes; at += sector_bytes) {
             const std::uint64_t byte = first.value() * sector_bytes + at;
             auto& unit = now_[byte / unit_bytes_];
@@ -87,6 +90,7 @@ public:
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
     bool fail_reads = false, fail_writes = false;
+    unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:
     void keep(std::uint64_t unit) {

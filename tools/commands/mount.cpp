@@ -17,6 +17,8 @@
 #include "tools/commands/commands.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
+#include "tools/device_directory.h"
+#include "tools/device_history.h"
 #include "tools/live_mount.h"
 #include "tools/mount_session.h"
 #include "tools/sizes.h"
@@ -294,6 +296,7 @@ int run_umount(const std::string& target) {
     const auto mounted = find_mount(target);
     if (!mounted)
         return complain(fmt::format("umount: {}: no FlashLab device is mounted here", target));
+    const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const pid_t child = ::fork();
     if (child == 0) {
         ::execlp("fusermount3", "fusermount3", "-u", mounted->mount_point.c_str(), nullptr);
@@ -313,6 +316,10 @@ int run_umount(const std::string& target) {
             return complain(fmt::format("umount: the daemon of {} is still writing back after ten minutes", mounted->source));
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
+    // The daemon writes the counters last, and takes its mark out of them when all is closed.
+    if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
+        return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say why, the next mount recovers",
+                                    mounted->source, failure_log_path(mounted->source)));
     return exit_done;
 }
 
