@@ -68,7 +68,8 @@ struct NandOpEvent {
     NandPhases phases{};
 };
 
-/// One collection of one victim block. Level all. Its id is the parent of its copies and erase.
+/// One collection of one victim block, or one merge of a logical block (then the victim is the first block that it frees). Told also when it was given up after
+/// it had copied, and for copies that block_map makes before a write. Level all. Its id is the parent of its copies and erases.
 struct GcJobEvent {
     EventId id = no_event;
     SimTime start;

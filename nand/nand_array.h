@@ -143,7 +143,7 @@ public:
 
     /// Fails with erased_page or uncorrectable as the cells say; a torn page fails. Returns when the data are out of the chip.
     [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, SimTime now, Origin origin);
-    /// Independent reads issued together; multi-plane where neighbours allow it. The first failure is returned after all were issued.
+    /// Independent reads issued together, each a command of its own. The first failure is returned after all were issued.
     [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, SimTime now, Origin origin);
     /// Reads the OOB only: command, tR, transfer of the spare bytes.
     [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);

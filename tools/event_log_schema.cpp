@@ -110,7 +110,7 @@ CREATE TABLE nand_op(
   bus_out_ns INTEGER NOT NULL
 ) STRICT;
 
--- level all: the collection of one victim block; parent of its copies and its erase
+-- level all: the collection of one victim block, or the merge of a logical block; parent of its copies and its erases
 CREATE TABLE gc_job(
   id INTEGER PRIMARY KEY,
   ts_ns INTEGER NOT NULL,

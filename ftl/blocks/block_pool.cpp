@@ -45,14 +45,14 @@ void BlockPool::bring_forward(PlaneId plane, SimTime now) {
     });
 }
 
-FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, EventId parent) {
+FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, Origin origin) {
     for (;;) {
         const auto from = choose(plane, now);
         if (!from) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
         bring_forward(*from, now);
         const FreeBlock taken = *free_.take(*from);
         if (taken.erased) return Taken{taken.block, std::max(now, ready_[taken.block.value()])};
-        const auto erased = array_.erase(taken.block, now, {Cause::merge, parent});
+        const auto erased = array_.erase(taken.block, now, origin);
         if (erased) return Taken{taken.block, *erased};
         if (erased.error().kind == NandErrorKind::host_io) {
             free_.add_garbage(taken.block);

@@ -36,7 +36,7 @@ public:
 
     void set_order(TakeOrder order) { order_ = order; }
     /// no_free_block when there is none. Blocks whose erase fails are lost on the way.
-    [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, EventId parent);
+    [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, Origin origin);
     /// Erased at once, or lost when it failed before. Returns the end of the erase.
     [[nodiscard]] FtlResult<SimTime> give_back(BlockId block, SimTime now, Origin origin);
     /// To be lost instead of erased when it is given back.

@@ -117,7 +117,9 @@ private:
         std::uint32_t blocks = 0;    ///< in leaving_blocks_
         std::uint32_t copies = 0;
         SimTime start;
-        EventId id = no_event;
+        EventId id = no_event;       ///< parent of its copies and erases
+        Cause cause = Cause::merge;
+        BlockId victim{0};           ///< for the event: the first block that leaves, else the one that the copies went to
     };
     struct Trim {
         Lpn first{0};
@@ -140,10 +142,12 @@ private:
     FtlError fail(FtlError error);
 
     // merge_ftl_merge.cpp
-    [[nodiscard]] FtlResult<BlockPool::Taken> take_block(PlaneId plane, SimTime now);
+    [[nodiscard]] FtlResult<BlockPool::Taken> take_block(PlaneId plane, SimTime now, Origin origin);
+    [[nodiscard]] Leaving new_job(SimTime now);
+    void tell(const Leaving& job);
     [[nodiscard]] PlaneId plane_for(std::uint32_t turn) const { return spread_[turn % spread_.size()]; }
     [[nodiscard]] bool can_complete(LogSlot slot) const;
-    [[nodiscard]] FtlResult<Copied> copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now);
+    [[nodiscard]] FtlResult<Copied> copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<bool> complete(LogSlot slot, SimTime now, Leaving& leaving);
     [[nodiscard]] FtlResult<void> gather(LogicalBlock home, SimTime now, Leaving& leaving);
     void install(LogicalBlock home, std::optional<BlockId> target, Leaving& leaving);

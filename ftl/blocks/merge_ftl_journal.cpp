@@ -62,7 +62,7 @@ FtlResult<void> MergeFtl::free_left(std::size_t merges, SimTime now) {
         bytes += leaving_[i].bytes;
         for (std::uint32_t b = 0; b < leaving_[i].blocks; ++b) {
             const BlockId block = leaving_blocks_[blocks++];
-            const auto erased = pool_.give_back(block, now, {Cause::merge, leaving_[i].id});
+            const auto erased = pool_.give_back(block, now, {leaving_[i].cause, leaving_[i].id});
             if (!erased) return std::unexpected(broken(erased.error()));
             role_[block.value()] = pool_.is_failing(block) ? Role::lost : Role::free;
         }

@@ -11,7 +11,7 @@ std::uint32_t MergeFtl::max_logs() const {
     return good > kept ? std::min({config_.log_blocks, good - kept, log_limit_}) : 0;
 }
 
-FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
+FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now, Origin origin) {
     constexpr std::uint32_t low = 2;
     if (pool_.free_blocks() <= low && !leaving_.empty() && leaving_.front().ready <= now) {
         if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(committed.error());
@@ -19,14 +19,14 @@ FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now) {
     if ((pool_.free_blocks() < low && !leaving_.empty()) || leaving_.size() >= config_.most_leaving) {
         if (auto committed = commit(Commit::everything, now); !committed) return std::unexpected(committed.error());
     }
-    const auto taken = pool_.take(plane, now, no_event);
+    const auto taken = pool_.take(plane, now, origin);
     if (!taken) return taken;
     if (max_logs() < config_.least_logs) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}); // G4: too many were lost on the way
     return taken;
 }
 
 FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime now) {
-    const auto taken = take_block(plane_for(home ? home->value() : turn_++), now);
+    const auto taken = take_block(plane_for(home ? home->value() : turn_++), now, {copying_for_, no_event});
     if (!taken) return std::unexpected(taken.error());
     const LogSlot slot = logs_.open(taken->block, home);
     role_[taken->block.value()] = Role::log;
@@ -46,7 +46,7 @@ bool MergeFtl::can_complete(LogSlot slot) const {
 }
 
 FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, MergeTarget target) {
-    Leaving leaving{.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id()};
+    Leaving leaving = new_job(now);
     const std::uint32_t all = map_.pages_per_block();
     const auto slot = logs_.of_home(home);
     if (map_.next_mapped(home, 0) == all) {
@@ -72,7 +72,7 @@ FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, MergeTarget targ
 FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) {
     LogBlock& log = logs_.at(slot);
     const LogicalBlock home = *log.home;
-    const auto copied = copy_mapped(home, log.block, log.next, map_.pages_per_block(), std::max(now, log.last_end));
+    const auto copied = copy_mapped(home, log.block, log.next, map_.pages_per_block(), std::max(now, log.last_end), {leaving.cause, leaving.id});
     if (!copied) return std::unexpected(copied.error());
     if (copied->target_failed) {
         log.sealed = true;
@@ -89,14 +89,14 @@ FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) 
 /// Full merge.
 FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leaving) {
     for (;;) {
-        const auto taken = take_block(plane_for(home.value()), now);
+        const auto taken = take_block(plane_for(home.value()), now, {leaving.cause, leaving.id});
         if (!taken) return std::unexpected(taken.error());
-        const auto copied = copy_mapped(home, taken->block, 0, map_.pages_per_block(), taken->ready);
+        const auto copied = copy_mapped(home, taken->block, 0, map_.pages_per_block(), taken->ready, {leaving.cause, leaving.id});
         if (!copied) return std::unexpected(copied.error());
         if (copied->target_failed) { // nothing names it: lost at once, the sources are as they were
             pool_.set_failing(taken->block);
             role_[taken->block.value()] = Role::lost;
-            if (auto lost = pool_.give_back(taken->block, copied->end, {Cause::merge, leaving.id}); !lost) return std::unexpected(lost.error());
+            if (auto lost = pool_.give_back(taken->block, copied->end, {leaving.cause, leaving.id}); !lost) return std::unexpected(lost.error());
             continue;
         }
         leaving.ready = std::max(leaving.ready, copied->end);
@@ -109,7 +109,8 @@ FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leavin
 
 /// In page order, one after the other: the controller has one page of room. A page that cannot be read is skipped: it stays mapped, reads of it go on
 /// failing, and nothing else does.
-FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now) {
+FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now,
+                                                  Origin origin) {
     Copied done{now, 0, false};
     for (std::uint32_t o = map_.next_mapped(home, from); o < until;) {
         // Neighbours that lie side by side are one run.
@@ -117,7 +118,7 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
         std::uint32_t next = map_.next_mapped(home, o + 1);
         std::uint32_t pages = 1;
         for (; next == o + pages && next < until && *locate(map_.page_of(home, next)) == Ppn{source.value() + pages}; ++pages) next = map_.next_mapped(home, next + 1);
-        const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, {copying_for_, no_event});
+        const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, origin);
         done.end = run.done;
         done.copies += run.pages;
         if (!run.failed) {
@@ -139,8 +140,13 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
 
 FtlResult<bool> MergeFtl::fill_in_place(LogSlot slot, std::uint32_t from, std::uint32_t to, SimTime now) {
     LogBlock& log = logs_.at(slot);
-    const auto copied = copy_mapped(*log.home, log.block, from, to, std::max({now, log.ready, log.last_end}));
+    Leaving job = new_job(now); // of which nothing leaves
+    const auto copied = copy_mapped(*log.home, log.block, from, to, std::max({now, log.ready, log.last_end}), {job.cause, job.id});
     if (!copied) return std::unexpected(copied.error());
+    job.ready = copied->end;
+    job.copies = copied->copies;
+    job.victim = log.block;
+    tell(job);
     if (copied->target_failed) {
         log.sealed = true;
         pool_.set_failing(log.block);
@@ -162,6 +168,7 @@ void MergeFtl::install(LogicalBlock home, std::optional<BlockId> target, Leaving
     }
     map_.set_data_block(home, target);
     if (target) {
+        leaving.victim = *target;
         role_[target->value()] = Role::data;
         owner_[target->value()] = home.value();
     }
@@ -183,15 +190,24 @@ void MergeFtl::close_log(LogSlot slot, Leaving& leaving) {
 void MergeFtl::leave(BlockId block, Leaving& leaving) {
     role_[block.value()] = Role::leaving;
     leaving_blocks_.push_back(block);
+    if (leaving.blocks == 0) leaving.victim = block;
     ++leaving.blocks;
 }
 
 void MergeFtl::push(Leaving leaving) {
     leaving.bytes = changes_.size() - leaving_bytes_;
     leaving_bytes_ = changes_.size();
-    if (events_.wants(EventLevel::all) && leaving.blocks != 0)
-        events_.on(GcJobEvent{leaving.id, leaving.start, leaving.ready, GroupId{0}, leaving_blocks_.back(), leaving.copies, Cause::merge});
+    tell(leaving);
     leaving_.push_back(leaving);
+}
+
+MergeFtl::Leaving MergeFtl::new_job(SimTime now) {
+    return {.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id(), .cause = copying_for_};
+}
+
+void MergeFtl::tell(const Leaving& job) {
+    if (job.blocks + job.copies == 0 || !events_.wants(EventLevel::all)) return;
+    events_.on(GcJobEvent{job.id, job.start, job.ready, GroupId{0}, job.victim, job.copies, job.cause});
 }
 
 FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
@@ -217,7 +233,7 @@ FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
     ++counters_.gc_jobs;
     if (const auto home = logs_.at(slot).home) return merge(*home, now);
     if (auto merged = merge_homes_of(slot, now); !merged) return merged;
-    Leaving leaving{.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id()};
+    Leaving leaving = new_job(now);
     close_log(slot, leaving);
     push(leaving);
     return {};

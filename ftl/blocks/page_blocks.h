@@ -185,6 +185,7 @@ private:
     [[nodiscard]] FtlResult<SimTime> finish_job(Group& group, Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop_job(Job& job);
+    void tell(const Job& job, SimTime end);
     [[nodiscard]] FtlResult<SimTime> collect_now(Group& group, BlockId victim, bool retire, SimTime now);
     SimTime idle_group(Group& group, SimTime now);
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[frontier_of_[victim.value()]].copies_keep_free; }

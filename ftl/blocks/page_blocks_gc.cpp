@@ -42,6 +42,7 @@ void PageBlocks::start_job(Job& job, BlockId victim, bool retire, SimTime now) {
 /// The collection is given up; the victim stays as it is.
 void PageBlocks::drop_job(Job& job) {
     const BlockId victim = *job.victim;
+    if (job.copied != 0) tell(job, job.last_end);
     job.victim.reset();
     if (pinned_[victim.value()] == 0) full_of(victim).add(victim, valid_.count(victim));
 }
@@ -127,14 +128,20 @@ FtlResult<SimTime> PageBlocks::finish_job(Group& group, Job& job, SimTime now) {
         return std::unexpected(forgotten.error());
     }
     const auto done = give_back(job, *forgotten);
+    if (done) tell(job, *done);
     job.victim.reset();
     if (!done) return done;
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth keeping (DESIGN-pages.md, "Reserve").
     OpenSuperblock& open = group.frontiers[frontier_of_[victim.value()]].open;
     open.ready = std::max(open.ready, *forgotten);
     ++gc_jobs_;
-    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{job.id, job.start, *done, GroupId{group.die.value()}, victim, job.copied, job.cause});
     return done;
+}
+
+/// One that was given up is told, too, if it has copied: its copies name it.
+void PageBlocks::tell(const Job& job, SimTime end) {
+    if (!events_.wants(EventLevel::all)) return;
+    events_.on(GcJobEvent{job.id, job.start, end, GroupId{group_of(*job.victim)}, *job.victim, job.copied, job.cause});
 }
 
 FtlResult<SimTime> PageBlocks::give_back(Job& job, SimTime forgotten) {

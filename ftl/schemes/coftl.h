@@ -167,7 +167,7 @@ private:
     FtlResult<SimTime> reclaim(std::uint32_t vb, SimTime now, Cause cause);
     FtlResult<SimTime> level_wear(SimTime now);
     FtlResult<SimTime> make_free(SimTime now);
-    FtlResult<SimTime> release(std::span<const std::uint32_t> sets, SimTime now, Cause cause);
+    FtlResult<SimTime> release(std::span<const std::uint32_t> sets, SimTime now, Origin origin);
     FtlResult<SimTime> write_version(SimTime now, bool clean);
     FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
     FtlResult<SimTime> drop_chain(std::uint32_t vb, SimTime now, Cause cause);

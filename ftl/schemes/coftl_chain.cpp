@@ -217,7 +217,7 @@ FtlResult<SimTime> Coftl::merge(std::uint32_t vb, std::uint32_t table, SimTime n
         }
         if (!*copied) {
             gone_.assign(1, *set);
-            const auto lost = release(gone_, done, cause);
+            const auto lost = release(gone_, done, origin);
             if (!lost) return lost;
             if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn_of(vb, 0), done});
             continue;
@@ -237,7 +237,7 @@ FtlResult<SimTime> Coftl::merge(std::uint32_t vb, std::uint32_t table, SimTime n
         counters_.gc_page_copies += std::uint64_t{valid} * config_.width;
         const BlockId first_old = sets_.block(SetId{gone_.front()}, 0);
         const SimTime start = now;
-        const auto released = release(gone_, done, cause);
+        const auto released = release(gone_, done, origin);
         if (!released) return released;
         if (events_.wants(EventLevel::all))
             events_.on(GcJobEvent{origin.parent, start, *released, GroupId{0}, first_old, valid, cause});

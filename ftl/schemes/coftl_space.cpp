@@ -50,7 +50,7 @@ void Coftl::lose(std::uint32_t set) {
 }
 
 /// Sets that nobody needs any more, `now` being when that is durable: erased, and last in the queue.
-FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime now, Cause cause) {
+FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime now, Origin origin) {
     SimTime done = now;
     for (const std::uint32_t set : sets) {
         bool bad = false;
@@ -63,7 +63,7 @@ FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime n
         }
         for (const BlockId block : sets_.blocks(SetId{set})) {
             if (bad) break;
-            const auto erased = array_.erase(block, now, {cause, no_event});
+            const auto erased = array_.erase(block, now, origin);
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
@@ -217,7 +217,11 @@ FtlResult<SimTime> Coftl::drop_chain(std::uint32_t vb, SimTime now, Cause cause)
     detach(vb, sets);
     const auto durable = log_trims(record, now, {Cause::map, no_event});
     if (!durable) return durable;
-    if (const auto released = release(sets, *durable, cause); !released) return released;
+    const Origin origin{cause, events_.next_id()};
+    const auto released = release(sets, *durable, origin);
+    if (!released) return released;
+    if (events_.wants(EventLevel::all))
+        events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(SetId{sets.front()}, 0), 0, cause});
     return durable;
 }
 
@@ -241,7 +245,7 @@ FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
     if (record.drops.empty() && record.statements.empty()) return now;
     const auto durable = log_trims(record, now, origin);
     if (!durable) return durable;
-    if (const auto released = release(sets, *durable, Cause::gc); !released) return released;
+    if (const auto released = release(sets, *durable, {Cause::gc, origin.parent}); !released) return released;
     return durable;
 }
 
