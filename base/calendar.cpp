@@ -36,18 +36,98 @@ void Calendar::take(SimTime start, Duration length) {
     ensure(length > Duration{0}, "N3: a reservation has a length");
     const Slot slot{start, start + length};
     if (start >= last_end_) {
-        if (head_ < slots_.size() && start - last_end_ < shortest_) {
-            slots_.back().end = slot.end;
-        } else {
-            slots_.push_back(slot);
-        }
-        last_end_ = slot.end;
+        append(slot);
     } else {
         const std::size_t at = first_ending_after(start);
         ensure(at == slots_.size() || slots_[at].start >= slot.end, "N3: the resource is free for the whole phase");
         insert(at, slot);
     }
     busy_ += length;
+}
+
+/// Behind everything reserved.
+void Calendar::append(Slot slot) {
+    if (head_ < slots_.size() && slot.start - last_end_ < shortest_) {
+        slots_.back().end = slot.end;
+    } else {
+        slots_.push_back(slot);
+    }
+    last_end_ = slot.end;
+}
+
+/// The steps whose slots would be forgotten by the end of the run become one slot at once, with everything before them.
+void Calendar::take_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) {
+    const Phase& first = phases.front();
+    const Phase& last = phases.back();
+    ensure(start + first.offset >= last_end_, "N3: a run comes behind everything reserved");
+    ensure(step >= last.offset + last.length - first.offset, "N3: the steps of a run do not overlap");
+    std::size_t slots = 1;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        busy_ += static_cast<std::int64_t>(count) * phases[i].length;
+        if (i > 0 && phases[i].offset - (phases[i - 1].offset + phases[i - 1].length) >= shortest_) ++slots;
+    }
+    const bool parted = step + first.offset - (last.offset + last.length) >= shortest_;
+    const auto kept = static_cast<std::uint32_t>(max_live / slots + 3);
+    std::uint32_t at = 0;
+    if (!parted && slots == 1) { // one reservation from beginning to end
+        append({start + first.offset, start + (count - 1) * step + last.offset + last.length});
+        if (count > 1 || phases.size() > 1) forget_oldest();
+        at = count;
+    } else if (parted && count > kept) {
+        at = count - kept;
+        const Slot forgotten{head_ < slots_.size() ? slots_[head_].start : start + first.offset, start + (at - 1) * step + last.offset + last.length};
+        slots_.clear();
+        head_ = 0;
+        append(forgotten);
+    }
+    for (; at < count; ++at) {
+        for (const Phase& phase : phases) {
+            if (phase.settles) forget_oldest();
+            const SimTime begin = start + at * step + phase.offset;
+            append({begin, begin + phase.length});
+        }
+    }
+    drop_dead();
+}
+
+/// A gap is forgotten when as many reservations as settle() keeps lie behind it.
+std::uint32_t Calendar::steps_free(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) const {
+    std::size_t next = first_ending_after(start);
+    if (slots_.size() - next >= max_live) return 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (const Phase& phase : phases) {
+            const SimTime begin = start + i * step + phase.offset;
+            while (next < slots_.size() && slots_[next].end <= begin) ++next;
+            if (next == slots_.size()) return count;
+            if (slots_[next].start < begin + phase.length) return i;
+        }
+    }
+    return count;
+}
+
+/// One pass: what was reserved behind `start` is laid aside and comes back between the phases.
+void Calendar::weave_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases, std::vector<Slot>& scratch) {
+    const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(start));
+    scratch.assign(first, slots_.end());
+    slots_.erase(first, slots_.end());
+    ensure(scratch.size() < max_live, "steps_free() said so");
+    std::size_t next = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (const Phase& phase : phases) {
+            if (phase.settles) forget_oldest(scratch.size() - next);
+            Slot slot{start + i * step + phase.offset, start + i * step + phase.offset + phase.length};
+            for (; next < scratch.size() && scratch[next].end <= slot.start; ++next) slots_.push_back(scratch[next]);
+            ensure(next == scratch.size() || scratch[next].start >= slot.end, "N3: the resource is free for the whole phase");
+            busy_ += phase.length;
+            const bool joins_after = next < scratch.size() && scratch[next].start - slot.end < shortest_;
+            if (joins_after) slot.end = scratch[next++].end;
+            if (slots_.size() > head_ && slot.start - slots_.back().end < shortest_) slots_.back().end = slot.end;
+            else slots_.push_back(slot);
+            last_end_ = std::max(last_end_, slot.end);
+        }
+    }
+    slots_.insert(slots_.end(), scratch.begin() + static_cast<std::ptrdiff_t>(next), scratch.end());
+    drop_dead();
 }
 
 /// Puts `slot` before slots_[at], joined with neighbours that touch or leave a gap nobody can use.
@@ -71,10 +151,19 @@ void Calendar::insert(std::size_t at, Slot slot) {
 
 void Calendar::drop_past(SimTime now) {
     while (head_ < slots_.size() && slots_[head_].end <= now) ++head_;
-    while (slots_.size() - head_ > max_live) {
+    forget_oldest();
+    drop_dead();
+}
+
+/// `behind`: reservations that are kept elsewhere for a moment.
+void Calendar::forget_oldest(std::size_t behind) {
+    while (slots_.size() - head_ + behind > max_live) {
         slots_[head_ + 1].start = slots_[head_].start;
         ++head_;
     }
+}
+
+void Calendar::drop_dead() {
     if (head_ == slots_.size()) {
         slots_.clear();
         head_ = 0;

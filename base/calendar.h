@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/sim_time.h"
@@ -35,6 +37,19 @@ public:
     Slot reserve(SimTime from, Duration length);
     /// Takes exactly [start, start + length); ContractViolation when it is not free.
     void take(SimTime start, Duration length);
+    /// One of the phases that repeat with every step of a run.
+    struct Phase {
+        Duration offset; ///< into the step
+        Duration length;
+        bool settles = true; ///< it begins an operation: settle() comes before it
+    };
+    /// take() of these phases, `count` times, a step apart, behind everything reserved; with the settle() of each operation in between, at the time of the
+    /// last one. Costs no more than max_live of them.
+    void take_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases);
+    /// How many whole steps of such a run, `count` at most, are free from `start` on; 0 also where settle() between them might forget gaps they need.
+    [[nodiscard]] std::uint32_t steps_free(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) const;
+    /// take_run() among what is reserved, of steps that are free. `scratch` is for its use.
+    void weave_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases, std::vector<Slot>& scratch);
     [[nodiscard]] SimTime free_at() const { return last_end_; } ///< end of the last reservation, sim_start when none
     [[nodiscard]] Duration busy() const { return busy_; }       ///< total reserved, ever
     void settle(SimTime now) {
@@ -46,6 +61,9 @@ public:
 private:
     [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length) const;
     void drop_past(SimTime now);
+    void append(Slot slot);
+    void forget_oldest(std::size_t behind = 0);
+    void drop_dead();
     [[nodiscard]] std::size_t first_ending_after(SimTime time) const;
     void insert(std::size_t at, Slot slot);
 

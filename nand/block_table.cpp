@@ -84,17 +84,13 @@ void BlockTable::note_program(BlockId block, std::uint32_t page, SimTime end, bo
     recent.end[slot] = end;
 }
 
-void BlockTable::note_programs(BlockId block, std::uint32_t page, std::uint32_t count, SimTime end, Duration step) {
-    if (count > Recent::size) { // the older ones would be forgotten at once
-        const std::uint32_t skipped = count - Recent::size;
-        Block& known = blocks_[block.value()];
-        if (page != known.write_pointer) known.all_programmed = false;
-        known.write_pointer = page + skipped;
-        page += skipped;
-        count -= skipped;
-        end += skipped * step;
-    }
-    for (std::uint32_t i = 0; i < count; ++i, end += step) note_program(block, page + i, end, false);
+void BlockTable::note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends) {
+    Block& known = blocks_[block.value()];
+    if (page != known.write_pointer) known.all_programmed = false;
+    // The ends of those further back would be forgotten at once.
+    const std::uint32_t skipped = count - std::min(count, recent_programs);
+    known.write_pointer = page + skipped;
+    for (std::uint32_t i = skipped; i < count; ++i) note_program(block, page + i, ends[i % recent_programs], false);
 }
 
 void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <expected>
+#include <span>
 #include <vector>
 
 #include "base/sim_time.h"
@@ -59,8 +60,10 @@ public:
         known.idle_at = std::max(known.idle_at, end);
     }
     void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
-    /// As many note_program() of pages in a row, the first from `page` and `end` on, the others a step apart.
-    void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, SimTime end, Duration step);
+    /// Of so many programs of a plane the ends are known one by one.
+    static constexpr std::uint32_t recent_programs = 8; ///< a power of two
+    /// note_program() of `count` pages in a row from `page` on, the last of which ended at ends[i % recent_programs], i counted from `page`.
+    void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends);
     void note_erase(BlockId block, SimTime end, bool failed);
     void mark_grown_bad(BlockId block);
 
@@ -81,7 +84,7 @@ private:
     };
     /// The last few programs of a plane: a read of one of these pages waits for that program, not for the block's last.
     struct Recent {
-        static constexpr std::uint32_t size = 8; ///< a power of two
+        static constexpr std::uint32_t size = recent_programs;
         std::array<std::uint32_t, size> block{};
         std::array<std::uint32_t, size> page{};
         std::array<SimTime, size> end{};

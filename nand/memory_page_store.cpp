@@ -45,6 +45,13 @@ void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t page
     if (scheme_words != nullptr) scheme_words[page] = oob->scheme_word;
 }
 
+/// With an OOB that parses.
+bool MemoryPageStore::CompactRecords::is_programmed(std::uint32_t page) const {
+    if (page >= filled) return false;
+    const auto tag = std::to_integer<std::uint8_t>(pages[std::size_t{page} * bytes_a_page + tag_at]);
+    return (tag & ((1 << state_bits) - 1)) == std::to_underlying(CellState::programmed) && tag >> state_bits != 0;
+}
+
 StoredOob MemoryPageStore::CompactRecords::get(std::uint32_t page) const {
     if (page >= filled) return {CellState::erased, std::unexpected(OobError::bad_checksum)};
     const std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
@@ -185,6 +192,15 @@ std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, con
     if (payload_ == Payload::keep) return PageStore::write_programmed(page, oob, data_crc);
     compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), CellState::programmed, &oob);
     return {};
+}
+
+std::uint32_t MemoryPageStore::programmed_run(Ppn from, std::uint32_t pages) {
+    if (payload_ == Payload::keep) return PageStore::programmed_run(from, pages);
+    const CompactRecords& records = compact_[geometry_.block_of(from).value()];
+    const std::uint32_t first = geometry_.page_in_block(from);
+    std::uint32_t count = 0;
+    while (count < pages && records.is_programmed(first + count)) ++count;
+    return count;
 }
 
 std::expected<void, HostIoError> MemoryPageStore::copy_programmed(Ppn from, Ppn to, std::uint32_t pages) {

@@ -36,6 +36,7 @@ public:
     [[nodiscard]] std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override;
     [[nodiscard]] std::expected<StoredOob, HostIoError> read_oob(Ppn page) override;
     [[nodiscard]] std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) override;
+    [[nodiscard]] std::uint32_t programmed_run(Ppn from, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override;
     [[nodiscard]] std::expected<void, HostIoError> erase_records(BlockId block) override;
@@ -56,6 +57,7 @@ private:
         static constexpr int state_bits = 3; ///< of the tag
         void set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob);
         [[nodiscard]] StoredOob get(std::uint32_t page) const;
+        [[nodiscard]] bool is_programmed(std::uint32_t page) const;
         /// `count` programmed pages of `from`, which is another block.
         void copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count, std::uint32_t pages_per_block);
         void reach(std::uint32_t page, std::uint32_t pages_per_block);

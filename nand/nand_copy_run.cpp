@@ -1,4 +1,7 @@
 /// Runs of copies: what merges of block-mapping schemes are made of.
+#include <algorithm>
+#include <array>
+
 #include "nand/nand_array_impl.h"
 #include "nand/pair_guard.h"
 
@@ -31,25 +34,27 @@ std::expected<std::uint32_t, NandError> NandArray::Impl::copy_at_once(Ppn from, 
     if (undo_policy != UndoPolicy::none || store.keeps_payload() || faults != nullptr || guard || events.wants(EventLevel::all)) return 0;
     const PageAddress source = address_of(from), target = address_of(to);
     pages = std::min({pages, geometry.pages_per_block() - source.page, geometry.pages_per_block() - target.page});
-    if (pages < 2 || source.block == target.block) return 0;
+    if (source.block == target.block || !scheduler.copies_runs()) return 0;
     for (const BlockId block : {source.block, target.block}) {
         if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), geometry.page_of(block, 0), now));
     }
-    if (!blocks.all_programmed(source.block) || source.page + pages > *blocks.write_pointer(source.block) || blocks.has_weak(target.block)) return 0;
+    const std::uint32_t written = *blocks.write_pointer(source.block);
+    if (blocks.has_weak(target.block) || source.page >= written) return 0;
+    pages = std::min(pages, written - source.page);
+    if (!blocks.all_programmed(source.block)) pages = store.programmed_run(from, pages);
+    if (pages == 0) return 0;
     blocks.check_program(target.block, target.page);
-    // Programs of the source's own, or an erase of the target, that have not ended: their order is the single copy's business.
-    if (blocks.read_ready(source.block, source.page, now) != now || blocks.read_ready(source.block, source.page + pages - 1, now) != now ||
-        blocks.program_ready(target.block, now) != now)
-        return 0;
-    const auto run = scheduler.copy_run(geometry.plane_of(source.block), geometry.plane_of(target.block), pages, now);
-    if (run.pages == 0) return 0;
-    if (auto copied = store.copy_programmed(from, to, run.pages); !copied) return std::unexpected(host_error(copied.error(), to, now));
-    blocks.note_read(source.block, now + (run.pages - 1) * run.step + run.read);
-    blocks.note_programs(target.block, target.page, run.pages, now + run.step, run.step);
-    counters.reads[static_cast<std::size_t>(origin.cause)] += run.pages;
-    counters.programs[static_cast<std::size_t>(origin.cause)] += run.pages;
-    now += run.pages * run.step;
-    return run.pages;
+    // Programs of the source's own that have not ended: their order is the single copy's business.
+    if (blocks.read_ready(source.block, source.page, now) != now || blocks.read_ready(source.block, source.page + pages - 1, now) != now) return 0;
+    std::array<SimTime, BlockTable::recent_programs> ends;
+    const auto run = scheduler.copy_run(geometry.plane_of(source.block), geometry.plane_of(target.block), pages, now, blocks.program_ready(target.block, now), ends);
+    if (auto copied = store.copy_programmed(from, to, pages); !copied) return std::unexpected(host_error(copied.error(), to, now));
+    blocks.note_read(source.block, run.read_end);
+    blocks.note_programs(target.block, target.page, pages, ends);
+    counters.reads[static_cast<std::size_t>(origin.cause)] += pages;
+    counters.programs[static_cast<std::size_t>(origin.cause)] += pages;
+    now = run.end;
+    return pages;
 }
 
 } // namespace flashlab

@@ -14,6 +14,14 @@ std::expected<void, HostIoError> PageStore::write_programmed(Ppn page, const Pag
     return write_record(page, record);
 }
 
+std::uint32_t PageStore::programmed_run(Ppn from, std::uint32_t pages) {
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        const auto known = read_oob(Ppn{from.value() + i});
+        if (!known || known->state != CellState::programmed || !known->oob) return i;
+    }
+    return pages;
+}
+
 std::expected<void, HostIoError> PageStore::copy_programmed(Ppn from, Ppn to, std::uint32_t pages) {
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto record = read_record(Ppn{from.value() + i});

@@ -83,6 +83,8 @@ public:
     [[nodiscard]] virtual std::expected<StoredOob, HostIoError> read_oob(Ppn page);
     /// Record of a page that was programmed well.
     [[nodiscard]] virtual std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc);
+    /// How many pages in a row from here on are programmed, with an OOB that parses; at most `pages`, which lie in one block.
+    [[nodiscard]] virtual std::uint32_t programmed_run(Ppn from, std::uint32_t pages);
     /// The records of pages in a row, all programmed, once more at pages in a row of another block. Without payload.
     [[nodiscard]] virtual std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages);
     /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.

@@ -272,33 +272,6 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
     }
 }
 
-Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from) {
-    const bool plain = !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && timing_.controller_page_read == none &&
-                       timing_.controller_page_program == none;
-    if (!plain) return {};
-    const std::size_t source_lane = lane_of(source), target_lane = lane_of(target);
-    settle_resources(channel_of(source), {&source_lane, 1}, none);
-    settle_resources(channel_of(target), {&target_lane, 1}, none);
-    Calendar& source_bus = buses_[channel_of(source).value()];
-    Calendar& target_bus = buses_[channel_of(target).value()];
-    Calendar& source_cells = cells_[source_lane];
-    Calendar& target_cells = cells_[target_lane];
-    if (std::max({source_bus.free_at(), target_bus.free_at(), source_cells.free_at(), target_cells.free_at()}) > from) return {};
-    const Duration in = timing_.command + whole_page_;
-    const Duration read = timing_.command + timing_.page_read + whole_page_;
-    const CopyRun run{pages, read, read + in + timing_.page_program};
-    for (SimTime at = from; pages > 0; --pages, at += run.step) {
-        const SimTime sense = at + timing_.command;
-        source_bus.take(at, timing_.command);
-        source_bus.take(sense + timing_.page_read, whole_page_);
-        source_cells.take(sense, timing_.page_read + whole_page_);
-        target_bus.take(at + read, in);
-        target_cells.take(at + read, in + timing_.page_program);
-        last_end_ = std::max(last_end_, at + run.step);
-    }
-    return run;
-}
-
 Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
     const ChannelId channel = channel_of(plane);
     const std::size_t lane = lane_of(plane);

@@ -47,11 +47,13 @@ public:
     Reservation erase(PlaneId plane, SimTime from);
     /// Reads of whole pages of one plane, each programmed on another before the next is read: what read() and program() would reserve one by one.
     struct CopyRun {
-        std::uint32_t pages = 0; ///< 0: something is reserved behind `from`, or more than bus and cells is needed: reserve one by one
-        Duration read{0};        ///< a copy begins with it
-        Duration step{0};        ///< a whole copy
+        SimTime read_end;
+        SimTime end;
     };
-    [[nodiscard]] CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from);
+    /// True: bus and cells are all that a copy needs, so that copy_run() may be called.
+    [[nodiscard]] bool copies_runs() const;
+    /// The first program's cells not before `cells_from`. The end of the program of page i goes to ends[i % ends.size()].
+    CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends);
     /// Reads that suspended an erase or a program so far.
     [[nodiscard]] std::uint64_t suspensions() const { return suspensions_; }
 
@@ -94,6 +96,8 @@ private:
         Duration left{0};          ///< of the time given for suspensions
     };
     static constexpr std::size_t windows_a_lane = 4; ///< the last ones reserved
+    struct CopyRoute;
+    CopyRun copy_one(const CopyRoute& route, SimTime from, SimTime cells_from);
     [[nodiscard]] Duration allowance(std::uint32_t suspends) const;
     void open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance);
     /// The window in which this read may suspend, with `earliest` the first instant at which it may sense there; null: none.
@@ -119,6 +123,7 @@ private:
     std::vector<std::size_t> next_window_; ///< by lane
     std::uint64_t suspensions_ = 0;
     std::vector<std::size_t> lanes_; ///< of the operation at hand
+    std::vector<Slot> woven_;        ///< of the run of copies at hand
 };
 
 } // namespace flashlab

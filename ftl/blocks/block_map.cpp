@@ -1,6 +1,9 @@
 #include "ftl/blocks/block_map.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "base/little_endian.h"
 
 namespace flashlab {
 
@@ -35,31 +38,43 @@ std::uint32_t BlockMap::mapped_in(LogicalBlock block, std::uint32_t from, std::u
 }
 
 std::uint32_t BlockMap::next(const std::vector<std::uint64_t>& bits, LogicalBlock block, std::uint32_t from) const {
-    if (from >= pages_per_block_) return pages_per_block_;
+    if (from >= pages_per_block()) return pages_per_block();
     const std::size_t base = std::size_t{block.value()} * words_;
     std::uint32_t w = from / 64;
     std::uint64_t row = bits[base + w] & (~std::uint64_t{0} << (from % 64));
     while (row == 0) {
-        if (++w == words_) return pages_per_block_;
+        if (++w == words_) return pages_per_block();
         row = bits[base + w];
     }
     return w * 64 + static_cast<std::uint32_t>(std::countr_zero(row));
 }
 
+std::uint32_t BlockMap::end_of_data(LogicalBlock block, std::uint32_t from) const {
+    if (from >= pages_per_block()) return pages_per_block();
+    const std::size_t base = std::size_t{block.value()} * words_;
+    const auto others = [&](std::uint32_t w) { return ~mapped_[base + w] | logged_[base + w]; };
+    std::uint32_t w = from / 64;
+    std::uint64_t row = others(w) & (~std::uint64_t{0} << (from % 64));
+    while (row == 0) {
+        if (++w == words_) return pages_per_block();
+        row = others(w);
+    }
+    return std::min(pages_per_block(), w * 64 + static_cast<std::uint32_t>(std::countr_zero(row)));
+}
+
 void BlockMap::store_row(LogicalBlock block, std::span<std::byte> to) const {
     ensure(to.size() == row_bytes(), "a row is as long as every row");
-    for (std::uint32_t b = 0; b < to.size(); ++b)
-        to[b] = static_cast<std::byte>(mapped_[std::size_t{block.value()} * words_ + b / 8] >> (b % 8 * 8));
+    std::memcpy(to.data(), mapped_.data() + std::size_t{block.value()} * words_, to.size()); // little-endian host (little_endian.h)
 }
 
 void BlockMap::load_row(LogicalBlock block, std::span<const std::byte> from) {
     ensure(from.size() == row_bytes(), "a row is as long as every row");
-    ensure(next_logged(block, 0) == pages_per_block_, "a row is loaded before log pages are");
-    mapped_pages_ -= mapped_in(block, 0, pages_per_block_);
+    ensure(next_logged(block, 0) == pages_per_block(), "a row is loaded before log pages are");
+    mapped_pages_ -= mapped_in(block, 0, pages_per_block());
     const std::size_t base = std::size_t{block.value()} * words_;
     std::fill_n(mapped_.begin() + static_cast<std::ptrdiff_t>(base), words_, 0);
     for (std::uint32_t b = 0; b < from.size(); ++b) mapped_[base + b / 8] |= std::uint64_t{std::to_integer<std::uint8_t>(from[b])} << (b % 8 * 8);
-    mapped_pages_ += mapped_in(block, 0, pages_per_block_);
+    mapped_pages_ += mapped_in(block, 0, pages_per_block());
 }
 
 } // namespace flashlab

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/contract.h"
+#include "base/divider.h"
 #include "nand/geometry.h"
 
 namespace flashlab {
@@ -25,11 +26,11 @@ public:
     BlockMap(const Geometry& geometry, std::uint32_t logical_blocks);
 
     [[nodiscard]] std::uint32_t logical_blocks() const { return static_cast<std::uint32_t>(data_.size()); }
-    [[nodiscard]] std::uint32_t pages_per_block() const { return pages_per_block_; }
-    [[nodiscard]] std::uint32_t logical_pages() const { return logical_blocks() * pages_per_block_; }
-    [[nodiscard]] LogicalBlock block_of(Lpn lpn) const { return LogicalBlock{lpn.value() / pages_per_block_}; }
-    [[nodiscard]] std::uint32_t offset_of(Lpn lpn) const { return lpn.value() % pages_per_block_; }
-    [[nodiscard]] Lpn page_of(LogicalBlock block, std::uint32_t offset) const { return Lpn{block.value() * pages_per_block_ + offset}; }
+    [[nodiscard]] std::uint32_t pages_per_block() const { return pages_per_block_.divisor(); }
+    [[nodiscard]] std::uint32_t logical_pages() const { return logical_blocks() * pages_per_block(); }
+    [[nodiscard]] LogicalBlock block_of(Lpn lpn) const { return LogicalBlock{pages_per_block_.divide(lpn.value())}; }
+    [[nodiscard]] std::uint32_t offset_of(Lpn lpn) const { return pages_per_block_.remainder(lpn.value()); }
+    [[nodiscard]] Lpn page_of(LogicalBlock block, std::uint32_t offset) const { return Lpn{block.value() * pages_per_block() + offset}; }
 
     [[nodiscard]] std::optional<BlockId> data_block(LogicalBlock block) const {
         const std::uint32_t entry = data_[block.value()];
@@ -51,22 +52,24 @@ public:
     /// First mapped (logged) offset at or after `from`; pages_per_block() when there is none.
     [[nodiscard]] std::uint32_t next_mapped(LogicalBlock block, std::uint32_t from) const { return next(mapped_, block, from); }
     [[nodiscard]] std::uint32_t next_logged(LogicalBlock block, std::uint32_t from) const { return next(logged_, block, from); }
+    /// First offset at or after `from` whose newest version is not in the data block.
+    [[nodiscard]] std::uint32_t end_of_data(LogicalBlock block, std::uint32_t from) const;
 
     /// A row of mapped bits as bytes, bit i % 8 of byte i / 8 for page i: what journal and checkpoint keep.
-    [[nodiscard]] std::uint32_t row_bytes() const { return (pages_per_block_ + 7) / 8; }
+    [[nodiscard]] std::uint32_t row_bytes() const { return (pages_per_block() + 7) / 8; }
     void store_row(LogicalBlock block, std::span<std::byte> to) const;
     /// Nothing of the block may be logged.
     void load_row(LogicalBlock block, std::span<const std::byte> from);
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
-    [[nodiscard]] std::size_t index(Lpn lpn) const { return std::size_t{lpn.value() / pages_per_block_} * words_ + (lpn.value() % pages_per_block_) / 64; }
-    [[nodiscard]] std::uint64_t bit(Lpn lpn) const { return std::uint64_t{1} << (lpn.value() % pages_per_block_ % 64); }
+    [[nodiscard]] std::size_t index(Lpn lpn) const { return std::size_t{block_of(lpn).value()} * words_ + offset_of(lpn) / 64; }
+    [[nodiscard]] std::uint64_t bit(Lpn lpn) const { return std::uint64_t{1} << (offset_of(lpn) % 64); }
     [[nodiscard]] bool test(const std::vector<std::uint64_t>& bits, Lpn lpn) const { return (bits[index(lpn)] & bit(lpn)) != 0; }
     [[nodiscard]] std::uint64_t& word(std::vector<std::uint64_t>& bits, Lpn lpn) { return bits[index(lpn)]; }
     [[nodiscard]] std::uint32_t next(const std::vector<std::uint64_t>& bits, LogicalBlock block, std::uint32_t from) const;
 
-    std::uint32_t pages_per_block_;
+    Divider pages_per_block_;
     std::uint32_t words_; ///< of a row
     std::vector<std::uint32_t> data_;
     std::vector<std::uint64_t> mapped_;

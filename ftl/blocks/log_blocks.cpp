@@ -90,7 +90,7 @@ void LogBlocks::unlink(LogSlot slot) {
 std::optional<LogBlocks::Page> LogBlocks::find(Lpn lpn) const {
     const auto found = pages_.find(lpn);
     if (!found) return std::nullopt;
-    return Page{*found / map_.pages_per_block(), *found % map_.pages_per_block()};
+    return Page{map_.block_of(Lpn{*found}).value(), map_.offset_of(Lpn{*found})}; // slots are as long as blocks
 }
 
 void LogBlocks::put(Lpn lpn, LogSlot slot, std::uint32_t page) {
@@ -103,11 +103,9 @@ void LogBlocks::put(Lpn lpn, LogSlot slot, std::uint32_t page) {
 }
 
 void LogBlocks::drop(Lpn lpn) {
-    const auto found = pages_.find(lpn);
-    ensure(found.has_value(), "only a logged page is dropped");
-    pages_.remove(lpn);
-    lpns_[*found] = none;
-    --logs_[*found / map_.pages_per_block()].live;
+    const std::uint32_t at = pages_.remove(lpn);
+    lpns_[at] = none;
+    --logs_[map_.block_of(Lpn{at}).value()].live;
 }
 
 std::optional<Lpn> LogBlocks::live_page(LogSlot slot, std::uint32_t page) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/sim_time.h"
@@ -70,8 +71,14 @@ public:
     /// What page `page` of the log block is the newest version of.
     [[nodiscard]] std::optional<Lpn> live_page(LogSlot slot, std::uint32_t page) const;
 
+    /// The same of all its pages at once; no_lpn where there is nothing.
+    static constexpr std::uint32_t no_lpn = 0xffff'ffff;
+    [[nodiscard]] std::span<const std::uint32_t> live_pages(LogSlot slot) const {
+        return std::span{lpns_}.subspan(std::size_t{slot} * map_.pages_per_block(), map_.pages_per_block());
+    }
+
 private:
-    static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::uint32_t none = no_lpn;
     struct Order {
         LogSlot oldest = none;
         LogSlot newest = none;

@@ -35,12 +35,14 @@ public:
         slots_[at] = {lpn.value(), page};
         ++size_;
     }
-    void remove(Lpn lpn) {
+    /// Returns where it was.
+    std::uint32_t remove(Lpn lpn) {
         std::size_t gap = start(lpn);
         while (slots_[gap].lpn != lpn.value() || slots_[gap].page == none) {
             ensure(slots_[gap].page != none, "only a logged page is removed");
             gap = (gap + 1) & mask_;
         }
+        const std::uint32_t page = slots_[gap].page;
         for (std::size_t at = (gap + 1) & mask_; slots_[at].page != none; at = (at + 1) & mask_) {
             const std::size_t home = start(Lpn{slots_[at].lpn});
             if (((at - home) & mask_) < ((at - gap) & mask_)) continue; // its own place lies after the gap
@@ -49,6 +51,7 @@ public:
         }
         slots_[gap].page = none;
         --size_;
+        return page;
     }
     [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -115,9 +115,11 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
     for (std::uint32_t o = map_.next_mapped(home, from); o < until;) {
         // Neighbours that lie side by side are one run.
         const Ppn source = *locate(map_.page_of(home, o));
-        std::uint32_t next = map_.next_mapped(home, o + 1);
-        std::uint32_t pages = 1;
-        for (; next == o + pages && next < until && *locate(map_.page_of(home, next)) == Ppn{source.value() + pages}; ++pages) next = map_.next_mapped(home, next + 1);
+        std::uint32_t next = std::min(map_.end_of_data(home, o), until);
+        if (next == o)
+            for (++next; next < until && map_.is_logged(map_.page_of(home, next)) && *locate(map_.page_of(home, next)) == Ppn{source.value() + next - o};) ++next;
+        const std::uint32_t pages = next - o;
+        next = map_.next_mapped(home, next);
         const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, origin);
         done.end = run.done;
         done.copies += run.pages;

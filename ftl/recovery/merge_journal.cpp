@@ -155,7 +155,8 @@ void encode_merge_checkpoint(std::vector<std::byte>& to, const MergeLimits& limi
             put_optional(writer, log.home);
             writer.u32(log.next);
             writer.u32((log.in_place ? flag_in_place : 0) | (log.sealed ? flag_sealed : 0));
-            for (std::uint32_t p = 0; p < limits.pages_per_block; ++p) put_optional(writer, logs.live_page(*slot, p));
+            static_assert(LogBlocks::no_lpn + 1 == 0, "none is written as 0, a page as one more than its number");
+            for (const std::uint32_t lpn : logs.live_pages(*slot)) writer.u32(lpn + 1);
         }
     }
     ensure(writer.full(), "a checkpoint's fields and its size agree");

@@ -100,3 +100,98 @@ TEST_CASE("a phase of no length fits anywhere and takes nothing", "[base]") {
     CHECK_NOTHROW(calendar.take(at(15), Duration{0}));
     CHECK(calendar.busy() == Duration{10});
 }
+
+TEST_CASE("a run in one go leaves what its phases leave one by one, however long it is and whatever is settled later", "[base]") {
+    const std::uint64_t seed = GENERATE(range(1, 21));
+    CAPTURE(seed);
+    Random random{seed};
+    const Duration shortest{1 + static_cast<std::int64_t>(random.below(20))};
+    Calendar whole{shortest}, single{shortest};
+    std::int64_t now = 0;
+    const auto some = [&](std::uint64_t most) { return Duration{1 + static_cast<std::int64_t>(random.below(most))}; };
+    for (int round = 0; round < 40; ++round) {
+        std::vector<Calendar::Phase> phases;
+        Duration end{0};
+        for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+            const Duration offset = end + (random.chance(1, 3) ? Duration{0} : some(40));
+            phases.push_back({offset, some(30), phases.empty() || random.chance(1, 2)});
+            end = phases.back().offset + phases.back().length;
+        }
+        const Duration step = end - (random.chance(1, 3) ? phases.front().offset : Duration{0}) + (random.chance(1, 3) ? Duration{0} : some(60));
+        const auto count = static_cast<std::uint32_t>(1 + random.below(random.chance(1, 2) ? 5 : 300));
+        const SimTime start = std::max(whole.free_at(), at(now)) + (random.chance(1, 3) ? Duration{0} : some(100));
+        whole.settle(at(now));
+        whole.take_run(start, step, count, phases);
+        for (std::uint32_t i = 0; i < count; ++i)
+            for (const Calendar::Phase& phase : phases) {
+                if (phase.settles) single.settle(at(now));
+                single.take(start + i * step + phase.offset, phase.length);
+            }
+        REQUIRE(whole.busy() == single.busy());
+        REQUIRE(whole.free_at() == single.free_at());
+        now += static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(ns_since_start(whole.free_at()) - now) + 50));
+        for (Calendar* calendar : {&whole, &single}) calendar->settle(at(now));
+        for (int probe = 0; probe < 40; ++probe) {
+            const SimTime from = at(now) + some(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now)));
+            const Duration length = shortest + some(50);
+            REQUIRE(whole.earliest(from, length) == single.earliest(from, length));
+        }
+        if (random.chance(1, 2)) {
+            const Duration length = shortest + some(20);
+            REQUIRE(whole.reserve(at(now), length).start == single.reserve(at(now), length).start);
+        }
+    }
+}
+
+TEST_CASE("a run woven into what is reserved leaves what its phases leave one by one", "[base]") {
+    int woven = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        Random random{seed};
+        const Duration shortest{1 + static_cast<std::int64_t>(random.below(20))};
+        Calendar whole{shortest}, single{shortest};
+        std::vector<Slot> scratch;
+        std::int64_t now = 0;
+        const auto some = [&](std::uint64_t most) { return Duration{1 + static_cast<std::int64_t>(random.below(most))}; };
+        const auto a_phase = [&] { return shortest + some(20); };
+        for (int round = 0; round < 300; ++round) {
+            if (random.chance(1, 3)) { // another run, often of the same step
+                const Duration offset = some(60);
+                const auto count = static_cast<std::uint32_t>(1 + random.below(80));
+                const Calendar::Phase phases[] = {{Duration{0}, a_phase()}, {Duration{50} + offset, a_phase()}};
+                const SimTime start = std::max(whole.free_at(), at(now)) + some(40);
+                const Duration own_step{random.chance(2, 3) ? 200 : 160};
+                for (Calendar* calendar : {&whole, &single}) {
+                    calendar->settle(at(now));
+                    calendar->take_run(start, own_step, count, phases);
+                }
+            }
+            const SimTime start = at(now) + some(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now)));
+            std::vector<Calendar::Phase> phases{{Duration{0}, a_phase()}, {Duration{50}, a_phase(), random.chance(1, 2)}};
+            if (random.chance(1, 2)) phases.push_back({phases.back().offset + phases.back().length, a_phase(), true});
+            const Duration step{200};
+            for (Calendar* calendar : {&whole, &single}) calendar->settle(at(now));
+            const std::uint32_t count = whole.steps_free(start, step, static_cast<std::uint32_t>(1 + random.below(100)), phases);
+            if (count != 0) {
+                ++woven;
+                whole.weave_run(start, step, count, phases, scratch);
+                for (std::uint32_t i = 0; i < count; ++i)
+                    for (const Calendar::Phase& phase : phases) {
+                        if (phase.settles) single.settle(at(now));
+                        REQUIRE(single.earliest(start + i * step + phase.offset, phase.length) == start + i * step + phase.offset);
+                        single.take(start + i * step + phase.offset, phase.length);
+                    }
+            }
+            REQUIRE(whole.busy() == single.busy());
+            REQUIRE(whole.free_at() == single.free_at());
+            if (random.chance(1, 4)) now += static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now))));
+            for (Calendar* calendar : {&whole, &single}) calendar->settle(at(now));
+            for (int probe = 0; probe < 40; ++probe) {
+                const SimTime from = at(now) + some(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now)));
+                const Duration length = shortest + some(50);
+                REQUIRE(whole.earliest(from, length) == single.earliest(from, length));
+            }
+        }
+    }
+    CHECK(woven > 500);
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <unordered_map>
 #include <vector>
@@ -26,11 +27,15 @@ public:
         return {};
     }
     std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override {
-        if (std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; })) data_.erase(page.value());
+        const bool zeros = data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
+        if (zeros) data_.erase(page.value());
         else data_[page.value()].assign(data.begin(), data.end());
         return {};
     }
-    void discard_data(Ppn, std::uint32_t) override {}
+    void discard_data(Ppn first, std::uint32_t pages) override {
+        if (data_.empty()) return;
+        for (std::uint32_t i = 0; i < pages; ++i) data_.erase(first.value() + i);
+    }
     std::expected<PageRecord, HostIoError> read_record(Ppn page) override { return records_[page.value()]; }
     std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override {
         records_[page.value()] = record;
