@@ -85,6 +85,16 @@ std::expected<void, std::string> CrashDevice::tear(SimTime at, CutOutcomes& nand
     return {};
 }
 
+void CrashDevice::fade(std::span<const Ppn> unstable) {
+    for (const Ppn page : unstable) {
+        auto record = pages_.read_record(page);
+        if (!record || record->state != CellState::unstable) continue;
+        record->state = CellState::garbage;
+        record->oob.fill(std::byte{0xff});
+        (void)pages_.write_record(page, *record);
+    }
+}
+
 void CrashDevice::append_moments(std::vector<SimTime>& to) const {
     array_->append_moments(to);
     if (pram_) pram_->append_moments(to);

@@ -39,6 +39,8 @@ public:
     [[nodiscard]] std::expected<void, std::string> rewind(SimTime at);
     /// What a cut at `at` leaves of the operations in flight, done to `target`, whose stores are a copy of these.
     [[nodiscard]] std::expected<void, std::string> tear(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram, CrashDevice& target);
+    /// T4: what a cut left readable once is gone with the next one, whether anybody has read it or not. This device is off.
+    void fade(std::span<const Ppn> unstable);
     /// Where what a cut leaves changes: unsorted.
     void append_moments(std::vector<SimTime>& to) const;
     /// Of all that survives a cut; payload of erased pages aside.

@@ -128,9 +128,11 @@ private:
         return from + Duration{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(span) + 1))};
     }
     Checked tear(SimTime at) {
+        const std::vector<Ppn> unstable = outcomes_.left_unstable(); // by the cut before
         outcomes_.begin(at, {}, &random_);
         const auto torn = device_->cut(at, outcomes_, outcomes_);
         if (!torn) return std::unexpected(torn.error());
+        device_->fade(unstable);
         last_ = fmt::format("{}{}-{}", last_.empty() ? "" : last_ + " ", ns_since_start(at), outcomes_.script());
         now_ = at + off_for;
         return {};

@@ -70,7 +70,7 @@ private:
     /// One state; false when nothing deeper is to be tried from it.
     bool judge(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
     [[nodiscard]] std::optional<std::string> recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
-    [[nodiscard]] std::optional<std::string> compare(CrashDevice& device, SimTime now, SimTime cut);
+    [[nodiscard]] std::optional<std::string> compare(std::uint32_t level, SimTime now);
     [[nodiscard]] std::optional<std::string> write_on(CrashDevice& device, SimTime now);
     [[nodiscard]] bool is_new_state();
     [[nodiscard]] bool is_done() const;
@@ -98,6 +98,9 @@ private:
     std::unordered_set<std::uint64_t> seen_; ///< looked up only
     OutcomeCounts uncounted_;
     std::unique_ptr<ScriptedOutcomes> outcomes_;
+    std::vector<std::size_t> shown_; ///< versions read after the recovery from the first cut
+    SimTime seen_by_ = sim_start;    ///< when the host had read them
+    std::vector<Ppn> unstable_[most_cuts]; ///< pages that the cut of that level left readable once
     SimTime opened_[most_cuts + 1];
     std::vector<std::byte> pages_;   ///< the whole device as read
     std::vector<std::byte> scratch_;

@@ -101,6 +101,14 @@ std::optional<std::string> Explorer::request(const WorkloadStep& step, std::uint
         if (done) model_->wrote(Sector{at}, count, now_, *done, durability);
         break;
     }
+    case Kind::read:
+        done = ssd.read(Sector{at}, count, std::span{pages_}.first(std::size_t{count} * sector_bytes), now_);
+        for (std::uint32_t i = 0; done && i < count * sector_bytes / model_->unit_bytes(); ++i) {
+            const std::uint32_t unit = at * sector_bytes / model_->unit_bytes() + i;
+            const auto page = std::span{pages_}.subspan(std::size_t{i} * model_->unit_bytes(), model_->unit_bytes());
+            if (!model_->shows_newest(unit, page)) return "before any cut, " + model_->explain(unit, page, forever);
+        }
+        break;
     case Kind::trim:
     case Kind::trim_sectors:
         done = ssd.trim(Sector{at}, count, now_);
@@ -145,6 +153,8 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
         path_[level] = {at, outcomes_->script()};
         depth_ = level + 1;
         if (!torn) return torn.error();
+        if (level != 0) device.fade(unstable_[level - 1]);
+        unstable_[level] = outcomes_->left_unstable();
         if (limits_ != nullptr && level + 1 < limits_->cuts) torn_fingerprint_ = device.fingerprint();
         const SimTime on = at + off_for;
         opened_[level + 1] = on;
@@ -153,10 +163,10 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
         if (report_ != nullptr) report_->recovery.add(opened->done - on);
         const auto problems = device.ssd().check();
         if (!problems.empty()) return text_of(problems);
-        if (auto wrong = compare(device, opened->done, path_[0].at)) return wrong;
+        if (auto wrong = compare(level, opened->done)) return wrong;
         // T4: what could be read once may be gone by now; nobody may have relied on it.
-        if (outcomes_->left_unstable()) {
-            if (auto wrong = compare(device, opened->done, path_[0].at)) return "read again, " + *wrong;
+        if (!unstable_[level].empty()) {
+            if (auto wrong = compare(level, opened->done)) return "read again, " + *wrong;
         }
         const bool is_last = limits_ == nullptr || level + 1 >= limits_->cuts;
         const std::uint64_t hash = static_cast<std::uint64_t>(ns_since_start(at)) * 0x9e3779b97f4a7c15u;
@@ -167,14 +177,22 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
     return std::nullopt;
 }
 
-std::optional<std::string> Explorer::compare(CrashDevice& device, SimTime now, SimTime cut) {
-    const auto read = device.ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now);
+/// After the first cut a page shows any version that it allows; once the host has seen which, a later cut brings back no other.
+std::optional<std::string> Explorer::compare(std::uint32_t level, SimTime now) {
+    const auto read = devices_[level + 1]->ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now);
     if (!read) return fmt::format("a page cannot be read after recovery: {}", describe(read.error()));
     const std::uint32_t bytes = model_->unit_bytes();
+    const SimTime cut = path_[0].at;
+    const bool was_seen = level != 0 && path_[level].at >= seen_by_;
+    if (level == 0) shown_.assign(model_->units(), 0);
     for (std::uint32_t u = 0; u < model_->units(); ++u) {
         const auto page = std::span<const std::byte>{pages_}.subspan(std::size_t{u} * bytes, bytes);
-        if (!model_->match(u, page, cut)) return model_->explain(u, page, cut);
+        const auto version = model_->match(u, page, cut);
+        if (!version) return model_->explain(u, page, cut);
+        if (was_seen && *version != shown_[u]) return "not what it showed before the last cut: " + model_->explain(u, page, cut);
+        if (level == 0) shown_[u] = *version;
     }
+    if (level == 0) seen_by_ = *read;
     return std::nullopt;
 }
 

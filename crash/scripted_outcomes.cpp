@@ -11,7 +11,7 @@ void ScriptedOutcomes::begin(SimTime at, std::string_view script, Random* draw) 
     draw_ = draw;
     bits_ = Random{static_cast<std::uint64_t>(ns_since_start(at))};
     oob_parses_.reset();
-    left_unstable_ = false;
+    left_unstable_.clear();
 }
 
 std::uint64_t ScriptedOutcomes::combinations(std::uint64_t limit) const {
@@ -45,7 +45,7 @@ std::uint32_t ScriptedOutcomes::choose(std::uint32_t choices) {
     return chosen;
 }
 
-ProgramOutcome ScriptedOutcomes::of_program(Ppn) {
+ProgramOutcome ScriptedOutcomes::of_program(Ppn page) {
     constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn,
                                            ProgramOutcome::prefix_torn, ProgramOutcome::garbage,     ProgramOutcome::unstable,
                                            ProgramOutcome::looks_erased, ProgramOutcome::pair_damaged};
@@ -53,7 +53,7 @@ ProgramOutcome ScriptedOutcomes::of_program(Ppn) {
     const std::uint32_t chosen = choose(damages_pairs_ ? 8 : 7);
     oob_parses_.reset();
     if (chosen == 2 || chosen == 3) oob_parses_ = chosen == 2;
-    left_unstable_ = left_unstable_ || chosen == 5;
+    if (chosen == 5) left_unstable_.push_back(page);
     ++counts_.counts[counted[chosen]];
     return outcomes[chosen];
 }

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/random.h"
 #include "nand/nand_array.h"
@@ -41,8 +42,8 @@ public:
     void begin(SimTime at, std::string_view script, Random* draw);
     /// After a cut: the digits used.
     [[nodiscard]] const std::string& script() const { return digits_; }
-    /// After a cut: some page reads right once.
-    [[nodiscard]] bool left_unstable() const { return left_unstable_; }
+    /// After a cut: the pages that read right once.
+    [[nodiscard]] const std::vector<Ppn>& left_unstable() const { return left_unstable_; }
     /// How many outcomes the operation of digit `index` could have had.
     [[nodiscard]] char choices(std::size_t index) const { return choices_[index]; }
     /// How many scripts there are for this moment, at most `limit`.
@@ -65,7 +66,7 @@ private:
     std::string choices_;
     Random* draw_ = nullptr;
     Random bits_{0};
-    bool left_unstable_ = false;
+    std::vector<Ppn> left_unstable_;
     std::optional<bool> oob_parses_; ///< of a T2 whose first draw comes next
 };
 

@@ -50,12 +50,16 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         g.pages_per_block = 8;
         return c;
     }
+    if (shape == "buffer") {
+        c.dram.write_buffer_bytes = 3 * g.page_bytes;
+        return c;
+    }
     return std::unexpected(fmt::format("there is no tiny device of shape '{}'; there are: {}", shape, fmt::join(tiny_shapes(), ", ")));
 }
 
 } // namespace
 
-std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4"}; }
+std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer"}; }
 
 std::vector<std::string> tiny_devices() {
     std::vector<std::string> names;

@@ -28,8 +28,8 @@ std::expected<std::uint32_t, std::string> take_number(std::string_view& text, st
 std::expected<WorkloadStep, std::string> parse_step(std::string_view whole) {
     WorkloadStep step;
     std::string_view text = whole;
-    if (text.empty() || std::string_view{"wWptqrfiz"}.find(text.front()) == std::string_view::npos)
-        return std::unexpected(fmt::format("step '{}' begins with none of w W p t q r f i z", whole));
+    if (text.empty() || std::string_view{"wWpgtqrfiz"}.find(text.front()) == std::string_view::npos)
+        return std::unexpected(fmt::format("step '{}' begins with none of w W p g t q r f i z", whole));
     step.kind = static_cast<Kind>(text.front());
     text.remove_prefix(1);
     if (has_place(step.kind)) {
@@ -77,9 +77,9 @@ std::string join(const std::vector<WorkloadStep>& steps) {
 
 WorkloadStep random_step(Random& random, std::uint32_t units) {
     constexpr std::pair<Kind, std::uint32_t> weights[] = {{Kind::write, 10}, {Kind::write_fua, 2}, {Kind::write_sectors, 1}, {Kind::trim, 2},
-                                                          {Kind::trim_sectors, 1}, {Kind::flush, 3}, {Kind::idle, 1}};
+                                                          {Kind::trim_sectors, 1}, {Kind::flush, 3}, {Kind::idle, 1}, {Kind::read, 2}};
     WorkloadStep step;
-    std::uint64_t drawn = random.below(20);
+    std::uint64_t drawn = random.below(22);
     for (const auto& [kind, weight] : weights) {
         step.kind = kind;
         if (drawn < weight) break;

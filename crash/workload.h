@@ -3,6 +3,7 @@
 /// Idea       Steps joined by '.'; a '/' parts what only ages the device from what cuts are tried in. A step is a letter, a place, a count and what
 ///            follows:
 ///              w3x2   write units 3 and 4        W3    the same with FUA        p5x3  write sectors 5 to 7 (parts of units)
+///              g3x2   read units, which show the newest version
 ///              t3x2   trim units                 q5x3  trim sectors             r7x20 twenty overwrites of random units, drawn from seed 7
 ///              f      flush                      i     idle time: one tick      z     clean shutdown; the last step, or in the aging part
 ///            The host waits for each answer; "w3+500" sends the next request 500 ns after this one was sent instead.
@@ -22,7 +23,7 @@ namespace flashlab {
 
 struct WorkloadStep {
     enum class Kind : char {
-        write = 'w', write_fua = 'W', write_sectors = 'p', trim = 't', trim_sectors = 'q', overwrites = 'r', flush = 'f', idle = 'i', shut_down = 'z'
+        write = 'w', write_fua = 'W', write_sectors = 'p', read = 'g', trim = 't', trim_sectors = 'q', overwrites = 'r', flush = 'f', idle = 'i', shut_down = 'z'
     };
     Kind kind = Kind::flush;
     std::uint32_t at = 0;    ///< unit, sector, or seed

@@ -78,10 +78,10 @@ NandArray::PairGuard::Done NandArray::PairGuard::before_program(Ppn page, PageKi
         if (known != nullptr && (known->backed_up || known->number >= durable_)) continue;
         const Done copied = back_up(at, *record->oob, now);
         if (!copied && copied.error().kind == NandErrorKind::host_io) return copied;
-        if (!copied) continue; // no room, or no block takes it: in danger, and counted so
-        now = std::max(now, *copied);
-        if (known != nullptr) known->backed_up = true;
-        else open_[block.value()].push_back({earlier, 0, true});
+        if (copied) now = std::max(now, *copied);
+        const bool backed_up = copied.has_value(); // else there is no room, or no block takes it: in danger, and counted so
+        if (known != nullptr) known->backed_up = backed_up;
+        else open_[block.value()].push_back({earlier, 0, backed_up});
     }
     return now;
 }

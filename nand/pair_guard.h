@@ -49,7 +49,7 @@ public:
 private:
     struct Endangered {
         std::uint32_t page;   ///< in its block
-        std::uint64_t number; ///< of its program
+        std::uint64_t number; ///< of its program; 0: before the power came on
         bool backed_up = false;
     };
     struct Die {
@@ -65,8 +65,6 @@ private:
     /// An erased block becomes active; what the fullest-of-dead one still holds moves to it.
     [[nodiscard]] Done open_block(Die& die, SimTime now);
     [[nodiscard]] std::size_t backups_in(BlockId block) const;
-    /// No later program endangers the origin, and it can be read: the backup is worth nothing any more.
-    void forget_complete(BlockId block, std::uint32_t programmed);
     [[nodiscard]] std::uint16_t life_of(BlockId block) const { return static_cast<std::uint16_t>(chips_.blocks.erase_count(block)); }
 
     Impl& chips_;
@@ -74,8 +72,8 @@ private:
     std::vector<Die> dies_;
     std::vector<Backup> backups_;
     std::map<std::uint32_t, std::vector<Endangered>> open_; ///< by block
-    std::uint64_t programs_ = 0;
-    std::uint64_t durable_ = 0;         ///< programs before this number must survive
+    std::uint64_t programs_ = 1; ///< number of the next one
+    std::uint64_t durable_ = 1;         ///< programs before this number must survive
     SimTime needed_until_ = sim_start;  ///< backups that were dropped may be asked for by a cut before then: no backup block is erased earlier
     SimTime unsafe_until_ = sim_start;  ///< the end of the last program that endangers a page without a backup
     std::vector<std::byte> page_;

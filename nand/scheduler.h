@@ -77,7 +77,6 @@ private:
     [[nodiscard]] std::size_t lane_of(PlaneId plane) const { return planes_per_lane_.divide(plane.value()); }
     [[nodiscard]] Calendar& cells_of(PlaneId plane) { return cells_[lane_of(plane)]; }
     [[nodiscard]] const Calendar& cells_of(PlaneId plane) const { return cells_[lane_of(plane)]; }
-    [[nodiscard]] Calendar& register_of(PlaneId plane) { return registers_[lane_of(plane)]; }
     [[nodiscard]] std::span<Calendar> buffers_of(ChannelId channel);
     [[nodiscard]] Duration host_transfer(std::uint32_t bytes) const;
     [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const;

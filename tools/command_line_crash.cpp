@@ -42,14 +42,14 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
                                 "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
                                 "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n"
                                 "  flashlab crash explore --ftl dftl --metadata journal --states 5000\n\n"
-                                "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, p and q\n"
+                                "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, g3x2 reads, p and q\n"
                                 "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
                                 "request 500 ns later instead of waiting for the answer.");
     explore.add_option("--ftl", o.ftl, "Translation layer")->capture_default_str();
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
-    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4; default chip, all of them with --states");
+    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer; default chip, all of them with --states");
     explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
     explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)");
     explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();

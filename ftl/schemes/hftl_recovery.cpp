@@ -99,6 +99,8 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         if (!*lost) winners.push_back(f);
     }
     tables_.begin(done, no_event);
+    // First the ceiling: a page may be newer than the one kept (it was programmed beside the commit that raised it), and once its slot is closed nobody scans it.
+    tables_.set_header(false, blocks_.next_sequence());
     for (const FoundUnit& f : winners) tables_.map(f.lpn, f.unit);
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
         const HftlSlot slot = tables_.slot(s);

@@ -257,3 +257,18 @@ TEST_CASE("a backup outlives the erase of its origin's block: no cut before that
     REQUIRE(again.read(flash.page(origin, 0), at(30'000'000)));
     CHECK(again.data == page_bytes_of(flash.geometry, 1));
 }
+
+TEST_CASE("a page from before the power came on that no block takes a backup of counts as in danger, too", "[nand][pairs]") {
+    Flash flash{guarded()};
+    REQUIRE(flash.program(flash.page(first_free, 0), 1, at(0)));
+    REQUIRE(flash.program(flash.page(first_free, 1), 2, at(0)));
+    Reopened on{flash};
+    for (std::uint32_t b = 0; b < flash.geometry.blocks(); ++b) {
+        if (is_backup_block(flash.config, BlockId{b})) REQUIRE(on.array.mark_bad(BlockId{b}));
+    }
+    const auto data = page_bytes_of(flash.geometry, 3);
+    const PageProgram one{flash.page(first_free, 2), data, PageOob{Lpn{3}, WriteSequence{3}, PageKind::data, 0}};
+    const auto end = on.array.program({&one, 1}, at(1'000'000), {});
+    REQUIRE(end);
+    CHECK(on.array.note_durable(at(1'000'000)) == *end);
+}
