@@ -134,12 +134,12 @@ FtlResult<SimTime> PageBlocks::finish_job(Group& group, Job& job, SimTime now) {
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth keeping (DESIGN-pages.md, "Reserve").
     OpenSuperblock& open = group.frontiers[frontier_of_[victim.value()]].open;
     open.ready = std::max(open.ready, *forgotten);
-    ++gc_jobs_;
     return done;
 }
 
-/// One that was given up is told, too, if it has copied: its copies name it.
+/// Counts the job, too. One that was given up is told if it has copied: its copies name it.
 void PageBlocks::tell(const Job& job, SimTime end) {
+    ++gc_jobs_;
     if (!events_.wants(EventLevel::all)) return;
     events_.on(GcJobEvent{job.id, job.start, end, GroupId{group_of(*job.victim)}, *job.victim, job.copied, job.cause});
 }

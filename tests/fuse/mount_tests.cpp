@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <latch>
 #include <thread>
 
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 
 #include "fs/fuse/control_socket.h"
 #include "fs/fuse/mount_point.h"
-#include "tests/fuse/memory_file_system.h"
+#include "tests/fuse/live_mount.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
@@ -27,78 +26,6 @@ using namespace flashlab::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct RecordedPower final : DevicePower {
-    SimTime settled = sim_start;
-    SimTime reserved_end = sim_start;
-    std::vector<SimTime> cuts;
-    void settle(SimTime now) override { settled = now; }
-    SimTime last_reserved_end() const override { return reserved_end; }
-    CutSummary cut(SimTime at, std::uint64_t) override {
-        cuts.push_back(at);
-        return {.at = at, .operations_undone = 3};
-    }
-};
-
-struct CountedEvents final : EventSink {
-    CountedEvents() : EventSink{EventLevel::requests} {}
-    std::vector<FsOpEvent> seen;
-    void on(const FsOpEvent& event) override { seen.push_back(event); }
-};
-
-bool can_mount() {
-    if (geteuid() == 0 && check_host_fuse()) return true;
-    std::cerr << "not run: needs root and /dev/fuse\n";
-    return false;
-}
-
-/// Mounts in the constructor, unmounts in the destructor.
-class LiveMount {
-public:
-    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}) {
-        char pattern[] = "/tmp/flashlab-mount-XXXXXX";
-        directory = mkdtemp(pattern);
-        std::filesystem::create_directory(directory + "/m");
-        path = directory + "/m";
-        const MountConfig config{.mount_point = path, .device_directory = directory, .control_socket = directory + "/control", .latency = latency,
-                                 .fuse_options = std::move(options)};
-        auto made = Mount::make(fs, power, events, config, [this](std::string_view request) { return answer(request); });
-        if (!made) throw std::runtime_error{made.error()};
-        mount = std::move(*made);
-    }
-    void start() {
-        thread_ = std::thread{[this] { end = mount->run([this] { ready_.count_down(); }); }};
-        ready_.wait();
-    }
-    /// Before this thread looks at what the workers changed, and after it changed what they will look at: the monitor orders both. Without it only the
-    /// kernel does, which ThreadSanitizer cannot see.
-    void meet_workers() { (void)mount->stats(); }
-    MountEnd wait() {
-        if (thread_.joinable()) thread_.join();
-        return end;
-    }
-    ~LiveMount() {
-        mount->stop();
-        wait();
-        mount.reset();
-        std::filesystem::remove_all(directory);
-    }
-    std::string answer(std::string_view request) {
-        if (request == "powercut") return std::to_string(mount->power_cut(1).operations_undone);
-        return "unknown";
-    }
-
-    MemoryFileSystem fs;
-    RecordedPower power;
-    CountedEvents events;
-    std::string directory, path;
-    std::unique_ptr<Mount> mount;
-    MountEnd end = MountEnd::failed;
-
-private:
-    std::latch ready_{1};
-    std::thread thread_;
-};
 
 void write_file(const std::string& path, std::string_view text) {
     std::ofstream{path} << text;
