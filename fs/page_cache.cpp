@@ -20,7 +20,7 @@ void PageCache::grow() {
     const std::size_t first = places_.size();
     if (first == memory_end_) {
         const std::size_t pages = first == 0 ? capacity_ : grown_at_once;
-        memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(pages * page_bytes_));
+        memory_.push_back(page_memory(pages * page_bytes_));
         memory_end_ += pages;
     }
     const std::size_t end = std::min(first + grown_at_once, memory_end_);

@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
+#include "base/page_memory.h"
 #include "fs/inode.h"
 
 namespace flashlab {
@@ -69,7 +69,7 @@ private:
     std::size_t page_bytes_;
     std::size_t capacity_;
     boost::unordered_flat_map<Key, CachePage*, Hash> pages_;
-    std::vector<std::unique_ptr<std::byte[]>> memory_; ///< first that of `capacity` pages, then what goes beyond
+    std::vector<PageMemory> memory_; ///< first that of `capacity` pages, then what goes beyond
     std::size_t memory_end_ = 0;                       ///< places that memory_ has room for
     std::deque<CachePage> places_;
     std::vector<std::uint64_t> free_; ///< a bit a place

@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <utility>
+
+#include "base/page_memory.h"
 
 namespace flashlab {
 
@@ -19,7 +20,7 @@ public:
         std::swap(room_, kept());
         if (room_.bytes >= bytes) return;
         room_.bytes = std::max(bytes, smallest);
-        room_.data = std::make_unique_for_overwrite<std::byte[]>(room_.bytes);
+        room_.data = page_memory(room_.bytes);
     }
     ReadBuffer(ReadBuffer&& other) noexcept : room_{std::exchange(other.room_, Room{})} {}
     ReadBuffer& operator=(ReadBuffer&&) = delete;
@@ -31,7 +32,7 @@ public:
 private:
     static constexpr std::size_t smallest = 128u << 10; ///< the kernel's usual read-ahead
     struct Room {
-        std::unique_ptr<std::byte[]> data;
+        PageMemory data;
         std::size_t bytes = 0;
     };
     static Room& kept() {

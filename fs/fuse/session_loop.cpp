@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 
 #include "fs/fuse/fuse_api.h"
+#include "fs/fuse/request_buffer.h"
 
 namespace flashlab {
 
@@ -43,10 +43,10 @@ void SessionLoop::start() {
 }
 
 void SessionLoop::work() {
-    fuse_buf buffer{};
+    RequestBuffer buffer;
     while (wait_until_needed()) {
         look_for_a_request();
-        const int got = fuse_session_receive_buf(session_, &buffer);
+        const int got = fuse_session_receive_buf(session_, buffer.get());
         if (got == -EINTR || got == -EAGAIN)
             continue;
         if (got <= 0) {
@@ -55,9 +55,9 @@ void SessionLoop::work() {
             break;
         }
         note_depth();
-        fuse_session_process_buf(session_, &buffer);
+        fuse_session_process_buf(session_, buffer.get());
+        buffer.align();
     }
-    std::free(buffer.mem); // libfuse allocated it with malloc at the first receive
     fuse_session_exit(session_);
     unpark_all();
     --working_;
