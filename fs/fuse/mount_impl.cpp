@@ -124,6 +124,7 @@ void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<voi
         if (answering_ && !told) {
             told = true;
             calibrate();
+            set_read_ahead(config_.mount_point, largest_request); // the kernel takes less than it was offered at the start: the 128 KiB of any device
             if (control_ != nullptr) control_->start();
             if (ready) ready();
         }

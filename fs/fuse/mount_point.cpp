@@ -125,6 +125,17 @@ void flush_kernel_pages(const std::string& path) {
     close(directory);
 }
 
+void set_read_ahead(const std::string& path, std::size_t bytes) {
+    struct statx status {};
+    if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, 0, &status) != 0) return; // sends no request
+    const std::string setting = fmt::format("/sys/class/bdi/{}:{}/read_ahead_kb", status.stx_dev_major, status.stx_dev_minor);
+    const int file = open(setting.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const std::string value = std::to_string(bytes / 1024);
+    static_cast<void>(write(file, value.data(), value.size()));
+    close(file);
+}
+
 std::chrono::nanoseconds measure_round_trip(const std::string& path) {
     using namespace std::chrono;
     constexpr std::size_t warm_up = 16;

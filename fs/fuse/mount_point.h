@@ -6,6 +6,7 @@
 /// Power cut  Keeps nothing.
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ namespace flashlab {
 bool detach(const std::string& path);
 /// Writes back what the kernel holds of that mount.
 void flush_kernel_pages(const std::string& path);
+/// Lets the kernel read ahead so far on that mount; root only, and for nothing worse than slower sequential reads where it is refused.
+void set_read_ahead(const std::string& path, std::size_t bytes);
 /// How long the kernel and libfuse take to carry a request that needs no work, by asking this mount.
 [[nodiscard]] std::chrono::nanoseconds measure_round_trip(const std::string& path);
 

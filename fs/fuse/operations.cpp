@@ -12,8 +12,8 @@ void on_init(void* user_data, fuse_conn_info* connection) {
                       FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_EXPLICIT_INVAL_DATA;
     if (context.kernel_writeback) wanted |= FUSE_CAP_WRITEBACK_CACHE;
     connection->want = connection->capable & wanted;
-    connection->max_write = 1u << 20;
-    connection->max_readahead = 1u << 20;
+    connection->max_write = largest_request;
+    connection->max_readahead = largest_request;
     connection->max_background = 256; // asynchronous requests in the kernel's queue: as deep as the deepest tool asks
     connection->congestion_threshold = 192;
     connection->time_gran = 1;

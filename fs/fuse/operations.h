@@ -25,6 +25,7 @@ struct SessionContext {
 };
 
 [[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);
+inline constexpr unsigned largest_request = 1u << 20; ///< bytes; the kernel's own limit
 
 void add_name_operations(fuse_lowlevel_ops& table);
 void add_attribute_operations(fuse_lowlevel_ops& table);

@@ -1,6 +1,7 @@
 // A real mount, through the kernel, on a file system of maps and strings. Where FUSE cannot be used, these tests say so and pass.
 #include "fs/fuse/mount.h"
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -177,6 +178,27 @@ TEST_CASE("attributes, extended attributes, flags, labels and free space pass bo
     CHECK(space.f_blocks == 1000);
     CHECK(space.f_bfree == 400);
     CHECK(space.f_namemax == 255);
+}
+
+TEST_CASE("a program that reads a file in small pieces makes requests of up to a mebibyte, and no request was needed to arrange for that", "[fuse][mount]") {
+    if (!can_mount() || access("/sys/class/bdi", W_OK) != 0) return;
+    LiveMount live;
+    live.start();
+    live.meet_workers();
+    CHECK(live.events.seen.empty());
+    const std::string text(8u << 20, 'x');
+    write_file(live.path + "/large", text);
+    const int file = open((live.path + "/large").c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(file >= 0);
+    REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0); // out of the kernel's cache
+    std::array<char, 4096> piece{};
+    while (read(file, piece.data(), piece.size()) > 0) {
+    }
+    close(file);
+    live.meet_workers();
+    std::uint64_t most = 0;
+    for (const FsOpEvent& event : live.events.seen) most = std::max(most, event.op == FsOp::read ? event.bytes : 0);
+    CHECK(most == 1u << 20);
 }
 
 TEST_CASE("the kernel's question before each write is answered without the file system", "[fuse][mount]") {
