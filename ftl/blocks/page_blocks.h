@@ -181,6 +181,7 @@ private:
     void start_job(Job& job, BlockId victim, bool retire, SimTime now);
     /// Runs the job until `until` has been reserved.
     [[nodiscard]] FtlResult<JobEnd> run_job(Group& group, Job& job, SimTime now, SimTime until, std::uint32_t keep_free);
+    void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Group& group, Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] FtlResult<SimTime> finish_job(Group& group, Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);

@@ -53,6 +53,7 @@ FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTim
         job.next = valid_.next_set(victim, job.next);
         if (job.next == units_.units_per_block()) break;
         if (job.last_end >= until) return JobEnd::paused;
+        look_ahead(victim, job.next + 1);
         const auto copied = copy_unit(group, job, units_.unit_at(victim, job.next), now, keep_free);
         if (copied && *copied == JobEnd::finished) continue;
         drop_job(job);
@@ -61,6 +62,15 @@ FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTim
     const auto done = finish_job(group, job, now);
     if (!done) return std::unexpected(done.error());
     return JobEnd::finished;
+}
+
+/// The mapping of the unit that is copied next is on its way while this one is. With payload the copies themselves take longer than a miss.
+void PageBlocks::look_ahead(BlockId victim, std::uint32_t from) const {
+    if (array_.keeps_payload()) return;
+    const std::uint32_t next = valid_.next_set(victim, from);
+    if (next == units_.units_per_block()) return;
+    const auto known = array_.inspect_oob(units_.page_of(units_.unit_at(victim, next), 0));
+    if (known && known->oob) owner_.prefetch(known->oob->lpn);
 }
 
 /// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.

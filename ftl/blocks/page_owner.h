@@ -21,6 +21,8 @@ public:
     [[nodiscard]] virtual SimTime opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) = 0;
     /// Every program of `set` ends by `at`, and every program that replaced one of its units: its blocks are data from now on.
     virtual void closed(OpenSuperblock& set, SimTime at) = 0;
+    /// A unit of lpn is moved next but one or so: its entry may be brought nearer. Changes nothing.
+    virtual void prefetch(Lpn) const {}
     /// The unit of `oob` lay at `from`, its copy is programmed at `to` in `column` and ends at `end`.
     virtual void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) = 0;
     /// Nothing in `victim` is valid, and what replaced it ends by `at`. Returns when nothing durable names it any more.

@@ -45,6 +45,7 @@ FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const s
     ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a write lies in the logical space");
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    tables_.prefetch(first);
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {
         const Lpn lpn{first.value() + i};

@@ -57,6 +57,7 @@ private:
     // hftl_blocks.cpp: the durable side of opening, closing and collecting
     SimTime opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) override;
     void closed(OpenSuperblock& set, SimTime at) override;
+    void prefetch(Lpn lpn) const override { tables_.prefetch(lpn); }
     void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override;
     FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
     SimTime condemned(BlockId block, SimTime now, EventId job) override;

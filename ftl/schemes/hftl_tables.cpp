@@ -79,8 +79,6 @@ bool HftlTables::was_clean() const { return load_le<std::uint32_t>(pram_.view(Pr
 
 std::uint64_t HftlTables::sequence_ceiling() const { return load_le<std::uint64_t>(pram_.view(PramAddress{layout_.header.value() + ceiling_at}, 8)); }
 
-std::uint32_t HftlTables::raw_entry(Lpn lpn) const { return load_le<std::uint32_t>(cells_.subspan(std::size_t{lpn.value()} * 4)); }
-
 PramAddress HftlTables::block_at(BlockId block) const {
     return PramAddress{layout_.blocks.value() + std::uint64_t{block.value()} * HftlLayout::block_bytes};
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "ftl/blocks/valid_map.h"
 #include "ftl/schemes/hftl_layout.h"
 #include "pram/redo_log.h"
@@ -42,6 +43,10 @@ public:
         return raw == 0 || raw > units_.units() ? std::nullopt : std::optional{UnitId{raw - 1}};
     }
     /// The entry names no unit of this device: what the page held is lost, and it must not read as zeros.
+    /// The entry will be asked for soon.
+    void prefetch(Lpn lpn) const {
+        if (const std::size_t at = std::size_t{lpn.value()} * entry_size; at < cells_.size()) __builtin_prefetch(cells_.data() + at);
+    }
     [[nodiscard]] bool is_damaged(Lpn lpn) const { return raw_entry(lpn) > units_.units(); }
     [[nodiscard]] const ValidMap& bits() const { return bits_; }
     [[nodiscard]] HftlBlockState state(BlockId block) const;
@@ -72,7 +77,8 @@ public:
     static constexpr std::uint32_t pages_per_unmap = 256; ///< the most entries one unmap() step takes
 
 private:
-    [[nodiscard]] std::uint32_t raw_entry(Lpn lpn) const;
+    [[nodiscard]] std::uint32_t raw_entry(Lpn lpn) const { return load_le<std::uint32_t>(cells_.subspan(std::size_t{lpn.value()} * entry_size)); }
+    static constexpr std::size_t entry_size = 4;
     [[nodiscard]] PramAddress entry_at(Lpn lpn) const { return PramAddress{layout_.map.value() + std::uint64_t{lpn.value()} * 4}; }
     [[nodiscard]] PramAddress block_at(BlockId block) const;
     [[nodiscard]] PramAddress slot_at(std::uint32_t slot, std::uint64_t offset) const;

@@ -55,6 +55,7 @@ FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<cons
     ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a write lies in the logical space");
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    prefetch(first);
     if (const auto done = checkpoint_if_due(now, origin); !done) return done;
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {

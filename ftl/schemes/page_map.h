@@ -50,6 +50,9 @@ private:
     }
     SimTime opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) override;
     void closed(OpenSuperblock& set, SimTime at) override;
+    void prefetch(Lpn lpn) const override {
+        if (lpn.value() < map_.size()) __builtin_prefetch(map_.data() + lpn.value());
+    }
     void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override;
     FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
     SimTime condemned(BlockId block, SimTime now, EventId job) override;
