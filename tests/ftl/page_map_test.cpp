@@ -157,3 +157,29 @@ TEST_CASE("of overlapping trims the last one of each page counts", "[ftl][format
     }
     CHECK_FALSE(history.last_trim(Lpn{64}).has_value());
 }
+
+// The trim's record is under way when the block of the trimmed version is collected: erased before the record has ended, it would leave the older version as the newest.
+TEST_CASE("a block with a trimmed page's newest version is not erased while the record of the trim is under way", "[ftl][crash][recovery]") {
+    for (const char* scheme : {"page_map", "dftl"}) {
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+            CAPTURE(scheme, seed);
+            SsdConfig config = tiny_config();
+            config.ftl.scheme = scheme;
+            CutRig rig{config};
+            rig.now = rig.write(0, 16); // two blocks
+            rig.now = rig.write(20, 1); // on the first plane, where the record will be
+            rig.now = rig.write(0, 1);  // the newest version: on the second one
+            rig.now = rig.flush();      // the older one must not be seen again
+            rig.settle();
+            rig.now = rig.trim(0, 1);
+            const SimTime flushed = rig.flush();
+            const SimTime from = rig.now + Duration{1};
+            for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b) {
+                const BlockStatus status = rig.ftl().status_of(BlockId{b});
+                if (status.use == BlockUse::open && status.valid_pages == 0 && rig.array().write_pointer(BlockId{b}) != 0)
+                    REQUIRE(rig.ftl().relocate(BlockId{b}, from).has_value());
+            }
+            rig.cut(flushed - Duration{2000}, seed);
+        }
+    }
+}
