@@ -158,7 +158,7 @@ TEST_CASE("of overlapping trims the last one of each page counts", "[ftl][format
     CHECK_FALSE(history.last_trim(Lpn{64}).has_value());
 }
 
-// The trim's record is under way when the block of the trimmed version is collected: erased before the record has ended, it would leave the older version as the newest.
+// Erased before the record has ended, the block would leave an older version as the newest one on flash.
 TEST_CASE("a block with a trimmed page's newest version is not erased while the record of the trim is under way", "[ftl][crash][recovery]") {
     for (const char* scheme : {"page_map", "dftl"}) {
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
