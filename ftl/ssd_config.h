@@ -28,7 +28,8 @@ struct FtlConfig {
     std::string victim = "greedy";             ///< which full block is collected: blocks/victim_policies.cpp
     std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     CoftlOptions coftl;
-    std::uint64_t mapping_cache_bytes = 0;     ///< dftl: DRAM for mapping entries, 8 bytes each; 0 = a 32nd of the map
+    std::uint64_t mapping_cache_bytes = 0;     ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
+    std::uint32_t mapping_entry_bytes = 8;     ///< dftl: DRAM that one of them takes
     std::uint32_t wear_threshold = 0;          ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
 };

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] Pram& pram();
     [[nodiscard]] const NandArray& array() const { return *array_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
+    [[nodiscard]] Ftl& ftl() { return *ftl_; }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
     /// When start() and open_file_system() were done.
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }

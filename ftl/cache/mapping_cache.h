@@ -21,7 +21,7 @@ namespace flashlab {
 
 class MappingCache {
 public:
-    static constexpr std::uint32_t device_bytes_per_entry = 8; ///< logical and physical page number
+    static constexpr std::uint32_t device_bytes_per_entry = 8; ///< default: logical and physical page number, without links (ftl.mapping_entry_bytes)
 
     MappingCache(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages);
 

@@ -7,7 +7,7 @@
 
 namespace flashlab {
 
-Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std::uint32_t cached_entries, NandArray& array, EventSink& events,
+Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
            std::unique_ptr<VictimPolicy> policy)
     : array_{array},
       logical_pages_{journal.shape.logical_pages},
@@ -15,12 +15,12 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std
       to_page_{entries_per_page_},
       on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_, unmapped),
       gtd_(on_flash_.size() / entries_per_page_, unmapped),
-      cache_{cached_entries, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
+      cache_{cached.count, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
       blocks_{blocks, array, events, *this, std::move(policy)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_},
       page_(blocks_.units().bytes_per_unit()),
-      most_entries_{cached_entries} {
+      most_{cached} {
     ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
 }
 

@@ -28,12 +28,18 @@
 
 namespace flashlab {
 
+/// The cached mapping table: how many entries, and what one takes of the drive's DRAM.
+struct CachedEntries {
+    std::uint32_t count = 0;
+    std::uint32_t bytes_each = MappingCache::device_bytes_per_entry;
+};
+
 class Dftl final : public Ftl, public MappingSpace, private PageOwner {
 public:
     static constexpr std::uint32_t data_frontier = 0;
     static constexpr std::uint32_t map_frontier = 1;
 
-    Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, std::uint32_t cached_entries, NandArray& array, EventSink& events,
+    Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
          std::unique_ptr<VictimPolicy> policy);
 
     std::string_view name() const override { return "dftl"; }
@@ -135,7 +141,7 @@ private:
         std::uint32_t copies = 0;   ///< of the collection under way
         RunningMean copies_a_block; ///< by what a collected block held
     };
-    std::uint32_t most_entries_;    ///< dirty ones must fit in a checkpoint
+    CachedEntries most_;            ///< dirty ones must fit in a checkpoint
     GhostBitmap* ghost_ = nullptr;
     Collected collected_[2];        ///< by frontier
     RunningMean batch_;             ///< entries of a batch update

@@ -19,7 +19,7 @@ constexpr std::uint32_t spare_blocks_a_group = 5;
 std::uint32_t cached_entries(const SsdConfig& config, const UnitGeometry& units) {
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
     const std::uint64_t bytes = config.ftl.mapping_cache_bytes == 0 ? map_bytes / 32 : config.ftl.mapping_cache_bytes;
-    const std::uint64_t entries = bytes / MappingCache::device_bytes_per_entry;
+    const std::uint64_t entries = bytes / config.ftl.mapping_entry_bytes;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, 4, units.units()));
 }
 
@@ -57,7 +57,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     blocks.frontiers = {data_rule, map_rule};
     blocks.spare_blocks_a_group = spare_blocks_a_group;
     blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
-    return std::make_unique<Dftl>(blocks, journal, cached_entries(parts.config, units), parts.array, parts.events, std::move(*policy));
+    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes}, parts.array, parts.events, std::move(*policy));
 }
 
 } // namespace

@@ -13,21 +13,21 @@ constexpr std::uint32_t least_entries = 4; ///< as mkfs
 
 MappingSpaceShape Dftl::map_shape() const {
     MappingSpaceShape shape;
-    constexpr std::uint64_t entry = MappingCache::device_bytes_per_entry;
+    const std::uint64_t entry = most_.bytes_each;
     shape.fixed_bytes = gtd_.size() * 4;
     shape.least_bytes = shape.fixed_bytes + least_entries * entry;
-    shape.most_bytes = shape.fixed_bytes + most_entries_ * entry;
-    shape.unit_bytes = MappingCache::device_bytes_per_entry;
+    shape.most_bytes = shape.fixed_bytes + most_.count * entry;
+    shape.unit_bytes = most_.bytes_each;
     shape.interval = 1000;
     return shape;
 }
 
-std::uint64_t Dftl::map_bytes_used() const { return gtd_.size() * 4 + std::uint64_t{cache_.size()} * MappingCache::device_bytes_per_entry; }
+std::uint64_t Dftl::map_bytes_used() const { return gtd_.size() * 4 + std::uint64_t{cache_.size()} * most_.bytes_each; }
 
 FtlResult<SimTime> Dftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     const std::uint64_t fixed = gtd_.size() * 4;
-    const std::uint64_t entries = (bytes - std::min(bytes, fixed)) / MappingCache::device_bytes_per_entry;
-    cache_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, least_entries, most_entries_)));
+    const std::uint64_t entries = (bytes - std::min(bytes, fixed)) / most_.bytes_each;
+    cache_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, least_entries, most_.count)));
     return make_room(0, now, {Cause::map, no_event});
 }
 

@@ -11,22 +11,16 @@
 #include "tools/commands/commands.h"
 #include "tools/reproduce/experiment.h"
 #include "tools/reproduce/html_report.h"
+#include "tools/reproduce/series.h"
 #include "tools/table.h"
 #include "tools/workloads/paper_workloads.h"
 
 namespace flashlab {
 namespace {
 
-std::string number(double value) { return fmt::format("{:.3f}", value); }
-
 void print(const Experiment& experiment, const Reproduction& result) {
     fmt::print("{}: {}\n{}\n\n", experiment.id, experiment.title, experiment.paper);
-    Table points{{"series", "x", "paper", "ours", "ratio"}};
-    for (const ReproducedPoint& p : result.points) {
-        const auto paper = paper_value(experiment.id, p.series, p.x);
-        points.add({p.series, fmt::format("{:g}", p.x), paper ? number(*paper) : "-", number(p.ours), paper ? number(p.ours / *paper) : "-"});
-    }
-    fmt::print("{}\n", points.to_text());
+    fmt::print("{}", points_as_text(experiment, result));
     for (const ReproducedClaim& c : result.claims) {
         const auto paper = paper_words(experiment.id, c.text);
         fmt::print("{} {}\n      ours:  {}\n      paper: {}\n", c.holds ? "[✓]" : "[✗]", c.text, c.ours, paper);

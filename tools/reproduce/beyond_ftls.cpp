@@ -74,6 +74,7 @@ private:
 double requests_per_second(const TraceOutcome& o) { return o.requests_per_second(); }
 double p99_ms(const TraceOutcome& o) { return o.report["latency_us"]["p99"].real() / 1000; }
 double amplification(const TraceOutcome& o) { return o.report["waf"].real(); }
+double map_kib(const TraceOutcome& o) { return static_cast<double>(o.map_bytes) / 1024; }
 double erases(const TraceOutcome& o) { return o.report["nand_erase_blocks"].real(); }
 
 void judge(Reproduction& out, const Table& table) {
@@ -95,6 +96,12 @@ void judge(Reproduction& out, const Table& table) {
     }
     out.claims.push_back({"no layer without a data cache is faster than a page map in DRAM", slower.empty() ? "within 5 %" : "faster:" + slower, slower.empty()});
     out.claims.push_back({"no layer writes less flash than a page map in DRAM", more.empty() ? "within 5 %" : "less:" + more, more.empty()});
+    const auto memory = [&](std::string_view scheme) { return map_kib(table.at(scheme, loads.front(), tlc)); };
+    std::string sizes;
+    for (const std::string_view scheme : layers)
+        sizes += fmt::format("{}{} {:.0f} KiB", sizes.empty() ? "" : ", ", scheme, memory(scheme));
+    const bool in_order = memory("dftl") < memory("page_map") && memory("block_map") < memory("dftl") && memory("block_map") < memory("log_block");
+    out.claims.push_back({"dftl keeps less of its map in DRAM than a page map, and a block map least", sizes + fmt::format(" ({})", loads.front()), in_order});
     out.claims.push_back({"block mapping is the slowest on every load and cell", order.empty() ? "on all" : "slowest:" + order, order.empty()});
 }
 
@@ -121,6 +128,7 @@ ExperimentRun::Result run_beyond_ftls(const RunContext& context) {
     table.add_points(out, "p99 ms", {1, 2, 3, 4}, p99_ms);
     table.add_points(out, "write amplification", {tlc}, amplification);
     table.add_points(out, "erased blocks", {tlc}, erases);
+    table.add_points(out, "DRAM of its maps, KiB", {tlc}, map_kib);
     judge(out, table);
     for (const std::string_view load : loads) {
         const auto source = load_of(load).source();

@@ -20,11 +20,6 @@ struct Child {
     int pipe = -1;
 };
 
-std::size_t at_once() {
-    const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
-    return static_cast<std::size_t>(std::clamp(cores, 1L, 8L));
-}
-
 bool write_all(int to, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const ssize_t n = ::write(to, bytes.data(), bytes.size());
@@ -84,13 +79,13 @@ void complain_in_child(const std::string& text) {
     (void)write_all(STDERR_FILENO, std::as_bytes(std::span{line}));
 }
 
-std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, const ForkedRun& run) {
+std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once, const ForkedRun& run) {
     std::fflush(nullptr); // a child inherits what is not written yet
     std::vector<std::byte> results(runs * result_bytes);
     std::deque<Child> working;
     std::string failure;
     for (std::size_t next = 0; next < runs || !working.empty();) {
-        if (next < runs && working.size() < at_once() && failure.empty()) {
+        if (next < runs && working.size() < std::max<std::size_t>(at_once, 1) && failure.empty()) {
             auto child = start(next, result_bytes, run);
             if (child)
                 working.push_back(*child);

@@ -19,16 +19,16 @@ namespace flashlab {
 
 /// Fills `result`, in the child; false ends the child with an error.
 using ForkedRun = std::function<bool(std::size_t index, std::span<std::byte> result)>;
-[[nodiscard]] std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, const ForkedRun& run);
+[[nodiscard]] std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once, const ForkedRun& run);
 
 /// Straight to stderr: another thread may have held the stream's lock at the fork.
 void complain_in_child(const std::string& text);
 
-/// Result is plain data.
+/// Result is plain data. `at_once` processes run side by side, at least one.
 template <class Result, class Run>
     requires std::is_trivially_copyable_v<Result>
-std::expected<std::vector<Result>, std::string> run_each_forked(std::size_t runs, Run&& run) {
-    const auto bytes = run_forked(runs, sizeof(Result), [&run](std::size_t index, std::span<std::byte> to) {
+std::expected<std::vector<Result>, std::string> run_each_forked(std::size_t runs, std::size_t at_once, Run&& run) {
+    const auto bytes = run_forked(runs, sizeof(Result), at_once, [&run](std::size_t index, std::span<std::byte> to) {
         const std::expected<Result, std::string> result = run(index);
         if (result) std::memcpy(to.data(), &*result, sizeof(Result));
         else complain_in_child(result.error());

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/reproduce/series.h"
 #include "tools/svg_plot.h"
 
 namespace flashlab {
@@ -14,30 +15,9 @@ constexpr std::string_view style = "body{font-family:sans-serif;max-width:62em;m
                                    ".grid{stroke:#ddd}.yes{color:#177a17}.no{color:#b00020;font-weight:bold}h2{border-top:2px solid #444;padding-top:.6em}"
                                    "svg{max-width:100%;height:auto}details{margin:.6em 0}";
 
-/// What stands behind the last comma of a series: its unit, and what is plotted together.
-std::string_view unit_of(std::string_view series) {
-    const std::size_t comma = series.rfind(", ");
-    return comma == std::string_view::npos ? "" : series.substr(comma + 2);
-}
-
-std::string_view name_of(std::string_view series) { return series.substr(0, series.rfind(", ")); }
-
-/// The parameter that is x in all of these points.
-std::string x_label(const std::vector<const ReproducedPoint*>& points) {
-    for (const auto& [key, first] : points.front()->params) {
-        const auto is_x = [&](const ReproducedPoint* p) {
-            const auto at = std::ranges::find(p->params, key, &Json::Member::first);
-            return at != p->params.end() && at->second.is_number() && at->second.real() == p->x;
-        };
-        if (first.is_number() && std::ranges::all_of(points, is_x))
-            return key;
-    }
-    return "x";
-}
-
-Plot plot_of(const Experiment& experiment, std::string_view unit, const std::vector<const ReproducedPoint*>& points) {
-    Plot plot{fmt::format("{}: {}", experiment.id, unit.empty() ? "ours" : unit), x_label(points), std::string{unit}, {}};
-    for (const ReproducedPoint* p : points) {
+Plot plot_of(const Experiment& experiment, const PointsOfUnit& of) {
+    Plot plot{fmt::format("{}: {}", experiment.id, of.unit.empty() ? "ours" : of.unit), of.x_label, std::string{of.unit}, {}};
+    for (const ReproducedPoint* p : of.points) {
         auto series = std::ranges::find(plot.series, name_of(p->series), &PlotSeries::name);
         if (series == plot.series.end())
             series = plot.series.insert(series, {std::string{name_of(p->series)}, {}, {}});
@@ -51,18 +31,9 @@ Plot plot_of(const Experiment& experiment, std::string_view unit, const std::vec
 }
 
 std::string plots_of(const Experiment& experiment, const Reproduction& result) {
-    std::vector<std::string_view> units;
-    for (const ReproducedPoint& p : result.points)
-        if (std::ranges::find(units, unit_of(p.series)) == units.end())
-            units.push_back(unit_of(p.series));
     std::string out;
-    for (const std::string_view unit : units) {
-        std::vector<const ReproducedPoint*> points;
-        for (const ReproducedPoint& p : result.points)
-            if (unit_of(p.series) == unit)
-                points.push_back(&p);
-        out += to_svg(plot_of(experiment, unit, points));
-    }
+    for (const PointsOfUnit& of : by_unit(result))
+        out += to_svg(plot_of(experiment, of));
     return out;
 }
 

@@ -87,6 +87,7 @@ constexpr std::array words{
     Words{"beyond-ftls", "no layer writes less flash than a page map in DRAM", "none: expected, since it collects the emptiest block and writes no map"},
     Words{"beyond-ftls", "block mapping is the slowest on every load and cell", "none: expected, since it copies a block for nearly every write"},
     Words{"beyond-recovery", "COFTL's recovery is bounded by its free list, not by the capacity", "CO, section III-C2: the time on the crash recovery is limited by the number of the free sets"},
+    Words{"beyond-ftls", "dftl keeps less of its map in DRAM than a page map, and a block map least", "none: expected, from what each keeps an entry for"},
     Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
     Words{"mc-fig11", "write: no gain while the sub-request is below a page", below_a_page},
     Words{"mc-fig11", "read: striping pays most when the sub-request is a page", below_a_page},

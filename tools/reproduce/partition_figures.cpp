@@ -34,14 +34,14 @@ double percent(double share) { return share * 100; }
 std::string label(const PartitionCurve& c) { return fmt::format("{}, {} MB", c.load.title, c.dram_mib); }
 
 Json::Object params(const std::string& ftl, const PartitionCurve& c, const PartitionResult& r, bool adaptive) {
-    return {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share", r.mean_map_share}, {"adaptive", adaptive}};
+    return {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share_percent", percent(r.mean_map_share)}, {"adaptive", adaptive}};
 }
 
 /// One series of all static points and one of the adaptive point, over the map share.
 void plot(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const std::string& what, const std::function<double(const PartitionResult&)>& y) {
     for (const PartitionResult& r : c.fixed)
-        out.points.push_back({fmt::format("{}: {}", label(c), what), percent(r.mean_map_share), params(ftl, c, r, false), y(r)});
-    out.points.push_back({fmt::format("{}, adaptive: {}", label(c), what), percent(c.adaptive.mean_map_share), params(ftl, c, c.adaptive, true), y(c.adaptive)});
+        out.points.push_back({fmt::format("{} static, {} ({} MB)", c.load.title, what, c.dram_mib), percent(r.mean_map_share), params(ftl, c, r, false), y(r)});
+    out.points.push_back({fmt::format("{} adaptive, {} ({} MB)", c.load.title, what, c.dram_mib), percent(c.adaptive.mean_map_share), params(ftl, c, c.adaptive, true), y(c.adaptive)});
 }
 
 /// Where the paper says that the best static share lies.
@@ -87,7 +87,7 @@ void judge_times(Reproduction& out, const std::string& ftl, const std::vector<Pa
 }
 
 Result times(const std::string& ftl, std::span<const BestShare> expected, const RunContext& context) {
-    const Curves curves = sweep_partitions(ftl, {8, 16}, context);
+    const Curves curves = sweep_partitions(ftl, partition_cases({8, 16}), context);
     if (!curves)
         return std::unexpected(curves.error());
     Reproduction out;
@@ -109,7 +109,7 @@ const PartitionResult& at_share(const PartitionCurve& c, double share) {
 }
 
 Result erases(const std::string& ftl, const RunContext& context) {
-    const Curves curves = sweep_partitions(ftl, {16}, context);
+    const Curves curves = sweep_partitions(ftl, partition_cases({16}), context);
     if (!curves)
         return std::unexpected(curves.error());
     Reproduction out;
@@ -145,12 +145,12 @@ Result run_ap_fig2(const RunContext& context) {
         return std::unexpected(results.error());
     Reproduction out;
     const auto time = [&](std::size_t group, std::size_t i) { return results->at(group * sizes_mib.size() + i).operation_s; };
-    constexpr std::array series{"PC, buffer grows, s", "PC, maps grow, s", "TPC-C, buffer grows, s", "TPC-C, maps grow, s"};
+    constexpr std::array series{"PC, buffer grows, operation time in s", "PC, maps grow, operation time in s", "TPC-C, buffer grows, operation time in s", "TPC-C, maps grow, operation time in s"};
     for (std::size_t g = 0; g < series.size(); ++g)
         for (std::size_t i = 0; i < sizes_mib.size(); ++i) {
             const PartitionSetting& s = settings.at(g * sizes_mib.size() + i);
             out.points.push_back({series.at(g), static_cast<double>(sizes_mib.at(i)),
-                                  {{"ftl", s.ftl}, {"workload", s.workload}, {"buffer_bytes", s.buffer_bytes}, {"map_bytes", s.map_bytes}}, time(g, i)});
+                                  {{"ftl", s.ftl}, {"workload", s.workload}, {"mebibytes_of_what_grows", sizes_mib.at(i)}, {"buffer_bytes", s.buffer_bytes}, {"map_bytes", s.map_bytes}}, time(g, i)});
         }
     const auto saved = [&](std::size_t group) { return 1 - time(group, sizes_mib.size() - 1) / time(group, 0); };
     const auto both = [&](std::size_t buffer, std::size_t maps) { return fmt::format("from 1 to 32 MB: buffer {:.1f} %, maps {:.1f} %", percent(saved(buffer)), percent(saved(maps))); };
@@ -170,15 +170,15 @@ Result run_ap_fig6(const RunContext& context) {
 }
 
 Result run_ap_fig5(const RunContext& context) {
-    const Curves curves = sweep_partitions("dftl", {16}, context);
+    const Curves curves = sweep_partitions("dftl", partition_cases({16}), context);
     if (!curves)
         return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
-        plot(out, "dftl", c, "read hits in the buffer, %", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
-        plot(out, "dftl", c, "write hits in the buffer, %", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
-        plot(out, "dftl", c, "read hits in the CMT, %", [](const PartitionResult& r) { return percent(r.map_read_hits); });
-        plot(out, "dftl", c, "write hits in the CMT, %", [](const PartitionResult& r) { return percent(r.map_write_hits); });
+        plot(out, "dftl", c, "% of reads that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
+        plot(out, "dftl", c, "% of writes that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
+        plot(out, "dftl", c, "% of reads that hit the CMT", [](const PartitionResult& r) { return percent(r.map_read_hits); });
+        plot(out, "dftl", c, "% of writes that hit the CMT", [](const PartitionResult& r) { return percent(r.map_write_hits); });
         plot(out, "dftl", c, "valid page copies", [](const PartitionResult& r) { return r.page_copies; });
         plot(out, "dftl", c, "flash reads", [](const PartitionResult& r) { return r.flash_reads; });
         plot(out, "dftl", c, "flash writes", [](const PartitionResult& r) { return r.flash_writes; });
@@ -217,14 +217,14 @@ Result run_ap_fig5(const RunContext& context) {
 }
 
 Result run_ap_fig7(const RunContext& context) {
-    const Curves curves = sweep_partitions("fast", {16}, context);
+    const Curves curves = sweep_partitions("fast", partition_cases({16}), context);
     if (!curves)
         return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
-        plot(out, "fast", c, "read hits in the buffer, %", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
-        plot(out, "fast", c, "write hits in the buffer, %", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
-        plot(out, "fast", c, "write hits in the log blocks, %", [](const PartitionResult& r) { return percent(r.log_write_hits); });
+        plot(out, "fast", c, "% of reads that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
+        plot(out, "fast", c, "% of writes that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
+        plot(out, "fast", c, "% of writes that hit the log blocks", [](const PartitionResult& r) { return percent(r.log_write_hits); });
         plot(out, "fast", c, "pages copied by merges", [](const PartitionResult& r) { return r.page_copies; });
         plot(out, "fast", c, "flash reads", [](const PartitionResult& r) { return r.flash_reads; });
         plot(out, "fast", c, "flash writes", [](const PartitionResult& r) { return r.flash_writes; });
@@ -255,7 +255,7 @@ Result run_ap_fig7(const RunContext& context) {
 Result run_ap_fig8(const RunContext& context) {
     Reproduction out;
     for (const std::string ftl : {"dftl", "fast"}) {
-        const Curves curves = sweep_partitions(ftl, {16}, context);
+        const Curves curves = sweep_partitions(ftl, partition_cases({16}), context);
         if (!curves)
             return std::unexpected(curves.error());
         for (const char* load : {"pc", "tpcc"}) {
@@ -266,7 +266,8 @@ Result run_ap_fig8(const RunContext& context) {
                 const auto rate = [p](const PartitionResult& r) { return r.period_s.at(p) > 0 ? 1 / r.period_s.at(p) : 0.0; };
                 const double unit = rate(c.best());
                 for (const auto& [kind, r] : {std::pair{"adaptive", &c.adaptive}, std::pair{"worst static", &c.worst()}})
-                    out.points.push_back({fmt::format("{}: throughput over the best static's, {}", name, kind), static_cast<double>(p + 1), params(ftl, c, *r, r == &c.adaptive),
+                    out.points.push_back({fmt::format("{}, {}, throughput over the best static's", name, kind), static_cast<double>(p + 1),
+                                          {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"period", p + 1}, {"adaptive", r == &c.adaptive}},
                                           unit > 0 ? rate(*r) / unit : 1.0});
                 followed += rate(c.adaptive) >= 0.9 * unit ? 1 : 0;
             }

@@ -19,8 +19,8 @@ namespace flashlab {
 enum class PartitionKind : std::uint8_t { static_share, adaptive, separate };
 
 struct PartitionSetting {
-    std::string ftl;                      ///< dftl or fast
-    std::string workload;
+    std::string ftl;                      ///< dftl, fast or coftl
+    std::string workload;                 ///< of tools/workloads; "a+b": phases of a and b in turn
     PartitionKind kind = PartitionKind::adaptive;
     std::uint64_t dram_bytes = 0;         ///< unscaled, as the paper says it
     std::uint32_t map_permille = 500;     ///< static: the share; adaptive: where it begins
@@ -28,6 +28,8 @@ struct PartitionSetting {
     std::uint32_t floor_permille = 500;   ///< adaptive: hits that a ghost without a hit counts
     std::uint32_t tune_units = 0;         ///< 0: as the experiment's set-up says
     std::uint32_t interval = 0;           ///< 0: the paper's
+    std::uint64_t bitmap_bytes = 0;       ///< adaptive: of the ghost mapping cache; 0: the paper's
+    bool tables_in_share = false;         ///< true: the tables that always lie in DRAM take part of dram_bytes, and of the share; false: they lie beside them
     friend auto operator<=>(const PartitionSetting&, const PartitionSetting&) = default;
 };
 

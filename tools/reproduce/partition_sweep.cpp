@@ -6,22 +6,13 @@ namespace flashlab {
 namespace {
 
 constexpr std::uint32_t steps = 6; ///< between the smallest share and all
-/// What always lies in DRAM, rounded up: the axis begins there (AP6). FAST's block map has 2 MiB, DFTL's directory a quarter.
-constexpr std::uint64_t fixed_kib(const std::string& ftl) { return ftl == "fast" ? 2112 : 264; }
 
-std::uint32_t least_permille(const std::string& ftl, std::uint64_t dram_mib) { return static_cast<std::uint32_t>(fixed_kib(ftl) * 1000 / 1024 / dram_mib) + 1; }
-
-std::uint32_t share_at(const std::string& ftl, std::uint64_t dram_mib, std::uint32_t step, std::uint32_t of) {
-    const std::uint32_t least = least_permille(ftl, dram_mib);
-    return least + (1000 - least) * step / of;
-}
-
-PartitionSetting setting(const std::string& ftl, const PartitionCurve& curve, PartitionKind kind, std::uint32_t permille) {
+PartitionSetting setting(const std::string& ftl, const PartitionCase& of, PartitionKind kind, std::uint32_t permille) {
     PartitionSetting s;
     s.ftl = ftl;
-    s.workload = curve.load.name;
+    s.workload = of.load.name;
     s.kind = kind;
-    s.dram_bytes = curve.dram_mib * mebibyte;
+    s.dram_bytes = of.dram_mib * mebibyte;
     s.map_permille = permille;
     return s;
 }
@@ -34,7 +25,7 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
     std::vector<PartitionSetting> settings;
     for (std::size_t c = 0; c < curves.size(); ++c)
         for (const std::uint32_t at : twelfths[c])
-            settings.push_back(setting(ftl, curves[c], PartitionKind::static_share, share_at(ftl, curves[c].dram_mib, at, 2 * steps)));
+            settings.push_back(setting(ftl, {curves[c].load, curves[c].dram_mib}, PartitionKind::static_share, at * 1000 / (2 * steps)));
     const auto results = run_partitions(settings, context);
     if (!results)
         return std::unexpected(results.error());
@@ -52,11 +43,20 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
 const PartitionResult& PartitionCurve::best() const { return *std::ranges::min_element(fixed, is_faster); }
 const PartitionResult& PartitionCurve::worst() const { return *std::ranges::max_element(fixed, is_faster); }
 
-std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib, const RunContext& context) {
-    std::vector<PartitionCurve> curves;
+std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib) {
+    std::vector<PartitionCase> cases;
     for (const std::uint64_t mib : dram_mib)
         for (const PartitionLoad& load : partition_loads)
-            curves.push_back({load, mib, {}, {}});
+            cases.push_back({load, mib});
+    return cases;
+}
+
+PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of) { return setting(ftl, of, PartitionKind::adaptive, 500); }
+
+std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases, const RunContext& context) {
+    std::vector<PartitionCurve> curves;
+    for (const PartitionCase& of : cases)
+        curves.push_back({of.load, of.dram_mib, {}, {}});
     std::vector<std::uint32_t> coarse;
     for (std::uint32_t step = 0; step <= steps; ++step)
         coarse.push_back(2 * step);
@@ -75,8 +75,8 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
             return std::unexpected(done.error());
     }
     std::vector<PartitionSetting> adaptive;
-    for (const PartitionCurve& curve : curves)
-        adaptive.push_back(setting(ftl, curve, PartitionKind::adaptive, 500));
+    for (const PartitionCase& of : cases)
+        adaptive.push_back(adaptive_setting(ftl, of));
     const auto results = run_partitions(adaptive, context);
     if (!results)
         return std::unexpected(results.error());

@@ -26,7 +26,17 @@ struct PartitionCurve {
     [[nodiscard]] const PartitionResult& worst() const;
 };
 
-[[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<std::uint64_t>& dram_mib,
+struct PartitionCase {
+    PartitionLoad load{};
+    std::uint64_t dram_mib = 0;
+};
+/// Every load with each of these sizes.
+[[nodiscard]] std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib);
+
+/// Curves in the order of the cases.
+[[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases,
                                                                                       const RunContext& context);
+/// The adaptive one of a case, as the paper has it.
+[[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
 
 } // namespace flashlab

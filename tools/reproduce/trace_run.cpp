@@ -1,9 +1,37 @@
 #include "tools/reproduce/trace_run.h"
 
+#include "ftl/cache/mapping_space.h"
 #include "tools/run_report.h"
 #include "tools/virtual_device.h"
 
 namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t number_bytes = 4; ///< of a page or of a block
+
+/// What the maps take of the drive's DRAM at this moment, without valid bitmaps, block states and erase counts, which all layers need. hftl's map lies in PRAM: it keeps the pages of
+/// open blocks. Layers that share their DRAM tell it themselves.
+std::uint64_t map_dram_bytes(Device& device) {
+    Ftl& ftl = device.ftl();
+    if (const MappingSpace* space = ftl.mapping_space())
+        return space->map_bytes_used();
+    const Geometry& g = device.array().geometry();
+    std::uint64_t logs = 0, open = 0;
+    for (std::uint32_t block = 0; block < g.blocks(); ++block) {
+        const BlockUse use = ftl.status_of(BlockId{block}).use;
+        logs += use == BlockUse::log ? 1 : 0;
+        open += use == BlockUse::open ? 1 : 0;
+    }
+    const std::uint64_t a_block = g.pages_per_block();
+    if (ftl.name() == "page_map")
+        return ftl.logical_pages() * number_bytes;
+    if (ftl.name() == "hftl")
+        return open * a_block * number_bytes;
+    return (ftl.logical_pages() / a_block + logs * a_block) * number_bytes;
+}
+
+} // namespace
 
 std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const Load& load) {
     const auto plan = plan_device(run.config, std::nullopt);
@@ -36,6 +64,7 @@ std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const
     TraceOutcome outcome;
     outcome.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9;
     outcome.requests = tally->requests();
+    outcome.map_bytes = map_dram_bytes(**device);
     outcome.report = report_run({"", run.seed, 0}, **device, before, *tally);
     return outcome;
 }

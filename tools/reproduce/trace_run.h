@@ -21,6 +21,7 @@ struct TraceRun {
 struct TraceOutcome {
     double seconds = 0;          ///< simulated
     std::uint64_t requests = 0;
+    std::uint64_t map_bytes = 0; ///< of DRAM that the layer's maps take at the end
     Json report;                 ///< as flashlab replay prints it; its wall-clock keys are zero or vary: not for results
     [[nodiscard]] double requests_per_second() const { return seconds > 0 ? static_cast<double>(requests) / seconds : 0; }
 };

@@ -21,7 +21,8 @@ namespace flashlab {
 class Workers {
 public:
     /// `cores` with that of the caller; at least 1.
-    explicit Workers(unsigned cores) : spare_{cores < 1 ? 0 : static_cast<int>(cores) - 1} {}
+    explicit Workers(unsigned cores) : cores_{cores < 1 ? 1 : cores}, spare_{static_cast<int>(cores_) - 1} {}
+    [[nodiscard]] unsigned cores() const { return cores_; }
 
     /// Calls work(0) ... work(count - 1), each once, and returns when all are done. The first exception comes out when they are.
     template <class Work>
@@ -67,6 +68,7 @@ private:
     }
     void give_back() { ++spare_; }
 
+    unsigned cores_;
     std::atomic<int> spare_;
 };
 
