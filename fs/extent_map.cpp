@@ -105,10 +105,7 @@ FsResult<bool> ExtentMap::remove(Ino ino, std::uint64_t first, std::uint64_t las
         if (extent.end() <= first) return true;
         if (extent.page >= last || extent.end() <= extent.page) return std::unexpected(FsError{EIO});
         if (limit-- == 0) return false;
-        if (extent.end() > first) {
-            const std::uint64_t to = std::min(last, extent.end());
-            if (const auto cut = cut_one(ino, extent, first, to, freed); !cut) return std::unexpected(cut.error());
-        }
+        if (const auto cut = cut_one(ino, extent, first, last, freed); !cut) return std::unexpected(cut.error());
         last = extent.page;
     }
     return true;

@@ -123,7 +123,8 @@ private:
     [[nodiscard]] FsResult<void> check_name(std::string_view name) const;
     [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
     [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
-    [[nodiscard]] FsResult<Ino> next_number(MetadataTransaction& transaction, std::uint64_t& next, std::uint64_t& limit);
+    /// Inside a transaction; the caller keeps both numbers once it is committed.
+    [[nodiscard]] FsResult<Ino> next_number(std::uint64_t& next, std::uint64_t& limit);
     struct FoundEntry {
         Inode* parent;
         Dirent entry;

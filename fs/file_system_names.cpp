@@ -58,7 +58,7 @@ void FileSystemImpl::forget(Ino ino, std::uint64_t references, SimTime now) {
     }
 }
 
-FsResult<Ino> FileSystemImpl::next_number(MetadataTransaction&, std::uint64_t& next, std::uint64_t& limit) {
+FsResult<Ino> FileSystemImpl::next_number(std::uint64_t& next, std::uint64_t& limit) {
     const Ino ino{next++};
     if (ino.value() < limit) return ino;
     limit = ino.value() + numbers_per_reservation;
@@ -125,7 +125,7 @@ FsResult<Timed<Attributes>> FileSystemImpl::create(const FsCall& call, Ino paren
     MetadataTransaction transaction{*store_};
     std::uint64_t next = next_ino_;
     std::uint64_t limit = ino_limit_;
-    const auto ino = next_number(transaction, next, limit);
+    const auto ino = next_number(next, limit);
     if (!ino) return std::unexpected(ino.error());
     if (const auto inherited = inherit(call, parent, *ino, record); !inherited) return std::unexpected(inherited.error());
     if (const auto written = transaction.put_inode(*ino, record, record.size); !written) return std::unexpected(written.error());

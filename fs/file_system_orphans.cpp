@@ -1,7 +1,10 @@
 // Inodes without a name: how they go, at once, at their last close, or at the next mount.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/little_endian.h"
 #include "fs/file_system_impl.h"
@@ -186,7 +189,8 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     space_.load();
     if (options_.read_only) return {};
     const auto said = [](std::string_view step, FsError error) {
-        return std::unexpected(std::string{"recovery stopped at "} + std::string{step} + ": errno " + std::to_string(error.error_number));
+        return std::unexpected(fmt::format("recovery stopped at {}: {}; a read-only mount (--read-only) needs none of it: copy the files out there", step,
+                                           std::strerror(error.error_number)));
     };
     if (const auto marked = superblock_->mark_dirty(now); !marked) return said("the mount mark", marked.error());
     // Before anything is written: a mount whose mark a cut takes back would look clean. Nothing else runs yet, so it goes ahead.
@@ -200,7 +204,8 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     if (clean) return {};
     std::uint64_t trimmed = 0;
     const auto unowned = space_.trim_unowned(0, space_.total(), 1, trimmed, now);
-    if (!unowned) return said("trims of pages without owner", unowned.error());
+    // A worn-out device takes no trim any more and is still there to be read.
+    if (!unowned && unowned.error().error_number != EROFS) return said("trims of pages without owner", unowned.error());
     return {};
 }
 

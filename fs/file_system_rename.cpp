@@ -115,7 +115,7 @@ FsResult<SimTime> FileSystemImpl::commit_rename(const FsCall& call, Ino from_par
         whiteout.uid = call.uid;
         whiteout.gid = call.gid;
         whiteout.accessed = whiteout.modified = whiteout.changed = whiteout.born = call.wall;
-        const auto ino = next_number(transaction, next, limit);
+        const auto ino = next_number(next, limit);
         if (!ino) return std::unexpected(ino.error());
         if (const auto written = transaction.put_inode(*ino, whiteout, 0); !written) return std::unexpected(written.error());
         if (const auto led = directory_.redirect(from_parent, plan->from, from, *ino, S_IFCHR); !led) return std::unexpected(led.error());

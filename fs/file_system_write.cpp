@@ -108,7 +108,9 @@ FsResult<SimTime> FileSystemImpl::write(const FsCall& call, Ino ino, std::uint64
     const auto found = get_regular(ino);
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
-    if (const auto may = may_write(inode, offset); !may) return std::unexpected(may.error());
+    if (!call.from_page_cache) {
+        if (const auto may = may_write(inode, offset); !may) return std::unexpected(may.error());
+    }
     if (from.empty()) return call.now;
     if (offset > largest_file || from.size() > largest_file - offset) return std::unexpected(FsError{EFBIG});
     const auto done = write_pages(inode, offset, from, call.now);

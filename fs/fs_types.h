@@ -37,6 +37,8 @@ struct FsCall {
     std::uint32_t gid = 0;
     std::uint32_t umask = 0;
     bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
+    bool from_page_cache = false;   ///< a write that the kernel took from its caller before: what chattr(1) says now does not stop it
+    bool keeps_access_time = false; ///< O_NOATIME
 };
 
 inline constexpr Ino root_ino{1};
@@ -88,6 +90,7 @@ struct FsOptions {
     Duration dirty_age{5'000'000'000};   ///< older dirty data are written back by tick()
     bool read_only = false;
     bool relatime = true;
+    bool noatime = false;                ///< access times never change
 };
 
 } // namespace flashlab

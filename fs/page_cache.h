@@ -47,7 +47,6 @@ public:
 
     [[nodiscard]] std::size_t pages() const { return pages_.size(); }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
-    [[nodiscard]] bool is_full() const { return pages_.size() >= capacity_; }
     [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
 
 private:

@@ -126,7 +126,6 @@ void SpaceAccounting::unclaim(MetadataStore::PageRun run) {
 }
 
 bool SpaceAccounting::is_claimed(std::uint64_t page) const { return covers(claims_, page); }
-bool SpaceAccounting::is_pending(std::uint64_t page) const { return covers(pending_, page); }
 
 FsResult<void> SpaceAccounting::put_pending(std::span<const MetadataStore::PageRun> runs) {
     return for_each_piece(runs, [this](const MetadataStore::PageRun& run) {

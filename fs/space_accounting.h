@@ -31,7 +31,6 @@ public:
     [[nodiscard]] std::uint64_t total() const { return store_.data_pages(); }
     /// What statfs shows: not in use, or only waiting for its trim; reservations are taken off.
     [[nodiscard]] std::uint64_t free_pages() const;
-    [[nodiscard]] std::uint64_t reserved() const { return reserved_; }
 
     /// ENOSPC when data or metadata do not fit.
     [[nodiscard]] FsResult<void> reserve(std::uint64_t pages, std::uint64_t extents);
@@ -53,8 +52,6 @@ public:
     void add_pending(std::span<const MetadataStore::PageRun> runs);
 
     [[nodiscard]] bool has_pending() const { return !pending_.empty(); }
-    [[nodiscard]] bool is_pending(std::uint64_t page) const;
-    [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& pending() const { return pending_; }
     /// One slice of trims in the background; returns when it wants to be called next, sim_never when nothing waits.
     SimTime trim_slice(SimTime now);
     /// Everything that waits, ahead in simulated time: only where nothing else runs.

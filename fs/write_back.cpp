@@ -1,7 +1,6 @@
 #include "fs/write_back.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/contract.h"
 #include "fs/device_errno.h"

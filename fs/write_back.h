@@ -72,7 +72,6 @@ public:
 
     /// Continues jobs, starts those due by age. Returns the next wake-up time.
     [[nodiscard]] SimTime tick(SimTime now);
-    [[nodiscard]] bool has_jobs() const { return !jobs_.empty(); }
 
     using InodeList = boost::intrusive::list<Inode, boost::intrusive::base_hook<InodeListHook>, boost::intrusive::constant_time_size<false>>;
     [[nodiscard]] InodeList& dirty_inodes() { return dirty_; }

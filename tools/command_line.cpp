@@ -42,7 +42,7 @@ void add_mount(CLI::App& app, Action& action) {
     auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
-    c.add_option("-o,--options", o.options, "Mount options: ro, host_cache=writethrough, writeback, cache=SIZE, latency=, log=, allow_other, KEY=VALUE")
+    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, host_cache=writethrough, writeback, cache=SIZE, latency=, log=, allow_other, KEY=VALUE")
         ->delimiter(',')
         ->allow_extra_args(false);
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key that may change at a mount")->allow_extra_args(false);

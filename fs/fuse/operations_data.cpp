@@ -55,10 +55,11 @@ struct ReadAnswer {
     std::size_t bytes;
 };
 
-void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset, fuse_file_info*) {
+void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset, fuse_file_info* file) {
     Service& service = service_of(request);
     const auto at = static_cast<std::uint64_t>(offset);
-    const auto work = [&](const FsCall& call) -> FsResult<Timed<ReadAnswer>> {
+    const auto work = [&](FsCall call) -> FsResult<Timed<ReadAnswer>> {
+        call.keeps_access_time = (file->flags & O_NOATIME) != 0;
         ReadBuffer buffer{bytes};
         const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
         if (!got)
@@ -77,6 +78,7 @@ public:
         : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{from_page_cache} {}
 
     FsResult<SimTime> operator()(FsCall call) const {
+        call.from_page_cache = from_page_cache_;
         if (from_page_cache_)
             call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
         return service_->fs().write(call, ino_, offset_, from_);

@@ -62,3 +62,22 @@ TEST_CASE("punching and zeroing leave the reserve of the metadata to who removes
     world.settle();
     world.check();
 }
+
+TEST_CASE("a device that takes no trim any more is still mounted after a cut, and read", "[fs][crash]") {
+    FsWorld world;
+    const Ino kept = world.create("kept");
+    REQUIRE(world.write(kept, 0, std::string(9000, 'k')) == 0);
+    REQUIRE(world.sync(kept) == 0);
+    const Ino lost = world.create("lost");
+    REQUIRE(world.write(lost, 0, std::string(9000, 'l')) == 0);
+    {
+        const auto sync = world.fs->begin_sync(world.call(), lost, SyncScope::data_only);
+        REQUIRE(sync.has_value());
+        REQUIRE(std::holds_alternative<ResumeAt>((*sync)->step(world.now).value())); // written, not committed: pages without owner
+    }
+    REQUIRE(world.device.flush(world.now).has_value());
+    world.device.refuses_trims = true;
+    world.crash(1);
+    CHECK(world.device.trims != 0);
+    CHECK(world.contents(world.find("kept")) == std::string(9000, 'k'));
+}

@@ -139,12 +139,32 @@ TEST_CASE("an immutable file takes no write, an append-only one only at its end"
     REQUIRE(world.write(other, 0, "zzz") == 0);
     CHECK(world.fs->copy_range(world.call(), other, 0, ino, 0, 3).error() == FsError{EPERM});
     CHECK(world.contents(ino) == "hello world");
+    FsCall flush = world.call(); // what the kernel took before the flag comes later, a whole page of it
+    flush.from_page_cache = true;
+    CHECK(world.fs->write(flush, ino, 0, std::as_bytes(std::span{std::string_view{"Hello world"}})).has_value());
+    CHECK(world.contents(ino) == "Hello world");
     set(0);
     CHECK(world.write(ino, 0, "J") == 0);
     CHECK(world.unlink("a") == 0);
     FsCall call = world.call();
     call.uid = 1000;
     CHECK(world.fs->set_file_flags(call, other, file_flag_immutable).error() == FsError{EPERM});
+}
+
+TEST_CASE("a read moves an access time that is older than the last change, unless the reader or the mount says no", "[fs]") {
+    FsOptions options;
+    options.noatime = GENERATE(false, true);
+    FsWorld world{1024, 4096 * kib, options};
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, "hello") == 0);
+    const FileTime before = world.stat(ino).accessed;
+    std::string text(5, ' ');
+    FsCall call = world.call();
+    call.keeps_access_time = true;
+    REQUIRE(world.fs->read(call, ino, 0, std::as_writable_bytes(std::span{text})).has_value());
+    CHECK(world.stat(ino).accessed == before);
+    REQUIRE(world.read(ino, 0, 5) == "hello");
+    CHECK((world.stat(ino).accessed == before) == options.noatime);
 }
 
 TEST_CASE("a failed write-back is told once to each open of the file, and to one that comes later if nobody knows yet", "[fs]") {

@@ -70,6 +70,15 @@ writeback() {
     "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "writeback: an acknowledged record is lost"
     mkdir "$mnt/random"
     "$FLASHLAB_LIVE_BIN/random_file_operations" "$mnt/random/file" 3 2000 || die "random_file_operations with -o writeback"
+    if [[ $(id -u) -eq 0 ]]; then # what the kernel took before a flag, or as an append, it may write later
+        echo one > "$mnt/log"
+        chattr +a "$mnt/log"
+        echo two >> "$mnt/log"
+        sync "$mnt/log" || die "writeback: an append to an append-only file"
+        [[ $(cat "$mnt/log") == $'one\ntwo' ]] || die "writeback: append-only: $(cat "$mnt/log")"
+        chattr -a "$mnt/log"
+        rm "$mnt/log"
+    fi
     rm -rf "$mnt/random" "$mnt/writer"
     "$FLASHLAB" umount "$mnt" || die "umount"
     check_device
@@ -96,6 +105,27 @@ read_only() {
         "$FLASHLAB" umount "$mnt" || die "umount after $way"
         check_device
     done
+}
+
+# Access times belong to the daemon: the kernel's flag alone would change nothing.
+access_times() {
+    say "--- -o noatime, O_NOATIME"
+    background -o noatime
+    echo content > "$mnt/file"
+    touch -a -d '2001-01-01' "$mnt/file"
+    cat "$mnt/file" > /dev/null
+    [[ $(stat -c %x "$mnt/file") == 2001* ]] || die "-o noatime: reading moved the access time"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    background
+    dd if="$mnt/file" of="$work/copy" iflag=noatime 2> /dev/null || die "dd iflag=noatime"
+    [[ $(stat -c %x "$mnt/file") == 2001* ]] || die "O_NOATIME: reading moved the access time"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    background
+    cat "$mnt/file" > /dev/null
+    [[ $(stat -c %x "$mnt/file") != 2001* ]] || die "relatime: the access time stayed before the last change"
+    rm "$mnt/file"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
 }
 
 # A read-only mount after a cut recovers, shows all, and the next one may write.
@@ -180,6 +210,7 @@ writethrough
 writeback
 read_only
 read_only_after_cut
+access_times
 helper_names
 mount_by_fstab
 check_device

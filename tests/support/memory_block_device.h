@@ -52,6 +52,7 @@ public:
     }
     DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
         ++trims;
+        if (refuses_trims) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         const std::uint64_t per = unit_bytes_ / sector_bytes;
         for (std::uint64_t unit = first.value() / per; unit < (first.value() + sectors) / per; ++unit) {
             now_.erase(unit);
@@ -89,7 +90,7 @@ public:
     SimTime tick(SimTime) override { return sim_never; }
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
-    bool fail_reads = false, fail_writes = false;
+    bool fail_reads = false, fail_writes = false, refuses_trims = false;
     unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:

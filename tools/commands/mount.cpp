@@ -91,6 +91,7 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         return {};
     if (is_in(passed_options, name)) {
         config.mount.fuse_options.push_back(option);
+        config.open.fs.noatime = config.open.fs.noatime || name == "noatime"; // the kernel leaves access times to the daemon
     } else if (name == "ro") {
         config.mount.read_only = true;
     } else if (name == "writeback") {
