@@ -45,6 +45,11 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.nand.factory_bad_per_million = 120'000;
         return c;
     }
+    if (shape == "level") {
+        c.ftl.wear_threshold = 1;
+        c.ftl.moving_ring = true;
+        return c;
+    }
     if (shape == "unit2" || shape == "unit4") {
         c.ftl.mapping_unit_pages = shape == "unit2" ? 2 : 4;
         g.pages_per_block = 8;
@@ -59,7 +64,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 
 } // namespace
 
-std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer"}; }
+std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "level"}; }
 
 std::vector<std::string> tiny_devices() {
     std::vector<std::string> names;

@@ -119,6 +119,9 @@ const std::array keys{
               FIELD(ssd.ftl.mapping_entry_bytes)},
     ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
               "Erases by which a block may lag behind the mean before its data are moved; 0: no wear levelling.", FIELD(ssd.ftl.wear_threshold)},
+    ConfigKey{"ftl.moving_ring", integer, mkfs, 0, 1, "",
+              "1: the ring of checkpoints and journal moves to less worn blocks where ftl.wear_threshold is set; three blocks more. coftl's stays.",
+              FIELD(ssd.ftl.moving_ring)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
 

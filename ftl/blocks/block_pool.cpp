@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/contract.h"
+
 namespace flashlab {
 
 BlockPool::BlockPool(NandArray& array, std::uint32_t planes)
@@ -52,7 +54,8 @@ FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, Origin o
         bring_forward(*from, now);
         const FreeBlock taken = *free_.take(*from);
         if (taken.erased) return Taken{taken.block, std::max(now, ready_[taken.block.value()])};
-        const auto erased = array_.erase(taken.block, now, origin);
+        // What a ring has given back is not touched before the ring's table leaves it out.
+        const auto erased = array_.erase(taken.block, std::max(now, ready_[taken.block.value()]), origin);
         if (erased) return Taken{taken.block, *erased};
         if (erased.error().kind == NandErrorKind::host_io) {
             free_.add_garbage(taken.block);
@@ -60,6 +63,24 @@ FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, Origin o
         }
         if (auto lost = lose(taken.block, erased.error().done); !lost) return std::unexpected(lost.error());
     }
+}
+
+std::optional<BlockExchange::Lent> BlockPool::offer(PlaneId plane) {
+    if (plane.value() >= planes_ || free_.count(plane) == 0) return std::nullopt;
+    free_.bring_forward(plane, [this](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
+    const BlockId block = *free_.next_of(plane);
+    return Lent{block, ready_[block.value()]};
+}
+
+void BlockPool::lend(BlockId offered) {
+    ensure(free_.take(array_.geometry().plane_of(offered))->block == offered, "what was offered is lent");
+    --good_;
+}
+
+void BlockPool::give(BlockId block, SimTime ready) {
+    ready_[block.value()] = ready;
+    last_end_ = std::max(last_end_, ready);
+    add(block, false);
 }
 
 FtlResult<SimTime> BlockPool::give_back(BlockId block, SimTime now, Origin origin) {

@@ -12,6 +12,7 @@
 
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/ftl.h"
+#include "ftl/recovery/block_exchange.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {
@@ -19,7 +20,7 @@ namespace flashlab {
 /// Which of a plane's free blocks is taken: the one that waits longest, or by erase counts.
 enum class TakeOrder : std::uint8_t { in_turn, least_worn, most_worn };
 
-class BlockPool {
+class BlockPool final : public BlockExchange {
 public:
     /// The first `planes` planes.
     BlockPool(NandArray& array, std::uint32_t planes);
@@ -39,6 +40,9 @@ public:
     [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, Origin origin);
     /// Erased at once, or lost when it failed before. Returns the end of the erase.
     [[nodiscard]] FtlResult<SimTime> give_back(BlockId block, SimTime now, Origin origin);
+    [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;
+    void lend(BlockId offered) override;
+    void give(BlockId block, SimTime ready) override;
     /// To be lost instead of erased when it is given back.
     void set_failing(BlockId block) { failing_[block.value()] = 1; }
     [[nodiscard]] bool is_failing(BlockId block) const { return failing_[block.value()] != 0; }

@@ -15,7 +15,10 @@ MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
       meta_{config_.meta, array},
       role_(array.geometry().blocks(), Role::unused),
       owner_(array.geometry().blocks()) {
-    if (config_.levels_wear) pool_.set_order(TakeOrder::least_worn);
+    if (config_.wear_threshold != 0) {
+        pool_.set_order(TakeOrder::least_worn);
+        meta_.move_by_wear(*this, std::max(1u, config_.wear_threshold / 2));
+    }
     const Geometry& g = array.geometry();
     const std::uint32_t per_channel = g.dies() / g.channels();
     for (std::uint32_t plane = 0; plane < g.planes_per_die(); ++plane)
@@ -222,11 +225,11 @@ FtlResult<SimTime> MergeFtl::relocate(BlockId block, SimTime now) {
     FtlResult<void> moved;
     // Data that nobody rewrites are parked on the most worn block at hand.
     copying_for_ = Cause::wear;
-    if (config_.levels_wear) pool_.set_order(TakeOrder::most_worn);
+    if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::most_worn);
     if (role_[block.value()] == Role::data) moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
     else moved = reclaim(owner_[block.value()], now);
     copying_for_ = Cause::merge;
-    if (config_.levels_wear) pool_.set_order(TakeOrder::least_worn);
+    if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::least_worn);
     if (!moved) return std::unexpected(fail(moved.error()));
     // Not forced: a record that waits for these copies would hold up all that come after it. The block leaves with the next one that is due.
     return leaving_.empty() ? now : std::max(now, leaving_.back().ready);
@@ -264,6 +267,18 @@ BlockStatus MergeFtl::status_of(BlockId block) const {
     case Role::leaving: break;
     }
     return {BlockUse::free, 0};
+}
+
+std::optional<BlockExchange::Lent> MergeFtl::offer(PlaneId plane) { return pool_.offer(plane); }
+
+void MergeFtl::lend(BlockId offered) {
+    pool_.lend(offered);
+    role_[offered.value()] = Role::journal;
+}
+
+void MergeFtl::give(BlockId block, SimTime ready) {
+    pool_.give(block, ready);
+    role_[block.value()] = Role::free;
 }
 
 } // namespace flashlab

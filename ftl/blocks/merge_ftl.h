@@ -34,11 +34,11 @@ struct MergeFtlConfig {
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
     std::uint32_t most_leaving = 8;   ///< merges issued and not recorded; after a cut their log blocks are there again
-    bool levels_wear = false;         ///< free blocks are taken by their erase counts
+    std::uint32_t wear_threshold = 0; ///< not 0: free blocks are taken by their erase counts
     MetaArea meta;
 };
 
-class MergeFtl : public Ftl {
+class MergeFtl : public Ftl, private BlockExchange {
 public:
     static constexpr std::uint32_t merge_reserve = 3; ///< G4: a merge's target, one that fails, and the log block that is opened before the merge is forgotten
 
@@ -164,6 +164,11 @@ private:
     [[nodiscard]] FtlResult<void> free_left(std::size_t merges, SimTime now);
     FtlError broken(FtlError error);
     [[nodiscard]] MergeLimits limits() const;
+
+    // For a ring that moves
+    [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;
+    void lend(BlockId offered) override;
+    void give(BlockId block, SimTime ready) override;
 
     // merge_ftl_recovery.cpp
     struct Replay;

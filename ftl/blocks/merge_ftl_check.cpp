@@ -94,7 +94,7 @@ void MergeFtl::check_blocks(std::vector<CheckProblem>& out) {
     for (LogSlot slot = 0; slot < logs_.slots(); ++slot)
         if (logs_.at(slot).is_open) put(logs_.at(slot).block, Role::log);
     for (const BlockId block : leaving_blocks_) put(block, Role::leaving);
-    for (const BlockId block : meta_.area().blocks) put(block, Role::journal);
+    for (const BlockId block : meta_.area().all()) put(block, Role::journal);
     for (const BlockId block : pool_.erased_blocks()) {
         put(block, Role::free);
         if (array_.write_pointer(block) != 0) report(out, "G3", fmt::format("block {}", block.value()), "free as erased, and is not");

@@ -200,7 +200,7 @@ void MergeFtl::assign_roles(const Replay& replay) {
         role_[logs_.at(slot).block.value()] = Role::log;
         owner_[logs_.at(slot).block.value()] = slot;
     }
-    for (const BlockId block : meta_.area().blocks) role_[block.value()] = Role::journal;
+    for (const BlockId block : meta_.area().all()) role_[block.value()] = Role::journal;
     for (std::uint32_t b = 0; b < pool_.planes() * g.blocks_per_plane(); ++b) {
         const BlockId block{b};
         Role& role = role_[b];

@@ -20,6 +20,7 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       settled_at_(array.geometry().blocks(), sim_start),
       closed_by_(array.geometry().blocks(), sim_start),
       forgotten_at_(array.geometry().blocks(), sim_start),
+      rest_(array.geometry().blocks(), 0),
       pinned_(array.geometry().blocks(), 0) {
     ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
     ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");
@@ -64,6 +65,7 @@ std::uint64_t PageBlocks::spare_units() const {
 void PageBlocks::lose_block(BlockId block) {
     state_[block.value()] = BlockState::bad;
     groups_[group_of(block)].good_units -= units_.units_per_block();
+    groups_[group_of(block)].erases -= array_.erase_count(block);
     ++bad_blocks_;
     ++retired_blocks_;
     if (spare_units() < std::uint64_t{config_.spare_blocks_a_group} * units_.units_per_block() * groups_.size()) read_only_ = true; // B4
@@ -167,11 +169,30 @@ void PageBlocks::invalidate(UnitId unit, SimTime end) {
     valid_.clear(unit);
     --groups_[group_of(block)].valid_units;
     settled_at_[b] = std::max(settled_at_[b], end);
-    full_of(block).update(block, valid_.count(block));
+    full_of(block).update(block, listed_under(block));
     if (pinned_[b] != 0 && valid_.count(block) == 0) {
         pinned_[b] = 0;
-        full_of(block).add(block, 0);
+        list_full(block);
     }
+}
+
+std::uint32_t PageBlocks::listed_under(BlockId block) const {
+    const std::uint32_t valid = valid_.count(block), all = units_.units_per_block();
+    return valid == all ? all : std::min(valid + rest_[block.value()], all - 1);
+}
+
+void PageBlocks::list_full(BlockId block) {
+    std::uint32_t& rest = rest_[block.value()];
+    rest = 0;
+    if (const Group& group = groups_[group_of(block)]; config_.wear_threshold != 0 && group.good_units != 0) {
+        const std::uint64_t units = units_.units_per_block();
+        const std::uint64_t mean = std::max<std::uint64_t>(1, group.erases * units / group.good_units);
+        const std::uint64_t let_be = mean + std::max<std::uint64_t>(config_.wear_threshold, mean / 16); // what chance makes
+        // Twice as steep as the excess: a block an eighth above what is let be looks a quarter fuller.
+        if (const std::uint64_t worn = array_.erase_count(block); worn > let_be)
+            rest = static_cast<std::uint32_t>(std::min(units / 4, 2 * units * (worn - let_be) / mean));
+    }
+    full_of(block).add(block, listed_under(block));
 }
 
 void PageBlocks::load_block(BlockId block, LoadAs as, std::uint32_t frontier) {
@@ -185,14 +206,36 @@ void PageBlocks::load_block(BlockId block, LoadAs as, std::uint32_t frontier) {
     }
     group.good_units += units_.units_per_block();
     group.valid_units += valid_.count(block);
+    group.erases += array_.erase_count(block);
     switch (as) {
     case LoadAs::erased: free_.add_erased(block); break;
     case LoadAs::garbage: free_.add_garbage(block); break;
-    case LoadAs::data: full_of(block).add(block, valid_.count(block)); break;
+    case LoadAs::data: list_full(block); break;
     case LoadAs::open:
     case LoadAs::bad: break;
     }
     state_[b] = as == LoadAs::data ? BlockState::data : as == LoadAs::open ? BlockState::open : BlockState::free;
+}
+
+std::optional<BlockExchange::Lent> PageBlocks::offer(PlaneId plane) {
+    if (plane.value() >= planes_in_use() || free_.count(plane) == 0) return std::nullopt;
+    free_.bring_forward(plane, [&](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
+    const BlockId block = *free_.next_of(plane);
+    return Lent{block, std::max(settled_at_[block.value()], forgotten_at_[block.value()])};
+}
+
+void PageBlocks::lend(BlockId offered) {
+    const BlockId block = free_.take(units_.geometry().plane_of(offered))->block;
+    ensure(block == offered, "what was offered is lent");
+    Group& group = groups_[group_of(block)];
+    group.good_units -= units_.units_per_block();
+    group.erases -= array_.erase_count(block);
+    state_[block.value()] = BlockState::outside;
+}
+
+void PageBlocks::give(BlockId block, SimTime ready) {
+    settled_at_[block.value()] = forgotten_at_[block.value()] = ready;
+    load_block(block, LoadAs::garbage, 0);
 }
 
 void PageBlocks::resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {

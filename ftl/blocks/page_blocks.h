@@ -8,6 +8,8 @@
 ///            B4 units that are not valid come to at least `spare_blocks_a_group` blocks a group, else the device is read-only: no write can deadlock
 ///               (ftl/DESIGN-pages.md, "Reserve").
 ///            B5 a superblock is programmed only once the blocks that its opening leaves free, but for one, are forgotten: a cut leaves them free, too.
+///            B6 when wear is levelled, a full block that is worn more than its group's mean stands among the candidates as if it held more valid units than
+///               it does, at most a quarter of a block more, never as if it held nothing to gain: it is collected later, and rests.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
 /// Source     Kim et al. (HY) for the superblock that is written and then becomes data; Kawaguchi et al., USENIX 1995, for collection.
@@ -20,6 +22,7 @@
 #include "ftl/blocks/page_owner.h"
 #include "ftl/blocks/valid_map.h"
 #include "ftl/blocks/victim_policy.h"
+#include "ftl/recovery/block_exchange.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {
@@ -37,11 +40,10 @@ struct PageBlocksConfig {
     std::uint32_t valid_units_at_most = 0;  ///< logical pages, translation pages included
     std::uint32_t spare_blocks_a_group = 3; ///< B4
     std::uint32_t gc_slice_us = 2000;
-    bool levels_wear = false;               ///< free blocks are taken by their erase counts, not in turn
+    std::uint32_t wear_threshold = 0;       ///< not 0: free blocks are taken by their erase counts, and worn ones rest (B6)
     std::vector<FrontierRule> frontiers{FrontierRule{}};
     bool closes_at_once = false;            ///< a full superblock is data right away: nothing durable waits for it
     bool stamps_pages = false;              ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
-    std::vector<BlockId> outside{};         ///< good blocks that are not the scheme's: kept for a MetaLog
 };
 
 /// A run of new pages for one row of a superblock; `from` empty: no payload.
@@ -61,7 +63,7 @@ struct PlacedRow {
     SimTime end;
 };
 
-class PageBlocks {
+class PageBlocks final : public BlockExchange {
 public:
     enum class BlockState : std::uint8_t { outside, free, open, data, bad };
     enum class LoadAs : std::uint8_t { erased, garbage, data, open, bad };
@@ -92,6 +94,12 @@ public:
     /// Jobs are given up, closing superblocks closed. What is open stays as it is.
     void settle_down(SimTime now);
     void set_next(std::uint64_t sequence, std::uint32_t stamp);
+
+    // For a ring that moves
+    [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;
+    void lend(BlockId offered) override;
+    void give(BlockId block, SimTime ready) override;
+    [[nodiscard]] std::uint32_t wear_threshold() const { return config_.wear_threshold; }
 
     // What there is
     [[nodiscard]] const UnitGeometry& units() const { return units_; }
@@ -154,6 +162,7 @@ private:
         Job inner;                       ///< makes room for a frontier but the first, also while `job` is under way
         std::uint64_t good_units = 0;
         std::uint64_t valid_units = 0;
+        std::uint64_t erases = 0;        ///< of its good blocks, over the device's life
         [[nodiscard]] std::uint64_t room() const { return good_units - valid_units; }
     };
 
@@ -191,6 +200,12 @@ private:
     SimTime idle_group(Group& group, SimTime now);
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[frontier_of_[victim.value()]].copies_keep_free; }
     [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[frontier_of_[block.value()]]; }
+    /// Joins the candidates; how long it rests is settled now.
+    void list_full(BlockId block);
+    [[nodiscard]] std::uint32_t listed_under(BlockId block) const;
+    void count_erase(BlockId block, const std::expected<SimTime, NandError>& erased) {
+        if (erased || erased.error().kind != NandErrorKind::host_io) ++groups_[group_of(block)].erases;
+    }
 
     PageBlocksConfig config_;
     NandArray& array_;
@@ -207,6 +222,7 @@ private:
     std::vector<SimTime> settled_at_;
     std::vector<SimTime> closed_by_;         ///< end of the last program, once closed
     std::vector<SimTime> forgotten_at_;      ///< of a free block: nothing durable names it from then on
+    std::vector<std::uint32_t> rest_;        ///< B6: units added
     std::vector<std::uint8_t> pinned_;       ///< data blocks with a page that cannot be read: kept until nothing in them is valid
     std::vector<BlockId> failed_;            ///< a program failed: to be retired
     std::uint64_t next_sequence_ = 1;

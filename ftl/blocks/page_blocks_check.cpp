@@ -34,7 +34,7 @@ void PageBlocks::check(std::vector<CheckProblem>& out) const {
         for (const FullBlocks& full : full_) {
             if (!full.contains(block)) continue;
             put(block, Set::collectable);
-            if (full.valid_of(block) != valid_.count(block)) report("B1", b, "listed under another number of valid units");
+            if (full.valid_of(block) != listed_under(block)) report("B1", b, "listed under another number of valid units");
             if (&full != &full_[frontier_of_[b]]) report("B2", b, "listed with the blocks of another frontier");
         }
         if (pinned_[b] != 0 && set[b] == Set::none) put(block, Set::pinned);

@@ -44,7 +44,7 @@ void PageBlocks::drop_job(Job& job) {
     const BlockId victim = *job.victim;
     if (job.copied != 0) tell(job, job.last_end);
     job.victim.reset();
-    if (pinned_[victim.value()] == 0) full_of(victim).add(victim, valid_.count(victim));
+    if (pinned_[victim.value()] == 0) list_full(victim);
 }
 
 FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTime now, SimTime until, std::uint32_t keep_free) {
@@ -159,6 +159,7 @@ FtlResult<SimTime> PageBlocks::give_back(Job& job, SimTime forgotten) {
     SimTime done = forgotten;
     if (!job.retire) {
         const auto erased = array_.erase(victim, forgotten, {job.cause, job.id});
+        count_erase(victim, erased);
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             state_[victim.value()] = BlockState::free;
             forgotten_at_[victim.value()] = forgotten;

@@ -104,12 +104,8 @@ bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime n
             if (!best || free_.count(plane) > free_.count(*best)) best = plane;
         }
         if (!best) break;
-        if (config_.levels_wear) {
-            // Cold data are parked on the most worn block at hand; everything else goes to the least worn.
-            const bool parks = collecting_as_ == Cause::wear;
-            free_.bring_forward(*best, [&](BlockId a, BlockId b) { return parks ? array_.erase_count(a) > array_.erase_count(b)
-                                                                                : array_.erase_count(a) < array_.erase_count(b); });
-        }
+        if (config_.wear_threshold != 0)
+            free_.bring_forward(*best, [&](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
         const FreeBlock taken = *free_.take(*best);
         --left;
         const auto erased_at = take_erased(taken, now, failed_at);
@@ -155,7 +151,9 @@ SimTime PageBlocks::forgotten_by(const Group& group, std::uint32_t blocks, SimTi
 /// When the block may be programmed; nothing when its erase failed: then it is bad, or the host's image failed and the device is read-only.
 std::optional<SimTime> PageBlocks::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
     if (taken.erased) return settled_at_[taken.block.value()];
-    const auto erased = array_.erase(taken.block, now, {Cause::gc, no_event});
+    // What a ring has given back is not touched before the ring's table leaves it out; other garbage is from before the mount.
+    const auto erased = array_.erase(taken.block, std::max(now, forgotten_at_[taken.block.value()]), {Cause::gc, no_event});
+    count_erase(taken.block, erased);
     if (erased) return *erased;
     failed_at = erased.error().done;
     if (erased.error().kind == NandErrorKind::host_io) {
@@ -202,7 +200,7 @@ void PageBlocks::close(Group&, OpenSuperblock& set, SimTime now) {
     for (const OpenColumn& c : set.columns) {
         state_[c.block.value()] = BlockState::data;
         closed_by_[c.block.value()] = set.last_end;
-        full_of(c.block).add(c.block, valid_.count(c.block));
+        list_full(c.block);
     }
     set.reset();
 }

@@ -40,7 +40,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     if (request.has_meta_log) {
         const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
         if (area.blocks.empty()) return std::unexpected(fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
-        plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size());
+        plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size() + area.anchor.size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
     const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die());
@@ -62,7 +62,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
 }
 
 MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
-    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), checkpoint_bytes);
+    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), checkpoint_bytes, config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
 }
 
 PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan) {
@@ -71,7 +71,7 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.pages_per_unit = config.ftl.mapping_unit_pages;
     c.valid_units_at_most = plan.logical_pages;
     c.gc_slice_us = config.ftl.gc_slice_us;
-    c.levels_wear = config.ftl.wear_threshold != 0;
+    c.wear_threshold = config.ftl.wear_threshold;
     return c;
 }
 

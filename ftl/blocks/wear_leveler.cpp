@@ -40,7 +40,7 @@ void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
     }
     if (good == 0) return;
     const std::uint64_t mean = sum / good;
-    const std::uint64_t margin = std::max<std::uint64_t>(threshold_, mean / 16);
+    const std::uint64_t margin = std::max<std::uint64_t>(threshold_, mean / 8);
     for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
         const std::uint32_t count = array_.erase_count(BlockId{b});
         if (count + margin < mean && !array_.is_bad(BlockId{b})) cold_.push_back({mean - count, count, BlockId{b}});

@@ -36,6 +36,7 @@ std::expected<BlockCensus, NandError> BlockCensus::take(NandArray& array, const 
         census.done_ = std::max(census.done_, first->done);
         // A block whose first page is torn holds nothing more: its programs end in order.
         if (first->state == CellState::erased || !first->oob) continue;
+        if (first->oob->kind != PageKind::data && first->oob->kind != PageKind::translation) continue; // a ring that moves has left it
         const std::uint32_t stamp = first->oob->scheme_word;
         census.next_stamp_ = std::max(census.next_stamp_, stamp + 1);
         census.translation_[b] = first->oob->kind == PageKind::translation ? 1 : 0;

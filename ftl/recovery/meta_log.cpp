@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t max_width = 16;  ///< planes: enough to hide a checkpoint's programs behind each other
 constexpr std::uint32_t checkpoint_kind = 0;
+constexpr std::uint32_t anchor_blocks = 3; ///< a table lives, the next one and those between
 
 FtlError to_ftl_error(const NandError& error) {
     return {error.kind == NandErrorKind::host_io ? FtlErrorKind::host_io : FtlErrorKind::lost_page, Lpn{0}, error.done, error.host_errno};
@@ -23,7 +24,14 @@ FtlError to_ftl_error(const NandError& error) {
 
 bool MetaArea::contains(BlockId block) const { return std::ranges::find(blocks, block) != blocks.end(); }
 
-MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes) {
+std::vector<BlockId> MetaArea::all() const {
+    std::vector<BlockId> out = blocks;
+    out.insert(out.end(), anchor.begin(), anchor.end());
+    std::ranges::sort(out);
+    return out;
+}
+
+MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes, RingPlace place) {
     MetaArea area;
     area.checkpoint_pages = static_cast<std::uint32_t>((checkpoint_bytes + meta_record_header_bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
     const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
@@ -42,10 +50,24 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
             area.blocks[std::size_t{row} * area.width + column] = geometry.block_at(PlaneId{column}, index);
         }
     }
+    if (place == RingPlace::fixed) return area;
+    // The plane behind the ring's, where there is one.
+    const PlaneId plane{area.width % planes};
+    for (std::uint32_t index = 0; area.anchor.size() < anchor_blocks; ++index) {
+        if (index >= geometry.blocks_per_plane()) return {};
+        const BlockId block = geometry.block_at(plane, index);
+        if (!is_set_aside(nand, block) && std::ranges::find(area.blocks, block) == area.blocks.end()) area.anchor.push_back(block);
+    }
     return area;
 }
 
 MetaLog::MetaLog(MetaArea area, NandArray& array) : area_{std::move(area)}, array_{array}, page_(array.geometry().page_bytes()) {
+    if (!area_.anchor.empty()) {
+        MetaArea anchor{1, static_cast<std::uint32_t>(area_.anchor.size()), 0, area_.anchor, {}};
+        anchor.checkpoint_pages = pages_of((area_.blocks.size() + 1) * 4);
+        ensure(anchor.checkpoint_pages <= array_.geometry().pages_per_block(), "the ring's table fits a block");
+        anchor_ = std::make_unique<MetaLog>(std::move(anchor), array);
+    }
     ensure(area_.rows >= 3 && area_.blocks.size() == std::size_t{area_.rows} * area_.width, "the ring has blocks");
 }
 
@@ -154,10 +176,13 @@ FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, SimTime now, Origin
 FtlResult<SimTime> MetaLog::take_row(SimTime now, Origin origin) {
     head_.clear();
     next_ = 0;
-    const SimTime from = std::max(now, last_end_); // what made its old content worthless is durable
+    SimTime from = std::max(now, last_end_); // what made its old content worthless is durable
     while (head_.empty()) {
         if (live_rows_ == area_.rows) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, from});
         const std::uint32_t row = (tail_ + live_rows_++) % area_.rows;
+        const auto moved = move_row(row, from, origin);
+        if (!moved) return moved;
+        from = *moved;
         for (std::uint32_t column = 0; column < area_.width; ++column) {
             const BlockId block = block_at(row, column);
             if (array_.is_bad(block)) continue;

@@ -7,6 +7,8 @@
 ///               is programmed after record n has ended.
 ///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut.
 ///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
+///            M4 a ring that moves (`anchor`) lies where the newest table in its anchor says. A table names a block only once nothing else durable does, and
+///               is durable before anything is done to a block that it brings in or leaves out.
 /// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes. recover(): one OOB read for each page of the ring that was
 ///            ever programmed, then the live pages. RAM: one page.
 /// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
@@ -15,11 +17,13 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "ftl/ftl.h"
+#include "ftl/recovery/block_exchange.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
 
@@ -31,12 +35,17 @@ struct MetaArea {
     std::uint32_t rows = 0;
     std::uint32_t checkpoint_pages = 0; ///< of the largest checkpoint: what M2 keeps room for
     std::vector<BlockId> blocks;
+    std::vector<BlockId> anchor;        ///< three blocks of one plane that hold the ring's table; none: the ring stays where it is
     [[nodiscard]] bool contains(BlockId block) const;
+    /// Ring and anchor, sorted.
+    [[nodiscard]] std::vector<BlockId> all() const;
 };
 
 /// The first good blocks of the first `planes` planes, enough for checkpoints of at most `checkpoint_bytes` and a journal between them.
 /// Both a plan and its device compute it, from the configuration alone; empty when the planes have too few good blocks.
-[[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes);
+enum class RingPlace : std::uint8_t { fixed, moves };
+[[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes,
+                                      RingPlace place = RingPlace::fixed);
 
 /// Before a record's payload: kind, CRC of the payload, its length (FORMAT.md).
 inline constexpr std::size_t meta_record_header_bytes = 16;
@@ -57,6 +66,13 @@ public:
         std::uint64_t pages_read = 0;
         SimTime done;
     };
+    /// A ring with an anchor gives blocks for less worn free ones from then on, when they are `margin` erases apart. To be called before recover().
+    void move_by_wear(BlockExchange& exchange, std::uint32_t margin) {
+        exchange_ = &exchange;
+        margin_ = margin;
+    }
+    /// Blocks exchanged since the mount.
+    [[nodiscard]] std::uint64_t moves() const { return moves_; }
     /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing. Fails with uncorrectable when a live record is there
     /// but does not read. A device without payload cannot be recovered: its records have no content.
     [[nodiscard]] std::expected<Recovered, NandError> recover(SimTime now);
@@ -73,6 +89,7 @@ public:
     [[nodiscard]] SimTime last_end() const { return last_end_; }
     /// False once the ring has too few good blocks left: the device should become read-only.
     [[nodiscard]] bool can_write() const;
+    /// After recover(): where the ring lies now.
     [[nodiscard]] const MetaArea& area() const { return area_; }
     [[nodiscard]] std::vector<CheckProblem> check() const;
 
@@ -85,6 +102,12 @@ private:
     [[nodiscard]] std::uint32_t rows_for(std::uint32_t first, std::uint32_t pages) const;
     [[nodiscard]] std::uint32_t spare_rows() const;
     [[nodiscard]] FtlResult<SimTime> take_row(SimTime now, Origin origin);
+    // meta_log_move.cpp
+    [[nodiscard]] std::vector<std::byte> encode_table() const;
+    [[nodiscard]] bool adopt_table(std::span<const std::byte> table);
+    [[nodiscard]] std::expected<SimTime, NandError> find_ring(SimTime now, std::uint64_t& pages_read);
+    [[nodiscard]] std::optional<BlockExchange::Lent> best_offer(std::uint32_t row, std::uint32_t column) const;
+    [[nodiscard]] FtlResult<SimTime> move_row(std::uint32_t row, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
@@ -99,6 +122,10 @@ private:
     SimTime last_end_ = sim_start;
     std::vector<std::byte> page_;
     bool recovered_ = false;
+    std::unique_ptr<MetaLog> anchor_;
+    BlockExchange* exchange_ = nullptr;
+    std::uint32_t margin_ = 0;
+    std::uint64_t moves_ = 0;
 };
 
 } // namespace flashlab

@@ -83,10 +83,12 @@ std::expected<ReadRecord, NandError> read_record(NandArray& array, std::span<con
 std::expected<MetaLog::Recovered, NandError> MetaLog::recover(SimTime now) {
     ensure(!recovered_, "recover() once");
     Recovered out;
-    out.done = now;
+    const auto placed = find_ring(now, out.pages_read);
+    if (!placed) return std::unexpected(placed.error());
+    out.done = *placed;
     std::vector<FoundPage> found;
     for (std::uint32_t i = 0; i < area_.blocks.size(); ++i) {
-        const auto scan = scan_block(array_, area_.blocks[i], i / area_.width, now, found);
+        const auto scan = scan_block(array_, area_.blocks[i], i / area_.width, *placed, found);
         if (!scan) return std::unexpected(scan.error());
         out.pages_read += scan->pages_read;
         out.done = std::max(out.done, scan->done);

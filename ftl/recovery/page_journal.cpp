@@ -19,8 +19,8 @@ std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, s
 }
 
 PageJournal::PageJournal(PageJournalConfig config, NandArray& array, PageBlocks& blocks)
-    : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, outside_{config_.area.blocks}, holds_trimmed_(array.geometry().blocks()) {
-    std::ranges::sort(outside_);
+    : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, holds_trimmed_(array.geometry().blocks()) {
+    if (blocks.wear_threshold() != 0) log_.move_by_wear(blocks, std::max(1u, blocks.wear_threshold() / 2));
     const Geometry& g = array.geometry();
     std::uint32_t interval = config_.interval_blocks;
     if (interval == 0) interval = std::max(4 * blocks.planes_in_use(), 100 * config_.area.checkpoint_pages / g.pages_per_block());
@@ -30,6 +30,7 @@ PageJournal::PageJournal(PageJournalConfig config, NandArray& array, PageBlocks&
 FtlResult<PageJournal::Start> PageJournal::recover(SimTime now, FtlRecovery& report) {
     auto recovered = log_.recover(now);
     if (!recovered) return std::unexpected(blocks_.fail(recovered.error(), Lpn{0}));
+    outside_ = log_.area().all();
     Start start;
     start.done = recovered->done;
     report.pages_scanned += recovered->pages_read;

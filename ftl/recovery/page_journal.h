@@ -85,7 +85,7 @@ private:
     PageBlocks& blocks_;
     MetaLog log_;
     PendingTrims pending_;
-    std::vector<BlockId> outside_;         ///< sorted
+    std::vector<BlockId> outside_;         ///< the ring's as it lay at the mount, sorted
     std::vector<std::byte> buffer_;
     std::uint32_t interval_superblocks_ = 0;
     std::uint32_t stamp_at_checkpoint_ = 1;

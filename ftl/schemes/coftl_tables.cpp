@@ -245,6 +245,13 @@ FtlResult<SimTime> Coftl::settle(std::uint32_t vb, std::uint32_t table, SimTime 
     b.ready = b.last_end = done;
     b.settled = true;
     b.stated = b.stated || recovered_statement(vb) != nullptr;
+    if (summary == Summary::loaded && !b.stated && !read_only_ && mapped_count(vb) != pages_) {
+        // What the summary leaves out may be a trim that was never flushed and is seen as done from now on: the next flush states it, as that of any trim.
+        // Else only this one page would know, and when it cannot be read some day, the page sets would bring the old version back.
+        b.stated = true;
+        if (!b.pending) pending_.push_back(vb);
+        b.pending = true;
+    }
     tables_.set_dirty(table, !b.committed);
     return done;
 }

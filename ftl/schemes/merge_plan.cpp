@@ -40,8 +40,9 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
     out.ftl.most_leaving = std::clamp(planes * 4, 8u, 64u);
     const MergeLimits most{g.blocks(), good, g.pages_per_block()};
-    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving));
-    plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.blocks.size());
+    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving),
+                                  f.moving_ring ? RingPlace::moves : RingPlace::fixed);
+    plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.all().size());
     const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
     if (plan.meta_blocks == 0 || good < 2 * least)
         return std::unexpected(fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good, logs_asked,
@@ -62,7 +63,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (!kind.warning.empty()) plan.warnings.emplace_back(kind.warning);
     out.ftl.least_logs = 1 + kind.logs_beside;
     out.ftl.groups = plan.groups;
-    out.ftl.levels_wear = f.wear_threshold != 0;
+    out.ftl.wear_threshold = f.wear_threshold;
     out.ftl.logical_blocks = good - plan.spare_blocks;
     plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();
     return out;

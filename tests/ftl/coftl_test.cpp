@@ -1,5 +1,9 @@
 /// COFTL alone: sets of several channels, caches and page tables too small for their load, and its own counters on traces made by hand.
 #include "ftl/schemes/coftl.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -307,6 +311,52 @@ TEST_CASE("a page that only the summary knows as trimmed is unmapped after a res
     for (std::uint32_t i = 0; i < 20 && counters.merges == 0; ++i) write(2, sectors);
     CHECK(counters.merges == 1);
     CHECK(device->ftl().space().mapped_pages == 5);
+    CHECK(device->ssd().check().empty());
+}
+
+TEST_CASE("a trim that only a summary tells of after a restart is stated by the next flush: losing the summary later brings nothing back", "[ftl][coftl]") {
+    struct Spoiler final : Sabotage {
+        std::vector<Ppn> pages;
+        std::unique_ptr<PageStore> around(PageStore& store) override {
+            for (const Ppn page : pages) {
+                PageRecord record = *store.read_record(page);
+                record.state = CellState::garbage;
+                REQUIRE(store.write_record(page, record).has_value());
+            }
+            return nullptr;
+        }
+    } spoiler;
+    const auto device = std::move(*CrashDevice::make(coftl_config({1, 1, 0, 1}), Payload::keep, UndoPolicy::none));
+    device->set_sabotage(&spoiler);
+    const std::uint32_t sectors = device->plan().logical_page_bytes / sector_bytes;
+    std::vector<std::byte> page(device->plan().logical_page_bytes, std::byte{7});
+    SimTime now = device->power_on(sim_start)->done;
+    for (std::uint32_t u = 0; u < 5; ++u) now = *device->ssd().write(Sector{std::uint64_t{u} * sectors}, sectors, page, WriteDurability::volatile_ok, now);
+    now = *device->ssd().trim(Sector{0}, sectors, now);
+    now = *device->ssd().write(Sector{std::uint64_t{5} * sectors}, sectors, page, WriteDurability::volatile_ok, now); // full: its summary leaves page 0 out
+    for (std::uint32_t p = 0; p < device->geometry().pages(); ++p) {
+        const auto cell = device->array().inspect(Ppn{p});
+        const auto oob = PageOob::decode(cell->oob);
+        if (cell->state == CellState::programmed && oob && oob->kind == PageKind::summary) spoiler.pages.push_back(Ppn{p});
+    }
+    const std::vector<Ppn> summaries = std::exchange(spoiler.pages, {});
+    REQUIRE(summaries.size() == 1);
+    const auto shows = [&](std::byte value) {
+        std::ranges::fill(page, std::byte{0xee});
+        now = *device->ssd().read(Sector{0}, sectors, page, now);
+        return std::ranges::all_of(page, [value](std::byte b) { return b == value; });
+    };
+    const auto restart = [&] {
+        now = device->ssd().last_reserved_end();
+        device->power_off();
+        now = device->power_on(now)->done;
+    };
+    restart(); // the trim was not flushed; the summary knows
+    REQUIRE(shows(std::byte{0}));
+    now = *device->ssd().flush(now);
+    spoiler.pages = summaries;
+    restart();
+    CHECK(shows(std::byte{0}));
     CHECK(device->ssd().check().empty());
 }
 

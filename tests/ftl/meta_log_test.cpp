@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/random.h"
@@ -25,16 +26,20 @@ struct LogRig {
     std::unique_ptr<MetaLog> log;
     MetaLog::Recovered recovered;
     std::uint64_t checkpoint_bytes;
+    RingPlace place;
+    BlockExchange* exchange = nullptr;
     SimTime now = sim_start;
 
-    explicit LogRig(std::uint64_t checkpoint_bytes_ = 700) : checkpoint_bytes{checkpoint_bytes_} { open(); }
+    explicit LogRig(std::uint64_t checkpoint_bytes_ = 700, RingPlace place_ = RingPlace::fixed) : checkpoint_bytes{checkpoint_bytes_}, place{place_} { open(); }
+    [[nodiscard]] MetaArea planned() const { return plan_meta_area(config, geometry, geometry.planes(), checkpoint_bytes, place); }
     void open() {
         log.reset();
         array = std::make_unique<NandArray>(geometry, config, store, sink, UndoPolicy::keep);
         REQUIRE(array->open().has_value());
-        const MetaArea area = plan_meta_area(config, geometry, geometry.planes(), checkpoint_bytes);
+        const MetaArea area = planned();
         REQUIRE(area.rows != 0);
         log = std::make_unique<MetaLog>(area, *array);
+        if (exchange != nullptr) log->move_by_wear(*exchange, 2);
         auto got = log->recover(now);
         REQUIRE(got.has_value());
         recovered = std::move(*got);
@@ -97,6 +102,38 @@ struct Model {
     }
 };
 
+/// A scheme beside the ring: what is not the ring's is free; what the ring gives back is erased and written at once.
+struct FreePool final : BlockExchange {
+    LogRig& rig;
+    std::vector<Lent> free;
+
+    explicit FreePool(LogRig& rig_) : rig{rig_} {}
+    void load() {
+        free.clear();
+        const std::vector<BlockId> taken = rig.log->area().all();
+        for (std::uint32_t b = 0; b < rig.geometry.blocks(); ++b)
+            if (!std::ranges::binary_search(taken, BlockId{b})) free.push_back({BlockId{b}, rig.now});
+    }
+    std::optional<Lent> offer(PlaneId plane) override {
+        auto best = free.end();
+        for (auto it = free.begin(); it != free.end(); ++it)
+            if (rig.geometry.plane_of(it->block) == plane && (best == free.end() || rig.array->erase_count(it->block) < rig.array->erase_count(best->block))) best = it;
+        return best == free.end() ? std::nullopt : std::optional{*best};
+    }
+    void lend(BlockId offered) override {
+        REQUIRE(std::erase_if(free, [offered](const Lent& l) { return l.block == offered; }) == 1);
+    }
+    void give(BlockId block, SimTime ready) override {
+        const auto erased = rig.array->erase(block, ready, origin);
+        REQUIRE(erased.has_value());
+        const std::vector<std::byte> data(rig.geometry.page_bytes(), std::byte{0xdd});
+        const PageProgram program{rig.geometry.page_of(block, 0), data, {Lpn{0}, WriteSequence{1}, PageKind::data, 0}};
+        const auto programmed = rig.array->program({&program, 1}, *erased, origin);
+        REQUIRE(programmed.has_value());
+        free.push_back({block, *programmed});
+    }
+};
+
 } // namespace
 
 TEST_CASE("a new ring recovers to nothing, and what is appended comes back in order after a reopen", "[metalog]") {
@@ -155,6 +192,58 @@ TEST_CASE("a record does not overtake the one before it, though its plane is idl
     CHECK(*second - *first >= rig.config.timing.page_program);
     rig.cut(*first - Duration{1}, 1); // the first is in flight: the second is not there
     CHECK(rig.recovered.records.size() <= 3);
+}
+
+TEST_CASE("a ring that moves is found wherever it is after a cut at any instant, and wears no more than the blocks it moves among", "[metalog][crash][wear]") {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        LogRig rig{seed % 2 == 0 ? 700u : 9000u, RingPlace::moves};
+        FreePool pool{rig};
+        rig.exchange = &pool;
+        rig.open();
+        pool.load();
+        Model model;
+        Random random{seed};
+        std::uint64_t moves = 0;
+        for (int cut = 0; cut < 150; ++cut) {
+            CAPTURE(seed, cut);
+            const SimTime from = rig.now;
+            rig.array->settle(from);
+            for (std::uint64_t k = random.below(9); k > 0; --k) {
+                model.write(rig, random);
+                if (random.chance(1, 2)) rig.now = rig.log->last_end();
+            }
+            moves += rig.log->moves();
+            const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(0, (rig.array->last_reserved_end() - from).count()));
+            const SimTime at = from + Duration{static_cast<std::int64_t>(random.below(span + 1))};
+            rig.cut(at, random.next());
+            pool.load();
+            model.compare(rig.recovered, at);
+        }
+        CHECK(moves > 20);
+        CHECK(rig.log->area().blocks != rig.planned().blocks);
+        for (const BlockId a : rig.log->area().blocks) {
+            const PlaneId plane = rig.geometry.plane_of(a);
+            std::uint32_t least = ~0u;
+            for (const auto& f : pool.free)
+                if (rig.geometry.plane_of(f.block) == plane) least = std::min(least, rig.array->erase_count(f.block));
+            CAPTURE(seed, a.value(), rig.array->erase_count(a), least);
+            CHECK(rig.array->erase_count(a) <= least + 4); // the margin, and erases since it was looked at
+        }
+    }
+}
+
+TEST_CASE("a table that is not the ring's is not believed", "[metalog][format]") {
+    LogRig rig{700, RingPlace::moves};
+    const std::vector<BlockId> anchor = rig.planned().anchor;
+    REQUIRE(anchor.size() == 3);
+    MetaLog tables{MetaArea{1, 3, 1, anchor, {}}, *rig.array};
+    REQUIRE(tables.recover(rig.now).has_value());
+    std::vector<std::byte> table((rig.planned().blocks.size() + 1) * 4); // a count of 0, and block 0 again and again
+    REQUIRE(tables.append(1, table, rig.now, origin).has_value());
+    MetaLog log{rig.planned(), *rig.array};
+    const auto got = log.recover(tables.last_end());
+    REQUIRE_FALSE(got.has_value());
+    CHECK(got.error().kind == NandErrorKind::uncorrectable);
 }
 
 TEST_CASE("a thousand cuts in the middle of the first checkpoint after a mount leave room for the next one", "[metalog][crash]") {

@@ -23,6 +23,7 @@ struct WearPoint {
     double mean = 0;
     double max = 0;
     double min = 1e18;
+    double max_of_ring = 0;   ///< among the blocks that hold no data of the host's: checkpoints and journal
     std::uint64_t relocated = 0;
     std::uint64_t wear_programs = 0;
     std::uint64_t all_programs = 0;
@@ -30,9 +31,9 @@ struct WearPoint {
     bool is_sound = false;
     [[nodiscard]] double above_mean() const { return (max - mean) / mean; }
     [[nodiscard]] std::string text() const {
-        return fmt::format("{}, {} fills, threshold {}: erases of a block min {:.0f}, mean {:.1f}, max {:.0f} ({:+.1f} %); {} blocks relocated, {:.2f} % of programs "
+        return fmt::format("{}, {} fills, threshold {}: erases of a block min {:.0f}, mean {:.1f}, max {:.0f} ({:+.1f} %), of a checkpoint's {:.0f}; {} blocks relocated, {:.2f} % of programs "
                            "are levelling's, write amplification {:.2f}",
-                           scheme, fills, threshold, min, mean, max, 100 * above_mean(), relocated, 100.0 * static_cast<double>(wear_programs) / static_cast<double>(all_programs),
+                           scheme, fills, threshold, min, mean, max, 100 * above_mean(), max_of_ring, relocated, 100.0 * static_cast<double>(wear_programs) / static_cast<double>(all_programs),
                            static_cast<double>(all_programs) / static_cast<double>(host_pages));
     }
 };
@@ -49,6 +50,7 @@ inline SsdConfig wear_drive() {
 
 inline std::expected<WearPoint, std::string> measure_wear(SsdConfig config, std::uint32_t fills, std::uint32_t threshold) {
     config.ftl.wear_threshold = threshold;
+    config.ftl.moving_ring = threshold != 0;
     const auto made = CrashDevice::make(config, Payload::none, UndoPolicy::none);
     if (!made) return std::unexpected(made.error());
     CrashDevice& device = **made;
@@ -82,6 +84,7 @@ inline std::expected<WearPoint, std::string> measure_wear(SsdConfig config, std:
         point.mean += count / blocks;
         point.max = std::max(point.max, count);
         point.min = std::min(point.min, count);
+        if (device.ftl().status_of(BlockId{b}).use == BlockUse::other) point.max_of_ring = std::max(point.max_of_ring, count);
     }
     point.relocated = device.ssd().wear_leveler() == nullptr ? 0 : device.ssd().wear_leveler()->relocated_blocks();
     const NandCounters& c = device.array().counters();
