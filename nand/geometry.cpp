@@ -96,7 +96,8 @@ std::expected<void, std::string> NandTiming::validate() const {
                   {"command_ns", command, true},
                   {"controller_page_read_ns", controller_page_read, true},
                   {"controller_page_program_ns", controller_page_program, true},
-                  {"host_interface_command_ns", host_interface_command, true}};
+                  {"host_interface_command_ns", host_interface_command, true},
+                  {"host_interface_confirm_ns", host_interface_confirm, true}};
     for (const auto& phase : phases) {
         if (phase.value < Duration{0} || (!phase.may_be_zero && phase.value == Duration{0}) || phase.value > longest) {
             return std::unexpected(fmt::format("{} = {}: between {} and {} is needed", phase.name, phase.value.count(), phase.may_be_zero ? 0 : 1,

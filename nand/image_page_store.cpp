@@ -42,6 +42,8 @@ std::expected<void, HostIoError> write_all(int fd, std::uint64_t at, std::span<c
     return {};
 }
 
+bool is_zero(std::span<const std::byte> data) { return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0; }
+
 class FileHandle {
 public:
     explicit FileHandle(int fd) : fd_{fd} {}
@@ -164,6 +166,7 @@ ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uui
       uuid_{uuid},
       sync_{sync},
       waits_for_discard_(geometry.blocks()),
+      hole_from_(geometry.blocks(), not_asked),
       scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
       records_{scratch_.size(), records_kept},
       map_{fd, geometry, layout_, access == ImageAccess::read_write} {
@@ -189,7 +192,22 @@ std::expected<void, HostIoError> ImagePageStore::read_data(Ppn page, std::uint32
     return read_all(fd_, layout_.data_at(page) + offset, to);
 }
 
+/// Does the file hold nothing from this page to the end of its block? Asked of the host once in a block's life.
+bool ImagePageStore::is_hole(Ppn page) {
+    const BlockId block = geometry_.block_of(page);
+    std::uint32_t& from = hole_from_[block.value()];
+    const std::uint32_t at = geometry_.page_in_block(page);
+    if (from == not_asked) {
+        const auto end = static_cast<off_t>(layout_.data_at(geometry_.page_of(block, 0)) + std::uint64_t{geometry_.pages_per_block()} * layout_.page_bytes);
+        const off_t data = ::lseek(fd_, static_cast<off_t>(layout_.data_at(page)), SEEK_DATA);
+        from = (data < 0 && errno == ENXIO) || data >= end ? at : no_hole;
+    }
+    return at >= from; // no number of a page reaches the two special values
+}
+
 std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
+    if (is_zero(data) && is_hole(page)) return {};
+    if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from) from = geometry_.page_in_block(page) + 1;
     if (waits_for_discard_[geometry_.block_of(page).value()]) keep_from_discard(page);
     return write_all(fd_, layout_.data_at(page), data);
 }
@@ -314,6 +332,7 @@ std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     // What moved out of the block must be durable before, and the emptiness before new data overwrite the old.
     if (auto synced = sync_if_ordered(); !synced) return synced;
     records_.forget(block);
+    hole_from_[block.value()] = not_asked;
     std::ranges::fill(scratch_, std::byte{0});
     if (auto wrote = write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !wrote) return wrote;
     return sync_if_ordered();

@@ -6,6 +6,7 @@
 ///            One process at a time holds the image (open file description lock).
 /// Cost       One pwrite a program, two an erase; one pread a page, or a run of neighbours, whose block's records are at hand.
 ///            Making an image of any size writes 4 KiB. Holes are punched in batches.
+///            A page of zeros where the file has nothing stays a hole.
 /// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
 /// Source     FORMAT.md.
 #pragma once
@@ -68,10 +69,13 @@ private:
     };
     static constexpr std::size_t most_discards = 128;
     static constexpr std::size_t records_kept = 4u << 20; ///< 512 blocks of 256 pages
+    static constexpr std::uint32_t not_asked = ~0u;
+    static constexpr std::uint32_t no_hole = ~0u - 1;
 
     ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
     void keep_from_discard(Ppn page);
+    [[nodiscard]] bool is_hole(Ppn page);
     [[nodiscard]] std::expected<std::span<const std::byte>, HostIoError> records_of(BlockId block);
     [[nodiscard]] std::expected<void, HostIoError> read_run(std::span<PageFetch> run);
     void punch(std::size_t oldest);
@@ -84,6 +88,7 @@ private:
     bool can_punch_ = true;
     std::vector<Discard> discards_;         ///< oldest first, at most one a block
     std::vector<bool> waits_for_discard_;   ///< by block
+    std::vector<std::uint32_t> hole_from_;  ///< by block: the page from which the file has nothing to its end, or one of the two below
     std::vector<std::byte> scratch_;        ///< the records of one block
     RecordCache records_;
     RecordMap map_;                         ///< for writing only

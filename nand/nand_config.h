@@ -22,7 +22,8 @@ struct NandTiming {
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
-    Duration host_interface_command{0};  ///< MC2, RS or WS + WC: on the serial host interface, for each page the host reads or writes
+    Duration host_interface_command{0};  ///< MC2, RS or WS: on the serial host interface, for each page the host reads or writes
+    Duration host_interface_confirm{0};  ///< MC2, WC: the same in addition for each page the host writes
     std::uint32_t host_interface_ps_per_byte = 0; ///< MC2, RD or WD: a page's data between its buffer and the host; 0: the drive's link alone counts
 
     [[nodiscard]] std::expected<void, std::string> validate() const;

@@ -60,7 +60,8 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       cells_(geometry.planes() / planes_per_lane_.divisor(),
              Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
-      front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, host_transfer(sector_bytes)})} {
+      front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, timing_.host_interface_confirm,
+                          host_transfer(sector_bytes)})} {
     whole_page_ = transfer(geometry.page_bytes());
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
@@ -221,7 +222,7 @@ Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Loa
 Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host) {
     const ChannelId channel = channel_of(planes.front());
     const auto pages = static_cast<std::int64_t>(planes.size());
-    const Duration work = pages * (timing_.controller_page_program + (host ? timing_.host_interface_command + host_transfer(bytes) : none));
+    const Duration work = pages * (timing_.controller_page_program + (host ? timing_.host_interface_command + timing_.host_interface_confirm + host_transfer(bytes) : none));
     lanes_.clear();
     for (const PlaneId plane : planes) {
         if (lanes_.empty() || options_.independent_planes) lanes_.push_back(lane_of(plane));

@@ -1,5 +1,6 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
 #include <functional>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include "tools/command_line_traces.h"
 #include "tools/command_options.h"
 #include "tools/commands/commands.h"
+#include "tools/config_schema.h"
 #include "tools/sizes.h"
 
 namespace flashlab {
@@ -27,9 +29,9 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--ftl", o.ftl, "Translation layer");
     c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     c.add_option("--label", o.label, "Label of the file system");
-    c.add_option("--seed", o.seed, "What is random about the device follows from it");
+    c.add_option("--seed", o.seed, "What is random about the device follows from it")->check(not_negative());
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
-    c.add_option("--precondition", o.precondition, "A drive that is not new: fill:90,random:2x, in the file replay.data, with payload: needs disk space");
+    c.add_option("--precondition", o.precondition, "A drive that is not new: fill:90,random:2x, in the file replay.data, as zeros, which take no disk");
     c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
     c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
     c.add_flag("--json", o.json, "One JSON object");
@@ -117,7 +119,7 @@ void add_ctl(CLI::App& app, Action& action) {
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, set, powercut")->required();
     c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
-    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
+    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->check(not_negative())->capture_default_str();
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] { action = [] { return run_ctl(o); }; });
 }
@@ -155,7 +157,7 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--random-distribution", o.random_distribution, "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
     add_measure(c, o);
-    c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
+    c.add_option("--seed", o.seed, "Seed of the addresses")->check(not_negative())->capture_default_str();
     add_device_choice(c, o.device, "1G");
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] { action = [] { return run_bench(o); }; });
@@ -167,6 +169,24 @@ std::string helper_of(const std::string& program) {
     for (const char* helper : {"mkfs", "fsck", "mount"})
         if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab"))
             return helper;
+    return {};
+}
+
+/// What nobody asked for: an option that there is not, with the nearest that there is, or a word too many.
+std::string unexpected_text(const CLI::App& command, const std::vector<std::string>& arguments) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames())
+            names.push_back("--" + name);
+    for (const std::string& argument : arguments) {
+        const std::string name = argument.substr(0, argument.find('='));
+        if (name == "--")
+            break;
+        if (!name.starts_with("--") || std::ranges::find(names, name) != names.end())
+            continue;
+        const std::string near = nearest_name(name, names);
+        return near.empty() ? fmt::format("unknown option {}", name) : fmt::format("unknown option {}; did you mean {}?", name, near);
+    }
     return {};
 }
 
@@ -206,6 +226,11 @@ int run_command_line(int argc, char** argv) {
         app.parse(reversed);
     } catch (const CLI::Success& shown) { // --help, --version
         return app.exit(shown);
+    } catch (const CLI::ExtrasError& error) {
+        const auto commands = app.get_subcommands([&](const CLI::App* c) { return c->get_name() == command; });
+        const std::string what = commands.empty() || !commands.front()->get_subcommands({}).empty() ? "" : unexpected_text(*commands.front(), arguments);
+        return complain(what.empty() ? fmt::format("{}; see: flashlab {} --help", error.what(), command) : fmt::format("{} see: flashlab {} --help", what + (what.ends_with('?') ? "" : ";"), command),
+                        usage_code(helper, command));
     } catch (const CLI::ParseError& error) {
         const std::string of = command.empty() || command.starts_with("-") ? "" : " " + command;
         return complain(fmt::format("{}; see: flashlab{} --help", error.what(), app.get_subcommands({}).empty() ? "" : of), usage_code(helper, command));

@@ -15,8 +15,8 @@ void add_trace_input(CLI::App& c, TraceInput& input) {
     c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush");
     c.add_flag("--header", input.has_header, "of --columns: the first line is a header");
     c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
-    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
-    c.add_option("--limit", input.limit, "Take at most this many requests");
+    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning")->check(not_negative());
+    c.add_option("--limit", input.limit, "Take at most this many requests")->check(not_negative());
     c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
 }
 
@@ -31,7 +31,7 @@ void add_replay(CLI::App& app, std::function<int()>& action) {
     c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
     add_measure(c, o);
     add_device_choice(c, o.device, "4G");
-    c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
+    c.add_option("--seed", o.seed, "Seed of what is random about the run")->check(not_negative())->capture_default_str();
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] { action = [] { return run_replay(o); }; });
 }

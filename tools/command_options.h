@@ -4,6 +4,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "tools/commands/commands.h"
 #include "tools/sizes.h"
@@ -24,6 +25,11 @@ CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, c
             },
             help)
         ->type_name("SIZE");
+}
+
+/// CLI11 takes -5 for a very large number.
+inline CLI::Validator not_negative() {
+    return CLI::Validator{[](std::string& text) { return text.starts_with('-') ? fmt::format("{} is negative: a whole number from 0 on is wanted", text) : std::string{}; }, ""};
 }
 
 inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {

@@ -71,6 +71,8 @@ const std::array keys{
     ConfigKey{"nand.host_interface_command_ns", integer, mount, 0, ns_per_second, "",
               "Serial host interface behind the page buffers: command of each page that the host reads or writes.",
               FIELD(ssd.nand.timing.host_interface_command)},
+    ConfigKey{"nand.host_interface_confirm_ns", integer, mount, 0, ns_per_second, "", "The same: in addition for each page that the host writes.",
+              FIELD(ssd.nand.timing.host_interface_confirm)},
     ConfigKey{"nand.host_interface_ps_per_byte", integer, mount, 0, ns_per_second, "",
               "The same: a page's data between its buffer and the host; 0: only the host link counts.", FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
     ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.", FIELD(ssd.nand.striping)},

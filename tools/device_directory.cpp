@@ -281,7 +281,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     }
     opened->log_ = std::move(*events);
 
-    auto device = Device::assemble(*config, std::move(stores->first), std::move(stores->second), *opened->log_, DevicePast::undoable);
+    auto device = Device::assemble(*config, std::move(stores->first), std::move(stores->second), *opened->log_, options.past);
     if (!device)
         return std::unexpected(fmt::format("{}: {}", name, device.error()));
     opened->device_ = std::move(*device);

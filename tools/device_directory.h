@@ -44,6 +44,7 @@ struct OpenOptions {
     std::string log_path{};                         ///< empty: DIR/events.db
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
+    DevicePast past = DevicePast::undoable;         ///< final: no cut of this run is to be undone, only kill -9 survived
     FsOptions fs;
     std::vector<std::string> settings;              ///< key=value, of phase mount
     std::vector<std::pair<std::string, std::string>> environment;

@@ -15,17 +15,17 @@ void surround(DevicePreset& preset) {
         config.pram.word_bytes = 2;
         config.pram.word_read = Duration{80};
         config.pram.word_write = Duration{10'000};
-        preset.source += "; PRAM of 2-byte words, 80 ns read and 10 us write, as the paper";
+        preset.source += " PRAM of 2-byte words, 80 ns read and 10 us write.";
     }
     if (preset.name == "dumbo") {
-        config.host_link.ps_per_byte = 40'000;
-        preset.source += "; host link of 25 MB/s, as the paper";
+        config.host_link.ps_per_byte = 0; // it lies behind the page buffers: nand.host_interface_*
+        config.host_link.request_overhead = Duration{1};
     }
     if (preset.name == "coftl") {
         config.ftl.scheme = "coftl";
         config.ftl.striping = config.nand.geometry.channels;
         config.ftl.reserved_permille = 30;
-        preset.source += "; sets of one block on each channel; 3 % spare, since 97 % was written beforehand";
+        preset.source += " Sets of one block on each channel; 3 % spare, since 97 % was written beforehand.";
     }
     if (preset.name == "slc-64g")
         config.ftl.reserved_permille = 30;

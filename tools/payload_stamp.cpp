@@ -34,6 +34,13 @@ std::span<std::byte> PayloadStamp::room(std::uint32_t sectors) {
     return std::span{buffer_}.first(bytes);
 }
 
+std::span<const std::byte> PayloadStamp::zeros(std::uint32_t sectors) {
+    const std::size_t bytes = std::size_t{sectors} * sector_bytes;
+    if (zeros_.size() < bytes)
+        zeros_.resize(bytes);
+    return std::span{zeros_}.first(bytes);
+}
+
 std::span<const std::byte> PayloadStamp::stamped(Sector first, std::uint32_t sectors) {
     const auto out = room(sectors);
     ++writes_;

@@ -80,7 +80,7 @@ public:
 
 private:
     std::expected<void, std::string> run(const NextRequest& next) {
-        auto done = run_requests(sectors_target(*space_.device, *space_.disk, fit_, space_.payload), next, closed, now_);
+        auto done = run_requests(sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros), next, closed, now_);
         if (!done)
             return std::unexpected("precondition: " + done.error());
         now_ = done->end;

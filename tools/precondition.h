@@ -3,6 +3,7 @@
 /// Idea       The fill is written in order. Of the random part only what leaves a trace is written: where it is known how much of its past a scheme remembers,
 ///            a short load of the same effect takes the place of the long one (aged_history.h), and a little of the real one closes it.
 /// Invariant  Every write goes through the drive: maps, journals and checkpoints are those of written data, check() holds. Nothing of it counts in a report.
+///            Where bytes are kept it writes zeros: an image stays as small as its records.
 /// Cost       quick: one pass over the flash at most, whatever random says, and a fraction of it for schemes with logs. written: every write.
 #pragma once
 

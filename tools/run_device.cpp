@@ -110,6 +110,7 @@ std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice
     open.log = level_;
     open.log_path = choice.events_file.value_or("");
     open.kind = options.kind;
+    open.past = DevicePast::final; // a run in virtual time is not cut
     open.settings = choice.settings;
     open.environment = flashlab_environment();
     open.complain = [](const std::string& text) { complain(text); };

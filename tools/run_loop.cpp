@@ -12,6 +12,8 @@
 namespace flashlab {
 namespace {
 
+constexpr double latest_ns = 4e18; ///< a slowed-down clock stops here: beyond lies the end of 64 bits
+
 using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
 
 /// Lets the device do what is due by `now`, in the order of its own wishes.
@@ -51,6 +53,7 @@ struct SectorsTarget {
     BlockDevice& disk;
     AddressFit& fit;
     PayloadStamp* payload;
+    Written written;
 
     std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
         if (request.op == TraceOp::flush)
@@ -74,7 +77,7 @@ struct SectorsTarget {
             return told(disk.trim(first, sectors, now));
         const auto n = static_cast<std::uint32_t>(sectors);
         if (op == TraceOp::write)
-            return told(disk.write(first, n, payload == nullptr ? std::span<const std::byte>{} : payload->stamped(first, n), WriteDurability::volatile_ok, now));
+            return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, now));
         if (payload == nullptr)
             return told(disk.read(first, n, {}, now));
         const std::span<std::byte> to = payload->room(n);
@@ -83,6 +86,11 @@ struct SectorsTarget {
             if (auto wrong = payload->find_wrong(first, to))
                 return std::unexpected(std::move(*wrong));
         return done;
+    }
+    [[nodiscard]] std::span<const std::byte> bytes_for(Sector first, std::uint32_t sectors) const {
+        if (payload == nullptr)
+            return {};
+        return written == Written::zeros ? payload->zeros(sectors) : payload->stamped(first, sectors);
     }
     static std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
         if (!done)
@@ -106,7 +114,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
         if (!*more)
             return tally;
         if (speed.depth == 0) {
-            const auto since = static_cast<double>(request.time_ns) / speed.factor;
+            const double since = std::min(static_cast<double>(request.time_ns) / speed.factor, latest_ns);
             now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
         } else if (in_flight.size() == speed.depth) {
             now = std::max(now, in_flight.top());
@@ -115,7 +123,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
         target.pass(now);
         const auto done = target.issue(request, now);
         if (!done)
-            return std::unexpected(fmt::format("request {}: {}", tally.requests() + 1, done.error()));
+            return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
         target.work_at(*done);
         if (speed.depth != 0)
             in_flight.push(*done);
@@ -129,14 +137,16 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             return tally;
         if (step == RunStep::count_from_here) {
             const SimTime here = tally.end;
+            const std::uint64_t answered = tally.answered();
             tally = RunTally{};
+            tally.before = answered;
             tally.begin = tally.end = here;
         }
     }
 }
 
-RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload) {
-    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload);
+RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written) {
+    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload, written);
     return {.issue = [shared](const TraceRequest& request, SimTime now) { return shared->issue(request, now); },
             .pass = [shared](SimTime now) { shared->clock.pass(now); },
             .work_at = [shared](SimTime now) { shared->clock.wake_at(now); }};

@@ -54,7 +54,9 @@ struct RunWatch {
 [[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
                                                                 const RunWatch& watch = {});
 
+/// What a target writes where bytes are kept: each sector its own, to be verified when it is read, or zeros, which cost an image no room.
+enum class Written : std::uint8_t { stamps, zeros };
 /// A device's sectors. `disk` is what the addresses mean: the whole drive, or a part of it; `payload`: null where nobody wants the bytes. All outlive the target.
-[[nodiscard]] RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload);
+[[nodiscard]] RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written = Written::stamps);
 
 } // namespace flashlab

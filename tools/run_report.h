@@ -15,9 +15,11 @@ namespace flashlab {
 
 struct RunTally {
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
+    std::uint64_t before = 0; ///< answered before the count began: a warm-up's
     LatencyRecorder all, read, write;
     SimTime begin = sim_start, end = sim_start;
     [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
+    [[nodiscard]] std::uint64_t answered() const { return before + requests(); }
 };
 
 struct RunSnapshot {

@@ -1,6 +1,29 @@
 #include "tools/trace_input.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/config_schema.h"
+#include "tools/traces/column_format.h"
+#include "tools/traces/trace_formats.h"
+
 namespace flashlab {
+
+std::expected<void, std::string> check_usage(const TraceInput& input) {
+    if (!input.columns.empty()) {
+        const auto spec = parse_column_spec(input.columns, input.separator, input.op_words, input.has_header);
+        return spec ? std::expected<void, std::string>{} : std::unexpected(spec.error());
+    }
+    if (input.format == "columns")
+        return std::unexpected("--format columns wants --columns; an example: ts:us=1,op=2,off:sector=3,len:B=4,dev=5");
+    const auto names = trace_format_names();
+    if (input.format == "auto" || std::ranges::find(names, input.format) != names.end())
+        return {};
+    const std::string near = nearest_name(input.format, names);
+    return std::unexpected(fmt::format("--format {}: unknown{}; there are auto, columns, {}", input.format, near.empty() ? "" : fmt::format("; did you mean {}?", near), fmt::join(names, ", ")));
+}
 
 std::expected<TraceStream, std::string> TraceStream::open(const TraceInput& input) {
     TraceOptions options;
@@ -29,14 +52,13 @@ std::expected<bool, std::string> TraceStream::next(TraceRequest& request) {
         const auto more = reader_->next(request);
         if (!more || !*more)
             return more;
-        if (to_skip_ == 0)
+        if (skipped_ == to_skip_)
             break;
-        --to_skip_;
+        ++skipped_;
     }
     --left_;
-    if (!any_)
+    if (given_++ == 0)
         base_ns_ = request.time_ns;
-    any_ = true;
     request.time_ns -= base_ns_;
     return true;
 }

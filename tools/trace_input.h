@@ -10,6 +10,9 @@
 
 namespace flashlab {
 
+/// An unknown format or columns that describe nothing: wrong usage, whatever is in the file.
+[[nodiscard]] std::expected<void, std::string> check_usage(const TraceInput& input);
+
 class TraceStream {
 public:
     /// Tells on standard error what the format is and why, unless it was named.
@@ -17,13 +20,17 @@ public:
     /// False at the end, or at the limit.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);
     [[nodiscard]] const TraceReader& reader() const { return *reader_; }
+    /// Requests that next() gave, and those that --skip left out.
+    [[nodiscard]] std::uint64_t given() const { return given_; }
+    [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
 
 private:
     std::unique_ptr<TraceReader> reader_;
     std::uint64_t to_skip_ = 0;
     std::uint64_t left_ = 0;
     std::uint64_t base_ns_ = 0; ///< of the first request taken
-    bool any_ = false;
+    std::uint64_t given_ = 0;
+    std::uint64_t skipped_ = 0;
 };
 
 } // namespace flashlab

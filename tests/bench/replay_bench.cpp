@@ -1,23 +1,20 @@
 // What a replay costs, everything included: for each scheme the reference traces and synthetic loads in steady state, in CPU time, beside a plain page map.
 //
-//   build/release/tests/replay_bench [--traces DIR] [--ftl SCHEME] [--requests N of a trace, default 100000] [--quick]
+//   build/release/tests/replay_bench [--traces DIR] [--part steady|traces|parsing|memory] [--ftl SCHEME] [--requests N of a trace, default 100000] [--quick]
 //
 // Parsing is measured apart; a replay reads its requests from memory. Prints Markdown: docs/performance.md has a run of it.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <unordered_set>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "base/random.h"
 #include "ftl/make_ftl.h"
+#include "tests/bench/memory_bench.h"
+#include "tests/bench/parse_bench.h"
 #include "tests/bench/plain_page_map.h"
 #include "tools/config_file.h"
 #include "tools/replay.h"
@@ -33,13 +30,6 @@ double cpu_seconds() {
     timespec t{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
-
-std::uint64_t resident_bytes() {
-    std::ifstream statm{"/proc/self/statm"};
-    std::uint64_t all = 0, resident = 0;
-    statm >> all >> resident;
-    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 template <class Result>
@@ -205,43 +195,33 @@ void bench_trace(const LoadedTrace& trace, const std::string& ftl) {
     print_row(trace.name, ftl, run(rig, space, next, fit, {}, space.begin), trace.floor_per_second);
 }
 
-// --- parsing, memory, start-up
+// --- memory, start-up
 
-void bench_parsing(const std::vector<files::path>& paths) {
-    fmt::print("\n| trace | packed | lines | k lines / CPU s, unpacking included |\n|---|---|---|---|\n");
-    for (const auto& path : paths) {
-        const double at = cpu_seconds();
-        const auto reader = must(TraceReader::open(path.string(), {}), path.string());
-        TraceRequest request;
-        std::uint64_t requests = 0;
-        while (must(reader->next(request), path.string())) ++requests;
-        const double seconds = cpu_seconds() - at;
-        const std::uint64_t lines = std::max(requests, reader->counts().lines);
-        fmt::print("| {} | {} | {} | {:.0f} |\n", path.filename().string(), path.extension() == ".gz" || path.extension() == ".zst" ? path.extension().string().substr(1) : "no", lines,
-                   static_cast<double>(lines) / seconds / 1e3);
-    }
+/// Pages, bytes allocated, bytes resident, of a drive of that size of which every page was written.
+std::array<double, 3> filled(const std::string& ftl, std::uint64_t bytes) {
+    const DevicePlan what = plan(ftl, bytes, 125);
+    const double allocated = allocated_bytes(), resident = resident_bytes();
+    Rig rig{what};
+    const RunSpace space{*rig.device};
+    (void)must(precondition(space, {.fill_percent = 100, .random_fills = 0}, 1, space.begin), "precondition");
+    const auto& g = what.config.ssd.nand.geometry;
+    const double pages = double(g.channels) * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane * g.pages_per_block;
+    return {pages, allocated_bytes() - allocated, resident_bytes() - resident};
 }
 
-void bench_memory_and_start() {
-    fmt::print("\n| scheme | start-up of 512 GiB, CPU s | bytes / physical page, every page written |\n|---|---|---|\n");
-    for (const std::string& ftl : all_schemes()) {
-        double start = 0;
-        {
-            const DevicePlan what = plan(ftl, std::uint64_t{512} << 30, 70);
-            const double at = cpu_seconds();
-            Rig rig{what};
-            start = cpu_seconds() - at;
-        }
-        const DevicePlan what = plan(ftl, std::nullopt, 125);
-        const std::uint64_t before = resident_bytes();
+void bench_memory(const std::string& ftl) {
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    const auto start = in_own_process<1>([&] {
+        const DevicePlan what = plan(ftl, 512 * gib, 70);
+        const double at = cpu_seconds();
         Rig rig{what};
-        const RunSpace space{*rig.device};
-        (void)must(precondition(space, {.fill_percent = 100, .random_fills = 0.1}, 1, space.begin), "precondition");
-        const auto& g = what.config.ssd.nand.geometry;
-        const double pages = double(g.channels) * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane * g.pages_per_block;
-        fmt::print("| {} | {:.2f} | {:.1f} |\n", ftl, start, static_cast<double>(resident_bytes() - before) / pages);
-        std::fflush(stdout);
-    }
+        return std::array{cpu_seconds() - at};
+    });
+    const auto small = in_own_process<3>([&] { return filled(ftl, 4 * gib); });
+    const auto large = in_own_process<3>([&] { return filled(ftl, 12 * gib); });
+    const double pages = large[0] - small[0];
+    fmt::print("| {} | {:.2f} | {:.1f} | {:.1f} |\n", ftl, start[0], (large[1] - small[1]) / pages, (large[2] - small[2]) / pages);
+    std::fflush(stdout);
 }
 
 } // namespace
@@ -250,13 +230,14 @@ void bench_memory_and_start() {
 int main(int argc, char** argv) {
     using namespace flashlab;
     using namespace flashlab::bench;
-    std::string directory, only;
+    std::string directory, only_ftl, only_part;
     std::uint64_t most = 100'000, steady = 1'000'000;
     for (int i = 1; i < argc; ++i) {
         const std::string_view option{argv[i]};
         const auto argument = [&] { return i + 1 < argc ? argv[++i] : (fmt::print(stderr, "replay_bench: {} wants an argument\n", option), std::exit(2), ""); };
         if (option == "--traces") directory = argument();
-        else if (option == "--ftl") only = argument();
+        else if (option == "--ftl") only_ftl = argument();
+        else if (option == "--part") only_part = argument();
         else if (option == "--requests") most = std::strtoull(argument(), nullptr, 10);
         else if (option == "--quick") steady = 20'000, most = std::min<std::uint64_t>(most, 1000);
         else return fmt::print(stderr, "replay_bench: unknown option {}\n", option), 2;
@@ -266,16 +247,26 @@ int main(int argc, char** argv) {
         for (const auto& entry : files::directory_iterator{directory})
             if (entry.path().extension() != ".md" && entry.path().extension() != ".json") paths.push_back(entry.path());
     std::ranges::sort(paths);
-    print_head();
-    const auto wanted = [&](const std::string& ftl) { return only.empty() || only == ftl; };
+    const auto does = [&](std::string_view part) { return only_part.empty() || only_part == part; };
+    std::vector<std::string> schemes;
     for (const std::string& ftl : all_schemes())
-        if (wanted(ftl)) bench_synthetic(ftl, steady);
-    for (const auto& path : paths) {
-        const LoadedTrace trace = load(path, most);
-        for (const std::string& ftl : all_schemes())
-            if (wanted(ftl)) bench_trace(trace, ftl);
+        if (only_ftl.empty() || only_ftl == ftl) schemes.push_back(ftl);
+    if (does("steady") || does("traces")) print_head();
+    if (does("steady"))
+        for (const std::string& ftl : schemes) bench_synthetic(ftl, steady);
+    if (does("traces"))
+        for (const auto& path : paths) {
+            const LoadedTrace trace = load(path, most);
+            for (const std::string& ftl : schemes) bench_trace(trace, ftl);
+        }
+    if (does("parsing")) {
+        ParseBench parsing;
+        for (const auto& path : paths) parsing.trace(path);
+        parsing.made();
     }
-    if (!paths.empty()) bench_parsing(paths);
-    if (only.empty()) bench_memory_and_start();
+    if (does("memory")) {
+        fmt::print("\n| scheme | start-up of 512 GiB, CPU s (target 0.3) | bytes allocated / physical page (target 12) | bytes resident / physical page |\n|---|---|---|---|\n");
+        for (const std::string& ftl : schemes) bench_memory(ftl);
+    }
     return 0;
 }

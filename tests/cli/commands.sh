@@ -85,6 +85,37 @@ code 1 trace "$work/nowhere"
 code 2 trace
 code 0 replay "$work/two.spc" --ftl page_map --size 64M --json
 code 0 replay "$work/two.spc" --speed closed:4 --size 64M --precondition fill:10
+# Served = read, less what was skipped.
+read_and_served() { [[ $(< "$work/out") == *'"trace_read":{"format":"spc","lines":2,"other_lines":0,"bad_lines":0,"backward_steps":0,'"$1"'}'* ]] || wrong "replay: not $1"; }
+code 0 replay "$work/two.spc" --size 64M --json
+read_and_served '"requests":2,"skipped":0,"warm_up":0,"served":2'
+code 0 replay "$work/two.spc" --size 64M --json --skip 1
+read_and_served '"requests":2,"skipped":1,"warm_up":0,"served":1'
+code 0 replay "$work/two.spc" --size 64M --json --warm-up 1
+read_and_served '"requests":2,"skipped":0,"warm_up":1,"served":2'
+code 1 replay "$work/two.spc" --size 64M --skip 2
+code 1 replay "$work/two.spc" --size 64M --limit 0
+# What strangers get wrong: each message names the slip.
+says() { grep -q -- "$1" "$work/err" || wrong "no '$1' in: $(head -n 1 "$work/err")"; }
+for option in --limit --skip --seed; do
+    code 2 replay "$work/two.spc" "$option" -5
+    says "-5 is negative"
+done
+code 2 replay "$work/two.spc" --colums ts:us=1
+says 'unknown option --colums; did you mean --columns?'
+code 2 replay "$work/two.spc" --format spz
+says 'did you mean spc?'
+code 2 trace "$work/two.spc" --format columns
+says 'wants --columns'
+code 2 trace "$work/two.spc" --columns ts=1,off:B=2
+says 'the unit of a time'
+seq 1 50 | sed 's/$/,x,y,z,9/' > "$work/none.csv"
+code 1 replay "$work/none.csv" --format spc
+says 'without --format'
+code 2 bench --numjobs 4
+says 'unknown option --numjobs'
+code 2 bench --io-size 0
+says 'holds no request'
 code 1 replay "$work/two.spc" --format msr
 code 2 replay "$work/two.spc" --speed never
 code 0 replay "$work/two.spc" --size 64M --events "$work/run.db" --log all
@@ -93,6 +124,7 @@ code 0 bench --size 64M --io-size 1M --events "$work/run.db"
 [[ $("$FLASHLAB" query "$work/run.db" --csv "SELECT group_concat(kind) FROM run") == *replay,bench* ]] || wrong "two runs in one log"
 code 0 mkfs "$work/aged" --size 64M --precondition fill:80,random:1x
 code 0 fsck "$work/aged"
+[[ $(du -m "$work/aged/nand.img" | cut -f 1) -lt 8 ]] || wrong "mkfs --precondition fills the host's disk: $(du -m "$work/aged/nand.img")"
 [[ $("$FLASHLAB" smart "$work/aged" --json | sed -E 's/.*"waf":([0-9]*).*/\1/') -ge 1 ]] || wrong "mkfs --precondition wrote nothing"
 code 2 mkfs "$work/x" --size 64M --precondition everything
 steady=$("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady --json 2> /dev/null)
@@ -117,6 +149,14 @@ code 2 replay "$work/two.spc" --ftl nosuch
 "$FLASHLAB" replay "$work/two.spc" --size 64M --json > "$work/a.json"
 code 0 compare "$work/a.json" "$work/a.json"
 code 1 compare "$work/a.json" "$work/two.spc"
+code 1 compare "$work/a.json" "$work/nowhere"
+says 'No such file'
+echo '{}' > "$work/empty.json"
+code 1 compare "$work/empty.json" "$work/empty.json"
+says 'no report of a run'
+"$FLASHLAB" replay "$work/two.spc" --size 64M --limit 1 --json > "$work/b.json"
+code 0 compare "$work/a.json" "$work/b.json"
+says 'requests differs'
 code 2 presets nosuch
 code 0 fsck "$dev"
 code 0 fsck -n "$dev"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "nand/image_page_store.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
@@ -312,6 +313,52 @@ TEST_CASE("a page whose record was stored but for its state is erased, without a
     CHECK(decode_page_record(raw) == record);
     std::ranges::fill(std::span{raw}.first<8>(), std::byte{0});
     CHECK(decode_page_record(raw) == PageRecord{});
+}
+
+TEST_CASE("pages of zeros take no room where the file has none, and are zeros where it has", "[nand]") {
+    const TemporaryDirectory directory;
+    const auto path = directory / "nand.img";
+    const auto geometry = *Geometry::make(small);
+    const std::vector<std::byte> zeros(geometry.page_bytes());
+    const auto blocks_of_host = [&] {
+        struct ::stat status {};
+        REQUIRE(::stat(path.c_str(), &status) == 0);
+        return status.st_blocks;
+    };
+    auto store = ImagePageStore::create(path, geometry, counting_uuid());
+    REQUIRE(store);
+    const auto empty = blocks_of_host();
+    const std::uint32_t in_block = geometry.pages_per_block();
+    for (std::uint32_t page = 0; page < geometry.pages(); ++page) REQUIRE((*store)->write_data(Ppn{page}, zeros));
+    CHECK(blocks_of_host() == empty);
+    // Whatever is written, erased, discarded or opened again in between: a page reads as what was last written there.
+    std::vector<std::vector<std::byte>> expected(geometry.pages(), zeros);
+    std::vector<std::uint32_t> next(geometry.blocks());
+    Random random{31};
+    std::vector<std::byte> read(geometry.page_bytes());
+    for (int step = 0; step < 4000; ++step) {
+        const auto block = static_cast<std::uint32_t>(random.below(geometry.blocks()));
+        if (next[block] == in_block) {
+            REQUIRE((*store)->erase_records(BlockId{block}));
+            if (random.below(2) == 0) (*store)->discard_data(geometry.page_of(BlockId{block}, 0), in_block);
+            next[block] = 0;
+        }
+        const Ppn page = geometry.page_of(BlockId{block}, next[block]++);
+        expected[page.value()] = random.below(3) == 0 ? page_bytes_of(geometry, random.below(1000) + 1) : zeros;
+        REQUIRE((*store)->write_data(page, expected[page.value()]));
+        if (step % 500 == 499) {
+            store->reset();
+            store = ImagePageStore::open(path, geometry);
+            REQUIRE(store);
+        }
+        for (std::uint32_t b = 0; b < geometry.blocks(); ++b)
+            for (std::uint32_t p = 0; p < next[b]; ++p) {
+                if (random.below(16) != 0) continue;
+                const Ppn at = geometry.page_of(BlockId{b}, p);
+                REQUIRE((*store)->read_data(at, 0, read));
+                REQUIRE(read == expected[at.value()]);
+            }
+    }
 }
 
 TEST_CASE("a block record whose bits flipped is a host error, not an erase count", "[nand]") {

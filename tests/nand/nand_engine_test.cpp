@@ -55,6 +55,17 @@ TEST_CASE("pipelined: the next page of a block comes from the host while this on
     CHECK(flash.program(flash.page(0, 1), 2, at(0)) == at(103'372 + 1124 + 100'000));
 }
 
+TEST_CASE("a page written is confirmed on the host interface in addition, a page read or copied is not", "[nand][engine]") {
+    NandConfig config = with_host_interface();
+    config.timing.host_interface_confirm = Duration{300};
+    Flash flash{config};
+    CHECK(flash.program(flash.page(0, 0), 1, at(0)) == at(200 + 300 + 2048 + 100 + 1024 + 100'000));
+    CHECK(flash.read(flash.page(0, 0), at(200'000)) == at(200'000 + 200 + 100 + 10'000 + 1024 + 2048));
+    CHECK(flash.array.copy(flash.page(0, 0), flash.page(1, 0), at(300'000), {Cause::gc, no_event}) == at(300'000 + 11'124 + 101'124));
+    config.timing.host_interface_confirm = Duration{-1};
+    CHECK(config.timing.validate().error().starts_with("host_interface_confirm_ns"));
+}
+
 TEST_CASE("a copy does not cross the host interface", "[nand][engine]") {
     Flash flash{with_host_interface()};
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));

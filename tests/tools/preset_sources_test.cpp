@@ -65,7 +65,8 @@ TEST_CASE("the papers' devices have the papers' numbers", "[presets]") {
         {"k9g8g08u0m", "pram.word_read_ns", 80},       {"k9g8g08u0m", "pram.word_write_ns", 10'000},     {"k9g8g08u0m", "nand.pages_per_block", 128},
         {"dumbo", "nand.channels", 4},                 {"dumbo", "nand.chips_per_channel", 8},           {"dumbo", "nand.page_bytes", 2048},
         {"dumbo", "nand.bus_ps_per_byte", 25'000},     {"dumbo", "nand.page_read_ns", 27'320},           {"dumbo", "nand.page_program_ns", 196'370},
-        {"dumbo", "host_link.ps_per_byte", 40'000},    {"dumbo", "nand.page_buffers_per_channel", 2},
+        {"dumbo", "nand.host_interface_ps_per_byte", 40'000}, {"dumbo", "nand.page_buffers_per_channel", 2}, {"dumbo", "nand.bus_held_while_sensing", 1},
+        {"dumbo", "host_link.ps_per_byte", 0},
         {"slc-64g", "nand.page_read_ns", 72'800},      {"slc-64g", "nand.page_program_ns", 252'800},     {"slc-64g", "nand.block_erase_ns", 1'500'000},
         {"slc-64g", "nand.page_bytes", 2048},          {"slc-64g", "nand.pages_per_block", 64},
     };

@@ -2,6 +2,7 @@
 #include "tools/replay.h"
 
 #include "tests/tools/memory_device.h"
+#include "tests/tools/traces/trace_samples.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -67,6 +68,67 @@ TEST_CASE("every scheme serves every request of a replay, stays sound, and gives
         CHECK(reports[0] == reports[1]);
         CHECK(reports[0].find("\"ftl\"") == std::string::npos);
     }
+}
+
+TEST_CASE("served = read: each request that a reader gives is issued once, in order, and answered, at every speed and through every warm-up", "[replay]") {
+    auto samples = text_trace_samples();
+    std::ranges::copy(binary_trace_samples(), std::back_inserter(samples));
+    for (const TraceSample& sample : samples)
+        for (const ReplaySpeed& speed : {ReplaySpeed{}, ReplaySpeed{.factor = 1000}, ReplaySpeed{.factor = 0.001}, ReplaySpeed{.depth = 1}, ReplaySpeed{.depth = 64}})
+            for (const std::uint64_t warm_up : {0u, 1u, 2u}) {
+                CAPTURE(sample.format, speed.depth, speed.factor, warm_up);
+                std::vector<TraceRequest> issued;
+                const RunTarget target{.issue = [&](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+                                           issued.push_back(request);
+                                           return now + Duration{1000};
+                                       },
+                                       .pass = [](SimTime) {}};
+                std::size_t at = 0;
+                const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
+                    if (at == sample.requests.size())
+                        return false;
+                    request = sample.requests[at++];
+                    return true;
+                };
+                const RunWatch watch{.every = 1, .look = [&](const RunTally& tally) { return tally.answered() == warm_up ? RunStep::count_from_here : RunStep::go_on; }};
+                const auto tally = run_requests(target, next, speed, sim_start, watch);
+                REQUIRE(tally.has_value());
+                CHECK((issued == sample.requests));
+                CHECK(tally->answered() == sample.requests.size());
+                CHECK(tally->before == std::min<std::uint64_t>(warm_up, sample.requests.size()));
+            }
+}
+
+TEST_CASE("every scheme serves every byte of every format's sample", "[replay]") {
+    auto samples = text_trace_samples();
+    std::ranges::copy(binary_trace_samples(), std::back_inserter(samples));
+    for (const std::string& ftl : all_schemes())
+        for (const TraceSample& sample : samples) {
+            CAPTURE(ftl, sample.format);
+            MemoryDevice d{ftl};
+            std::uint64_t expected[4] = {}, bytes[4] = {};
+            for (const TraceRequest& r : sample.requests) {
+                ++expected[static_cast<std::size_t>(r.op)];
+                bytes[static_cast<std::size_t>(r.op)] += r.bytes;
+            }
+            AddressFit fit{FitPolicy::compact, d.bytes()};
+            const auto next = [&, at = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+                if (at == sample.requests.size())
+                    return false;
+                request = sample.requests[at++];
+                return true;
+            };
+            const auto tally = replay(*d.device, next, fit, {}, d.device->ready_at());
+            INFO((tally ? "" : tally.error()));
+            REQUIRE(tally.has_value());
+            const std::uint64_t counted[4] = {tally->reads, tally->writes, tally->trims, tally->flushes};
+            CHECK(std::ranges::equal(counted, expected));
+            const SsdCounters& host = d.device->ssd().counters();
+            CHECK(host.host_read_bytes == bytes[0]);
+            CHECK(host.host_write_bytes == bytes[1]);
+            CHECK(host.host_trim_bytes == bytes[2]);
+            CHECK(d.device->ssd().check().empty());
+        }
 }
 
 TEST_CASE("preconditioning does not count in the report", "[replay]") {

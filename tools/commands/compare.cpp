@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -13,13 +15,13 @@ namespace {
 std::expected<Json, std::string> read_report(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
     if (!file)
-        return std::unexpected(fmt::format("{}: cannot be opened", path));
+        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
     auto json = Json::parse(text);
     if (!json)
-        return std::unexpected(fmt::format("{}: {}", path, json.error()));
-    if (!json->is_object())
-        return std::unexpected(fmt::format("{}: no JSON object: make one with flashlab replay … --json > {}", path, path));
+        return std::unexpected(fmt::format("{}: {}: make one with flashlab replay … --json > {}", path, json.error(), path));
+    if (!json->is_object() || (*json)["requests"].is_null())
+        return std::unexpected(fmt::format("{}: no report of a run: make one with flashlab replay … --json > {}", path, path));
     return json;
 }
 
@@ -67,6 +69,9 @@ int run_compare(const std::string& first, const std::string& second, bool json) 
     const auto b = read_report(second);
     if (!b)
         return complain("compare: " + b.error());
+    for (const char* key : {"trace", "requests"})
+        if ((*a)[key].dump() != (*b)[key].dump())
+            fmt::print(stderr, "note: {} differs: these are not two runs of the same load\n", key);
     Json rows{Json::Array{}};
     add_rows(*a, *b, "", rows);
     if (json) {

@@ -30,6 +30,19 @@ Table table_of_numbers(const DevicePreset& preset) {
     return table;
 }
 
+/// Lines of at most 120 characters, set in.
+std::string indented(std::string_view text) {
+    constexpr std::size_t margin = 12, width = 120 - margin;
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t space = text.size() <= width ? text.size() : text.rfind(' ', width);
+        const std::size_t length = space == std::string_view::npos ? text.find(' ') : space;
+        out += std::string(margin, ' ') + std::string{text.substr(0, length)} + "\n";
+        text = length >= text.size() ? std::string_view{} : text.substr(length + 1);
+    }
+    return out;
+}
+
 } // namespace
 
 int run_presets(const std::string& name, bool json) {
@@ -46,15 +59,15 @@ int run_presets(const std::string& name, bool json) {
         return exit_done;
     }
     Json all{Json::Array{}};
-    Table table{{"name", "device", "source"}};
+    std::string text;
     for (const auto& preset : device_presets()) {
         all.push(summary(preset));
-        table.add({preset.name, preset.title, preset.source});
+        text += fmt::format("{:<12}{}\n{}", preset.name, preset.title, indented(preset.source));
     }
     if (json)
         fmt::print("{}\n", Json::object({{"presets", std::move(all)}}).dump());
     else
-        fmt::print("{}", table.to_text());
+        fmt::print("{}\nEach number of one, with its source: flashlab presets NAME\n", text);
     return exit_done;
 }
 

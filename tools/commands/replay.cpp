@@ -31,6 +31,29 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     return Plan{*speed, *before, *measure};
 }
 
+/// Served = read: whatever the reader gave was answered, and there was something to give.
+std::expected<void, std::string> all_served(const TraceStream& stream, const RunTally& tally) {
+    const std::uint64_t read = stream.reader().counts().requests;
+    if (read != stream.skipped() + stream.given() || tally.answered() != stream.given())
+        return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read, stream.skipped(), tally.answered()));
+    if (stream.given() == 0)
+        return std::unexpected(stream.skipped() != 0 ? fmt::format("--skip leaves nothing of the {} requests of the trace", stream.skipped()) : std::string{"--limit 0 leaves nothing of the trace"});
+    return {};
+}
+
+Json reading_of(const TraceStream& stream, const RunTally& tally) {
+    const TraceCounts& counts = stream.reader().counts();
+    return Json::object({{"format", stream.reader().format()},
+                         {"lines", counts.lines},
+                         {"other_lines", counts.others},
+                         {"bad_lines", counts.bad},
+                         {"backward_steps", counts.backward_steps},
+                         {"requests", counts.requests},
+                         {"skipped", stream.skipped()},
+                         {"warm_up", tally.before},
+                         {"served", tally.answered()}});
+}
+
 /// Runs and reports.
 std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, TraceStream& stream, RunDevice& on) {
     auto space = on.sectors();
@@ -47,9 +70,12 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     if (!tally)
         return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
+    if (auto all = all_served(stream, *tally); !all)
+        return std::unexpected(all.error());
     Json report = report_run({o.input.path, o.seed, wall}, on.device(), monitor.before(), *tally);
     if (auto finished = monitor.finish(report); !finished)
         return std::unexpected(finished.error());
+    report.add("trace_read", reading_of(stream, *tally));
     if (o.device.directory)
         report.add("sectors_verified", on.sectors_verified());
     const auto problems = on.device().ssd().check();
@@ -69,6 +95,8 @@ int run_replay(const ReplayOptions& o) {
     const auto plan = plan_of(o);
     if (!plan)
         return complain("replay: " + plan.error(), exit_usage);
+    if (auto good = check_usage(o.input); !good)
+        return complain("replay: " + good.error(), exit_usage);
     auto stream = TraceStream::open(o.input);
     if (!stream)
         return complain("replay: " + stream.error());

@@ -76,6 +76,8 @@ std::string to_text(const TraceRequest& r) {
 int run_trace(const TraceCommandOptions& o) {
     if (o.input.path.empty())
         return print_formats();
+    if (auto good = check_usage(o.input); !good)
+        return complain("trace: " + good.error(), exit_usage);
     auto stream = TraceStream::open(o.input);
     if (!stream)
         return complain("trace: " + stream.error());

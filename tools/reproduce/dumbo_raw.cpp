@@ -14,17 +14,11 @@
 namespace flashlab {
 namespace {
 
-constexpr std::uint32_t host_link_ps_per_byte = 40'000; ///< Table 2: 25 MB/s
-
-NandConfig channel_managers(const NandConfig& preset, const DumboRun& run) {
-    NandConfig config = preset;
-    const ControlOverheads& over = run.overheads;
-    const bool reads = run.op == DumboOp::read;
-    config.timing.host_interface_ps_per_byte = host_link_ps_per_byte;
+NandConfig channel_managers(const NandConfig& device, const DumboRun& run) {
+    NandConfig config = device;
     // A piece has S sub-requests: each pays its share of what the piece costs once.
-    config.timing.host_interface_command = reads ? over.read_command : over.write_command + over.write_software / run.layout.striping;
-    config.timing.page_program += over.program_status;
-    config.options.bus_held_while_sensing = true;
+    config.timing.host_interface_confirm += run.overheads.write_software / run.layout.striping;
+    config.timing.page_program += run.overheads.program_status;
     config.page_buffers_per_channel = run.layout.is_pipelined ? 2 : 1;
     return config;
 }
@@ -161,15 +155,16 @@ std::expected<void, std::string> fill(NandArray& array, std::uint64_t pages_a_ch
 std::expected<DumboResult, std::string> run_dumbo(const DumboRun& run) {
     const auto preset = find_nand_preset("dumbo");
     ensure(preset.has_value(), "the preset dumbo exists");
+    const NandConfig device = run.device.value_or(preset->nand);
     const DumboLayout& layout = run.layout;
-    const std::uint32_t channels = preset->nand.geometry.channels;
+    const std::uint32_t channels = device.geometry.channels;
     if (layout.striping == 0 || layout.interleaving == 0 || layout.striping * layout.interleaving > channels)
         return std::unexpected(fmt::format("S{}:I{} does not fit {} channels", layout.striping, layout.interleaving, channels));
-    const auto geometry = Geometry::make(preset->nand.geometry);
-    ensure(geometry.has_value(), "the preset dumbo has a valid geometry");
+    const auto geometry = Geometry::make(device.geometry);
+    ensure(geometry.has_value(), "the device has a valid geometry");
     MemoryPageStore store{*geometry, Payload::none};
     NullEventSink events;
-    const NandConfig config = channel_managers(preset->nand, run);
+    const NandConfig config = channel_managers(device, run);
     NandArray array{*geometry, config, store, events, UndoPolicy::none};
     if (!array.open())
         return std::unexpected("the array does not open");

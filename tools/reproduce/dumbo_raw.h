@@ -2,24 +2,25 @@
 ///
 /// Idea       A request is cut into pieces of at most S pages; a piece is split evenly over the S channels of a group, groups take turns. One piece a group is
 ///            in flight, two with pipelining (both page buffers of the channel managers are then in use). One chip a channel: a write waits for the program before.
-/// Free       The paper gives no control overheads. ControlOverheads are the one set of constants that all figures share; README.md says how they were found.
+/// Free       The paper gives no control overheads. Those of the host interface are in the preset, those of the driver are DriverOverheads: one set for all
+///            figures; README.md says how they were found.
 /// Cost       Two NAND operations of CPU a sub-request.
 /// Source     Kang et al. 2007, sections 3.3, 3.4, 4.2 and Table 2; MC2 to MC6.
 #pragma once
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 
 #include "base/sim_time.h"
+#include "nand/nand_config.h"
 
 namespace flashlab {
 
-/// What the paper's bars contain besides the times of its Table 2.
-struct ControlOverheads {
-    Duration read_command{6'000};     ///< RS: on the host interface, for each sub-request
+/// What the paper's bars contain besides the device: its driver.
+struct DriverOverheads {
     Duration read_software{35'000};   ///< driver and interrupt of a piece; occupies nothing
-    Duration write_command{30'000};   ///< WS and WC: on the host interface, for each sub-request
     Duration write_software{32'000};  ///< of a piece; on the host interface, since the CPU moves the data itself (programmed I/O)
     Duration program_status{68'000};  ///< added to NP: the driver notices the end of the program late
 };
@@ -37,7 +38,8 @@ struct DumboRun {
     std::uint32_t request_bytes = 0;
     std::uint32_t requests = 0;
     DumboLayout layout;
-    ControlOverheads overheads;
+    DriverOverheads overheads;
+    std::optional<NandConfig> device{}; ///< none: the preset dumbo
 };
 
 struct DumboResult {

@@ -25,8 +25,8 @@ constexpr Duration cpu_of_request{46'000};
 
 enum class Mode : std::uint8_t { read_ahead, synchronous, asynchronous };
 
-DeviceConfig device_of(DumboOp op) {
-    const ControlOverheads over;
+DeviceConfig device_of_user() {
+    const DriverOverheads over;
     const auto preset = find_device_preset("dumbo");
     ensure(preset.has_value(), "the preset dumbo exists");
     DeviceConfig config;
@@ -34,13 +34,9 @@ DeviceConfig device_of(DumboOp op) {
     NandConfig& nand = config.ssd.nand;
     nand.geometry.chips_per_channel = 1;
     nand.striping = layout.striping;
-    nand.options.bus_held_while_sensing = true;
     nand.timing.page_program += over.program_status;
-    nand.timing.host_interface_ps_per_byte = config.ssd.host_link.ps_per_byte;
-    nand.timing.host_interface_command =
-        (op == DumboOp::read ? over.read_command : over.write_command + over.write_software / layout.striping) + cpu_of_request / layout.striping;
-    config.ssd.host_link.ps_per_byte = 0; // it lies behind the page buffers
-    config.ssd.host_link.request_overhead = Duration{1};
+    nand.timing.host_interface_command += cpu_of_request / layout.striping;
+    nand.timing.host_interface_confirm += over.write_software / layout.striping;
     config.ssd.ftl.scheme = "log_block";
     return config;
 }
@@ -65,7 +61,7 @@ private:
 };
 
 std::expected<void, std::string> User::prepare() {
-    const auto plan = plan_device(device_of(op_), std::nullopt);
+    const auto plan = plan_device(device_of_user(), std::nullopt);
     if (!plan)
         return std::unexpected(plan.error());
     auto made = make_virtual_device(*plan, Payload::none, events_);
@@ -88,7 +84,7 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
     constexpr std::uint32_t sectors = request_bytes / sector_bytes;
     Ssd& ssd = device_->ssd();
     const Sector first{place * sectors};
-    const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + ControlOverheads{}.read_software)
+    const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + DriverOverheads{}.read_software)
                                           : ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now);
     if (!done)
         return std::unexpected(to_text(done.error()));

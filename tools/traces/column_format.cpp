@@ -1,6 +1,7 @@
 #include "tools/traces/column_format.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,11 +36,8 @@ TraceParse ColumnFormat::parse(std::string_view text, TraceRequest& request) {
     if (line.count == 0)
         return TraceParse::bad(0, text.find_first_not_of(" \t") == std::string_view::npos ? "a blank line" : "too many columns");
     const TraceParse result = parse_columns(line, request);
-    if (result.kind == TraceParse::Kind::bad && spec_.has_header && !header_seen_) {
-        header_seen_ = true;
-        return TraceParse::other();
-    }
-    return result;
+    const bool is_first = std::exchange(is_first_, false);
+    return result.kind == TraceParse::Kind::bad && spec_.has_header && is_first ? TraceParse::other() : result;
 }
 
 TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) const {
@@ -57,8 +55,12 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
             return TraceParse::bad(column.value_or(0) + 1, "the time is no number in range");
         request.time_ns = *time;
     }
-    if (const auto column = index_of(spec_.device, line.count))
+    if (spec_.device != 0) {
+        const auto column = index_of(spec_.device, line.count);
+        if (!column)
+            return TraceParse::bad(0, "too few columns");
         request.device = device_number(line.fields[*column]);
+    }
     return request.op == TraceOp::flush ? TraceParse::request() : parse_place(line, request);
 }
 
@@ -91,6 +93,8 @@ TraceParse ColumnFormat::parse_place(const Line& line, TraceRequest& request) co
     if (!offset || __builtin_mul_overflow(*offset, spec_.offset_unit, &request.offset))
         return TraceParse::bad(at.value_or(0) + 1, "the address is no number in range");
     const auto of = index_of(spec_.length, line.count);
+    if (spec_.length != 0 && !of)
+        return TraceParse::bad(0, "too few columns");
     std::optional<std::uint64_t> length = of ? std::nullopt : std::optional<std::uint64_t>{1}; // no column: one unit each
     if (of && spec_.thousands != '\0') {
         std::array<char, 24> digits{};

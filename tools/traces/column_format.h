@@ -55,7 +55,7 @@ private:
     [[nodiscard]] TraceParse parse_place(const Line& line, TraceRequest& request) const;
 
     ColumnSpec spec_;
-    bool header_seen_ = false;
+    bool is_first_ = true; ///< only the first line may be a header
 };
 
 /// "ts:us=1,op=2,off:sector=3,len:B=4,dev=5" with `separator` ("," ";" "tab" "blanks"), words "R=read,W=write,D=trim,F=flush" when `words` is empty.

@@ -16,7 +16,7 @@ public:
         Fields fields;
         const std::size_t count = split_fields(line, blanks, fields);
         if (count == 0)
-            return TraceParse::other();
+            return trimmed(line).empty() ? TraceParse::other() : TraceParse::bad(0, "too many columns");
         return version_ == 1 ? parse_old(line, request) : parse_actions(fields, count, request);
     }
 
@@ -66,8 +66,8 @@ private:
             return TraceParse::bad(0, "file action offset length are wanted");
         if (action == "wait") {
             const auto microseconds = parse_unsigned(fields[first + 2]);
-            if (!microseconds || *microseconds > (std::uint64_t{1} << 50))
-                return TraceParse::bad(first + 3, "the wait is no number of microseconds");
+            if (!microseconds || *microseconds > longest_wait_us || waited_ns_ > longest_wait_us * 1000)
+                return TraceParse::bad(first + 3, "the wait is no number of microseconds in range");
             waited_ns_ += *microseconds * 1000;
             return TraceParse::other();
         }
@@ -99,6 +99,8 @@ private:
             files_.emplace_back(file);
         return number;
     }
+
+    static constexpr std::uint64_t longest_wait_us = std::uint64_t{1} << 50; ///< 35 years, one wait and all before it
 
     int version_ = 0;
     std::uint64_t waited_ns_ = 0;

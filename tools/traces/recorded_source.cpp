@@ -30,6 +30,8 @@ public:
         const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3);
         if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40))
             return TraceParse::bad(0, "the row is out of range");
+        if (sectors == 0 && op != 3)
+            return TraceParse::bad(0, "the length is zero");
         constexpr TraceOp ops[] = {TraceOp::read, TraceOp::write, TraceOp::trim, TraceOp::flush};
         request = {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(sector) * 512, static_cast<std::uint64_t>(sectors) * 512, 0, ops[op]};
         return TraceParse::request();

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t sample_lines = 400;
 constexpr std::uint64_t complaints_shown = 5;
+constexpr std::uint64_t longest_ns = 3'200'000'000'000'000'000; ///< more overflows a simulated clock
 
 struct Detection {
     std::string format, reason;
@@ -153,11 +154,14 @@ std::expected<bool, std::string> TraceReader::next(TraceRequest& request) {
             return false;
         }
         ++counts_.lines;
-        if ((*parse)->kind == TraceParse::Kind::request)
+        TraceParse found = **parse;
+        if (found.kind == TraceParse::Kind::request && counts_.requests != 0 && request.time_ns > first_time_ns_ && request.time_ns - first_time_ns_ > longest_ns)
+            found = TraceParse::bad(0, "the time is more than a century after the first request's");
+        if (found.kind == TraceParse::Kind::request)
             break;
-        if ((*parse)->kind == TraceParse::Kind::other)
+        if (found.kind == TraceParse::Kind::other)
             ++counts_.others;
-        else if (auto noted = note_bad(**parse); !noted)
+        else if (auto noted = note_bad(found); !noted)
             return std::unexpected(noted.error());
     }
     if (counts_.requests++ == 0)
@@ -176,7 +180,8 @@ std::expected<void, std::string> TraceReader::note_bad(const TraceParse& parse) 
     if (options_.complain && counts_.bad <= complaints_shown)
         options_.complain(text);
     if (!options_.skip_bad && counts_.bad * 100 > counts_.lines && counts_.bad >= 10)
-        return std::unexpected(fmt::format("{} ({} of {} lines are bad as {}; --skip-bad goes on all the same)", text, counts_.bad, counts_.lines, format_));
+        return std::unexpected(fmt::format("{} ({} of {} lines are bad as {}; {}--skip-bad goes on all the same)", text, counts_.bad, counts_.lines, format_,
+                                           counts_.requests == 0 ? "without --format its content tells what it is; " : ""));
     return {};
 }
 

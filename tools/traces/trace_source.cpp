@@ -88,12 +88,13 @@ private:
             return TraceParse::other();
         const std::uint64_t block = field<std::uint64_t>(r, 16);
         request.bytes = field<std::uint32_t>(r, version_ == 1 ? 4 : 8);
-        request.time_ns = field<std::uint64_t>(r, 24) * 1000;
+        if (__builtin_mul_overflow(field<std::uint64_t>(r, 24), std::uint64_t{1000}, &request.time_ns))
+            return TraceParse::bad(7, "the time is out of range");
         if (block > ~std::uint64_t{0} / 1024)
             return TraceParse::bad(6, "the block number is out of range");
         request.offset = block * 512;
         if (request.bytes == 0 && request.op != TraceOp::flush)
-            return TraceParse::bad(2, "the length is zero");
+            return TraceParse::bad(version_ == 1 ? 2 : 4, "the length is zero");
         return TraceParse::request();
     }
     int version_;

@@ -125,6 +125,33 @@ std::vector<TraceSample> text_trace_samples() {
     };
 }
 
+std::vector<TextTraceLine> text_trace_lines() {
+    return {
+        {"msr", "", "128166372003061629,hm,1,Read,383496192,32768,413", ',', "t..opl.", true},
+        {"spc", "", "0,20941264,8192,W,0.551706", ',', ".plot", false},
+        {"fiu", "", "89966000000000 4892 syslogd 904265560 8 W 6 0 531e779d6d8c5f1b", ' ', "t..plo...", false},
+        {"systor", "Timestamp,Response,IOType,LUN,Offset,Size\n", "1456095145.133076000,0.000806000,R,0,899056122368,131072", ',', "t.o.pl", true},
+        {"blkparse", "", "8,16 5 1 0.000100000 18615 D R 1000 + 8 [java]", ' ', "...t..op.l.", false},
+        {"wiscsee", "", "39949 D read 299008 4096 0.000000000 0 False", ' ', "..oplt..", true},
+        {"mqsim", "", "11413000 0 657728 16 1", ' ', "t.plo", true},
+        {"disksim", "", "7961.833 0 20228336 8 0", ' ', "t.plo", true},
+        {"fio", "fio version 2 iolog\n/a add\n", "/a read 4096 8192", ' ', ".opl", true},
+        {"fio", "fio version 3 iolog\n0 /a add\n", "10 /a read 4096 8192", ' ', "t.opl", true},
+        {"fio", "0,0,512\n", "0,4096,8192", ',', "opl", true},
+        {"alibaba", "", "419,W,8792731648,16384,1577808144360767", ',', ".oplt", true},
+        {"tencent", "", "1538323200,4247200,128,1,1058", ',', "tplo.", true},
+        {"cloudphysics", "version,time,op,size,lbn\n", "1,5633898,2a,512,42932745", ',', ".tolp", true},
+        {"mobile", "proces,device,rw_flag,sector,size,timestamp\n", "java-21102,8388608,R,3104240,152,48746.442531", ',', "..oplt", false},
+        {"wpa", "IO Type;Priority;Process (Name);Init Time (s);Complete Time (s);IO Time;Service;Size (B);Min Offset;Max Offset;QI;QC;Disk;Count\n",
+         "Read;Normal;System;1,079943800;1,080031000;87,200;87,200;16.384;0x0000000000001000;0x0000000000004FFF;0;0;0;1", ';', "o..t...lp.....", true},
+        {"hfplayer", "#DUMP_OFFSET.I,ELAPSED_USECS.D\n", "3610768,100.5,1,WR_IN,0,1,1,1,1,0,2254431928,8,121408,6,1,56.910", ',', ".t.o......pl....", true},
+        {"replayer", "", "0.5,0,1048576,4096,1", ',', "t.plo", true},
+        {"midas", "", "0.000010 1 100 4096 2", ' ', "topl.", true},
+        {"arc", "", "1936993 8 0 0", ' ', "pl..", true},
+        {"columns", "", "17,R,100,4096", ',', "topl", false, "ts:us=1,op=2,off:sector=3,len:B=4"},
+    };
+}
+
 std::vector<TraceSample> binary_trace_samples() {
     constexpr std::uint32_t read = 1, write = 2, flush = 4, issue = 1u << 6, notify = 1u << 10, discard = 1u << 13;
     return {
