@@ -2,6 +2,8 @@
 /// files cut at each byte, CRLF, nothing at all. A damaged line is one bad line, named by file, line and field, among good ones that are all read.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/tools/traces/trace_samples.h"
@@ -61,7 +63,7 @@ void check_bad_line(const TextCase& c, const std::string& damaged, const std::st
     CHECK(among.counts.bad == 1);
     CHECK(among.requests.size() == good_lines + requests_of_header(c));
     REQUIRE(among.complaints.size() == 1);
-    CHECK(among.complaints.front().find("sample.trace: line " + std::to_string(line) + place + ": ") != std::string::npos);
+    CHECK(among.complaints.front().find(fmt::format("sample.trace: line {}{}: ", line, place)) != std::string::npos);
     std::string nothing_else = c.header;
     for (int i = 0; i < 30; ++i)
         nothing_else += damaged + "\n";
@@ -108,7 +110,7 @@ TEST_CASE("a negative, huge, empty or wrong field of any format is a bad line, n
             for (const std::string& value : wrong_values(static_cast<Field>(c.kinds[i]), c.separator)) {
                 auto fields = split(c.line, c.separator);
                 fields[i] = value;
-                check_bad_line(c, join(fields, c.separator), ", field " + std::to_string(i + 1));
+                check_bad_line(c, join(fields, c.separator), fmt::format(", field {}", i + 1));
             }
 }
 
@@ -185,7 +187,7 @@ TEST_CASE("a text trace of blank lines, of a header alone, or with CRLF after a 
             CHECK(read_case(c, c.header).error.find("no request") != std::string::npos);
         std::string dos = among_good(c, "x");
         for (std::size_t at = 0; (at = dos.find('\n', at)) != std::string::npos; at += 2)
-            dos.insert(at, "\r");
+            dos.insert(at, 1, '\r');
         const ReadTrace got = read_case(c, dos);
         CHECK(got.counts.bad == 1);
         CHECK(got.requests.size() == good_lines + requests_of_header(c));
