@@ -19,9 +19,9 @@ std::expected<Json, std::string> read_report(const std::string& path) {
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
     auto json = Json::parse(text);
     if (!json)
-        return std::unexpected(fmt::format("{}: {}: make one with flashlab replay … --json > {}", path, json.error(), path));
+        return std::unexpected(fmt::format("{}: {}; a report is made by: flashlab replay TRACE --json > FILE", path, json.error()));
     if (!json->is_object() || (*json)["requests"].is_null())
-        return std::unexpected(fmt::format("{}: no report of a run: make one with flashlab replay … --json > {}", path, path));
+        return std::unexpected(fmt::format("{}: no report of a run; one is made by: flashlab replay TRACE --json > FILE", path));
     return json;
 }
 
