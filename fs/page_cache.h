@@ -7,6 +7,7 @@
 /// Power cut  All of it is lost.
 #pragma once
 
+#include <boost/dynamic_bitset.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -69,11 +70,11 @@ private:
     std::size_t capacity_;
     boost::unordered_flat_map<Key, CachePage*, Hash> pages_;
     std::vector<PageMemory> memory_; ///< first that of `capacity` pages, then what goes beyond
-    std::size_t memory_end_ = 0;                       ///< places that memory_ has room for
+    std::size_t memory_end_ = 0;     ///< places that memory_ has room for
     std::deque<CachePage> places_;
-    std::vector<std::uint64_t> free_; ///< a bit a place
+    boost::dynamic_bitset<std::uint64_t> free_; ///< a bit a place
     std::size_t free_places_ = 0;
-    std::size_t next_place_ = 0; ///< behind the last one taken
+    std::size_t last_taken_ = 0;
     std::deque<CachePageList> lists_;
     std::vector<CachePageList*> free_lists_;
 };

@@ -50,7 +50,7 @@ void WriteBack::collect(WriteBackJob& job) {
         if (!in_order) std::ranges::nth_element(batch_, batch_.begin() + pages_per_job, by_index);
         batch_.resize(pages_per_job);
     }
-    if (!in_order && !std::ranges::is_sorted(batch_, by_index)) std::ranges::sort(batch_, by_index);
+    if (!in_order) std::ranges::sort(batch_, by_index);
     if (batch_.size() < inode.pages->size()) job.size_target = std::min(job.size_target, (batch_.back()->index + 1) * cache_.page_bytes());
 }
 

@@ -62,7 +62,6 @@ struct FtlSpace {
 struct FtlRecovery {
     bool was_clean = false;
     std::uint64_t pages_scanned = 0;
-    std::uint64_t pages_copied = 0;
     SimTime done;
 };
 

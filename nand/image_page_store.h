@@ -88,7 +88,7 @@ private:
     bool can_punch_ = true;
     std::vector<Discard> discards_;         ///< oldest first, at most one a block
     std::vector<bool> waits_for_discard_;   ///< by block
-    std::vector<std::uint32_t> hole_from_;  ///< by block: the page from which the file has nothing to its end, or one of the two below
+    std::vector<std::uint32_t> hole_from_;  ///< by block: the page from which the file has nothing to its end, or one of the constants above
     std::vector<std::byte> scratch_;        ///< the records of one block
     RecordCache records_;
     RecordMap map_;                         ///< for writing only

@@ -147,6 +147,8 @@ std::expected<SimTime, std::string> precondition(const RunSpace& space, const Pr
 
 std::expected<Precondition, std::string> parse_precondition(const std::string& text) {
     Precondition what;
+    if (text.empty())
+        return what;
     const auto wrong = [&] { return std::unexpected(fmt::format("--precondition {}: 'fill:90,random:2x' is an example: percent of the device, then overwrites in fills", text)); };
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t comma = std::min(text.find(',', at), text.size());

@@ -21,7 +21,7 @@ struct Precondition {
     double random_fills = 0;   ///< times the filled bytes, overwritten at random
     Ageing ageing = Ageing::quick;
 };
-/// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written".
+/// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written"; nothing is an empty drive.
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
 /// When it is done.
 [[nodiscard]] std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now);

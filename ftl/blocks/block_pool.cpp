@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
+#include "ftl/blocks/less_worn.h"
 
 namespace flashlab {
 
@@ -42,8 +43,8 @@ void BlockPool::bring_forward(PlaneId plane, SimTime now) {
     free_.bring_forward(plane, [&](BlockId a, BlockId b) {
         const bool ready = ready_[a.value()] <= now;
         if (ready != (ready_[b.value()] <= now)) return ready;
-        const std::uint32_t worn_a = array_.erase_count(a), worn_b = array_.erase_count(b);
-        return order_ == TakeOrder::least_worn ? worn_a < worn_b : worn_a > worn_b;
+        const LessWorn less_worn{array_};
+        return order_ == TakeOrder::least_worn ? less_worn(a, b) : less_worn(b, a);
     });
 }
 
@@ -67,7 +68,7 @@ FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, Origin o
 
 std::optional<BlockExchange::Lent> BlockPool::offer(PlaneId plane) {
     if (plane.value() >= planes_ || free_.count(plane) == 0) return std::nullopt;
-    free_.bring_forward(plane, [this](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
+    free_.bring_forward(plane, LessWorn{array_});
     const BlockId block = *free_.next_of(plane);
     return Lent{block, ready_[block.value()]};
 }

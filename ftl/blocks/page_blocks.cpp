@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ftl/blocks/less_worn.h"
+
 namespace flashlab {
 
 PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy)
@@ -219,7 +221,7 @@ void PageBlocks::load_block(BlockId block, LoadAs as, std::uint32_t frontier) {
 
 std::optional<BlockExchange::Lent> PageBlocks::offer(PlaneId plane) {
     if (plane.value() >= planes_in_use() || free_.count(plane) == 0) return std::nullopt;
-    free_.bring_forward(plane, [&](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
+    free_.bring_forward(plane, LessWorn{array_});
     const BlockId block = *free_.next_of(plane);
     return Lent{block, std::max(settled_at_[block.value()], forgotten_at_[block.value()])};
 }

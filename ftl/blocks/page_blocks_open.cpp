@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ftl/blocks/less_worn.h"
 #include "ftl/blocks/page_blocks.h"
 
 namespace flashlab {
@@ -104,8 +105,7 @@ bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime n
             if (!best || free_.count(plane) > free_.count(*best)) best = plane;
         }
         if (!best) break;
-        if (config_.wear_threshold != 0)
-            free_.bring_forward(*best, [&](BlockId a, BlockId b) { return array_.erase_count(a) < array_.erase_count(b); });
+        if (config_.wear_threshold != 0) free_.bring_forward(*best, LessWorn{array_});
         const FreeBlock taken = *free_.take(*best);
         --left;
         const auto erased_at = take_erased(taken, now, failed_at);

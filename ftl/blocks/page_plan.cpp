@@ -40,7 +40,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     if (request.has_meta_log) {
         const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
         if (area.blocks.empty()) return std::unexpected(fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
-        plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size() + area.anchor.size());
+        plan.meta_blocks = static_cast<std::uint32_t>(area.all().size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
     const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die());

@@ -30,12 +30,6 @@ void ValidMap::clear(UnitId unit) {
     --total_;
 }
 
-void ValidMap::clear_all() {
-    std::ranges::fill(words_, 0);
-    std::ranges::fill(counts_, 0);
-    total_ = 0;
-}
-
 void ValidMap::load_row(BlockId block, std::span<const std::uint64_t> words) {
     ensure(words.size() == words_per_row_, "a row is as long as every row");
     std::uint32_t bits = 0;

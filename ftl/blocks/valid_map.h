@@ -20,7 +20,6 @@ public:
     [[nodiscard]] bool test(UnitId unit) const { return ((words_[word_of(unit)] >> bit_of(unit)) & 1) != 0; }
     void set(UnitId unit);
     void clear(UnitId unit);
-    void clear_all();
     [[nodiscard]] std::uint32_t count(BlockId block) const { return counts_[block.value()]; }
     [[nodiscard]] std::uint64_t total() const { return total_; }
     [[nodiscard]] std::span<const std::uint64_t> row(BlockId block) const {

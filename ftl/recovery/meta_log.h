@@ -41,9 +41,10 @@ struct MetaArea {
     [[nodiscard]] std::vector<BlockId> all() const;
 };
 
+enum class RingPlace : std::uint8_t { fixed, moves };
+
 /// The first good blocks of the first `planes` planes, enough for checkpoints of at most `checkpoint_bytes` and a journal between them.
 /// Both a plan and its device compute it, from the configuration alone; empty when the planes have too few good blocks.
-enum class RingPlace : std::uint8_t { fixed, moves };
 [[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes,
                                       RingPlace place = RingPlace::fixed);
 

@@ -29,7 +29,6 @@ public:
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return find(current_, lpn.value()); }
     void set_current(Lpn lpn, UnitId unit) { current_.insert_or_assign(lpn.value(), unit.value()); }
     void drop_current(Lpn lpn) { current_.erase(lpn.value()); }
-    [[nodiscard]] std::size_t current_count() const { return current_.size(); }
 
     void add_stale(UnitId unit, Lpn lpn) { stale_.insert_or_assign(unit.value(), lpn.value()); }
     void drop_stale(UnitId unit) { stale_.erase(unit.value()); }

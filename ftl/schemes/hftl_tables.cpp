@@ -190,7 +190,7 @@ void HftlTables::unmap(Lpn first, std::uint32_t pages, std::span<const DeadUnit>
         dead_[word] |= std::uint64_t{1} << (d.unit % 64);
         touched_dead_.push_back(word);
     }
-    transaction_.write(entry_at(first), std::span{zeros_}.first(std::size_t{pages} * 4));
+    transaction_.write(entry_at(first), std::span{zeros_}.first(std::size_t{pages} * entry_size));
 }
 
 void HftlTables::flush_transaction() {

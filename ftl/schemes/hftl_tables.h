@@ -42,11 +42,11 @@ public:
         const std::uint32_t raw = raw_entry(lpn);
         return raw == 0 || raw > units_.units() ? std::nullopt : std::optional{UnitId{raw - 1}};
     }
-    /// The entry names no unit of this device: what the page held is lost, and it must not read as zeros.
     /// The entry will be asked for soon.
     void prefetch(Lpn lpn) const {
         if (const std::size_t at = std::size_t{lpn.value()} * entry_size; at < cells_.size()) __builtin_prefetch(cells_.data() + at);
     }
+    /// The entry names no unit of this device: what the page held is lost, and it must not read as zeros.
     [[nodiscard]] bool is_damaged(Lpn lpn) const { return raw_entry(lpn) > units_.units(); }
     [[nodiscard]] const ValidMap& bits() const { return bits_; }
     [[nodiscard]] HftlBlockState state(BlockId block) const;
@@ -79,7 +79,7 @@ public:
 private:
     [[nodiscard]] std::uint32_t raw_entry(Lpn lpn) const { return load_le<std::uint32_t>(cells_.subspan(std::size_t{lpn.value()} * entry_size)); }
     static constexpr std::size_t entry_size = 4;
-    [[nodiscard]] PramAddress entry_at(Lpn lpn) const { return PramAddress{layout_.map.value() + std::uint64_t{lpn.value()} * 4}; }
+    [[nodiscard]] PramAddress entry_at(Lpn lpn) const { return PramAddress{layout_.map.value() + std::uint64_t{lpn.value()} * entry_size}; }
     [[nodiscard]] PramAddress block_at(BlockId block) const;
     [[nodiscard]] PramAddress slot_at(std::uint32_t slot, std::uint64_t offset) const;
     /// Makes room for a step of this many changed words.

@@ -1,4 +1,4 @@
-/// Write amplification of page_map under uniform random writes, beside the closed form: the test and ftl_bench print the same experiment.
+/// Write amplification of page_map under uniform random writes, beside the closed form: the test and ftl_bench print the same experiment.
 ///
 /// Idea       One plane, one frontier, 4,096 blocks of 64 pages; filled once, then three fills of uniform random pages, the last two of them counted. Spare is what is neither
 ///            logical nor kept for checkpoints, of what is not kept for checkpoints: nothing is hidden.

@@ -1,4 +1,4 @@
-/// Wear under a skewed load, a tenth of the pages takes nine writes of ten: the test and `ftl_bench wear` print the same experiment.
+/// Wear under a skewed load, a tenth of the pages takes nine writes of ten: the test and `ftl_bench wear` print the same experiment.
 ///
 /// Idea       Fill the device once, then write as many pages again as many times as wanted, and look at the erase counts. Factory-bad blocks, and those
 ///            of a scheme's checkpoints and journal, count like any other.

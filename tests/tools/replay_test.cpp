@@ -157,7 +157,8 @@ TEST_CASE("speeds and preconditions are read as documented, and nonsense is refu
     CHECK(parse_precondition("50")->fill_percent == 50);
     CHECK(parse_precondition("fill:50,random:1x,written")->ageing == Ageing::written);
     CHECK(parse_precondition("fill:50,random:1x")->ageing == Ageing::quick);
-    for (const char* wrong : {"", "fill", "fill:101", "random:2", "fill:90,", "fill:x", "everything"}) {
+    CHECK(parse_precondition("")->fill_percent == 0);
+    for (const char* wrong : {"fill", "fill:101", "random:2", "fill:90,", "fill:x", "everything"}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_precondition(wrong).has_value());
     }

@@ -148,7 +148,7 @@ int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
     if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
         return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", o.io_bytes, o.block_bytes), exit_usage);
-    const auto before = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition);
+    const auto before = parse_precondition(o.precondition);
     const auto measure = parse_measure(o.warm_up, o.until_steady);
     const auto distribution = parse_distribution(o.random_distribution);
     if (!before || !measure || !distribution)

@@ -91,7 +91,7 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
 
 int run_mkfs(const MkfsOptions& o) {
     const ConfigSources sources = sources_of(o);
-    const auto before = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition);
+    const auto before = parse_precondition(o.precondition);
     if (!before)
         return complain(before.error(), exit_usage);
     const auto config = gather_config(sources);

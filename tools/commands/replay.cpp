@@ -22,7 +22,7 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     const auto speed = parse_replay_speed(o.speed);
     if (!speed)
         return std::unexpected(speed.error());
-    const auto before = parse_precondition(o.precondition.empty() ? "fill:0" : o.precondition);
+    const auto before = parse_precondition(o.precondition);
     if (!before)
         return std::unexpected(before.error());
     const auto measure = parse_measure(o.warm_up, o.until_steady);

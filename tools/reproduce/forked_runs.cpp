@@ -20,21 +20,11 @@ struct Child {
     int pipe = -1;
 };
 
-bool write_all(int to, std::span<const std::byte> bytes) {
+/// `transfer` is ::read or ::write, called until all bytes have passed; false when they cannot.
+template <class Byte, class Transfer>
+bool pass_all(int file, std::span<Byte> bytes, Transfer transfer) {
     while (!bytes.empty()) {
-        const ssize_t n = ::write(to, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(n));
-    }
-    return true;
-}
-
-bool read_all(int from, std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t n = ::read(from, bytes.data(), bytes.size());
+        const ssize_t n = transfer(file, bytes.data(), bytes.size());
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -57,7 +47,7 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
     if (process == 0) { // no destructor of the parent's state may run here, hence _exit
         ::close(ends[0]);
         std::vector<std::byte> result(result_bytes);
-        const bool good = run(index, result) && write_all(ends[1], result);
+        const bool good = run(index, result) && pass_all(ends[1], std::span<const std::byte>{result}, ::write);
         ::_exit(good ? 0 : 1);
     }
     ::close(ends[1]);
@@ -65,7 +55,7 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
 }
 
 bool finish(const Child& child, std::span<std::byte> result) {
-    const bool good = read_all(child.pipe, result);
+    const bool good = pass_all(child.pipe, result, ::read);
     ::close(child.pipe);
     int status = 0;
     while (::waitpid(child.process, &status, 0) < 0 && errno == EINTR) {}
@@ -76,7 +66,7 @@ bool finish(const Child& child, std::span<std::byte> result) {
 
 void complain_in_child(const std::string& text) {
     const std::string line = text + "\n";
-    (void)write_all(STDERR_FILENO, std::as_bytes(std::span{line}));
+    (void)pass_all(STDERR_FILENO, std::as_bytes(std::span{line}), ::write);
 }
 
 std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once, const ForkedRun& run) {

@@ -162,27 +162,6 @@ TEST_CASE("a packed trace cut anywhere or with a byte changed ends in an error, 
 TEST_CASE("an event log that is empty, foreign, cut, of noise, or with rows out of range is refused, or its rows are bad", "[traces]") {
     const TemporaryDirectory t;
     const auto log = t / "events.db";
-    const auto read = [&](const std::string& path) {
-        ReadTrace out;
-        TraceOptions options;
-        options.complain = [&](const std::string& text) { out.complaints.push_back(text); };
-        auto reader = TraceReader::open(path, options);
-        if (!reader) {
-            out.error = reader.error();
-            return out;
-        }
-        TraceRequest request;
-        for (;;) {
-            const auto more = (*reader)->next(request);
-            if (!more)
-                out.error = more.error();
-            if (!more || !*more)
-                break;
-            out.requests.push_back(request);
-        }
-        out.counts = (*reader)->counts();
-        return out;
-    };
     const auto make_log = [&](const std::string& statements) {
         files::remove(log);
         auto db = SqliteConnection::open(log, SqliteAccess::create);
@@ -193,11 +172,11 @@ TEST_CASE("an event log that is empty, foreign, cut, of noise, or with rows out 
     const std::string good = "INSERT INTO host_request(ts_ns, op, first_sector, sectors) WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
                              " SELECT i * 1000, i % 2, i * 8, 8 FROM n;";
     make_log(table + good);
-    CHECK(read(log).requests.size() == 3000);
+    CHECK(read_trace_file(log).requests.size() == 3000);
     for (const char* row : {"-1, 0, 8, 8", "1, 9, 8, 8", "1, -1, 8, 8", "1, 0, -8, 8", "1, 0, 9223372036854775807, 8", "1, 0, 8, -8", "1, 0, 8, 9223372036854775807", "1, 0, 8, 0"}) {
         CAPTURE(row);
         make_log(table + good + "INSERT INTO host_request(ts_ns, op, first_sector, sectors) VALUES(" + row + ");");
-        const ReadTrace got = read(log);
+        const ReadTrace got = read_trace_file(log);
         CHECK(got.error == "");
         CHECK(got.counts.bad == 1);
         CHECK(got.requests.size() == 3000);
@@ -205,10 +184,10 @@ TEST_CASE("an event log that is empty, foreign, cut, of noise, or with rows out 
         CHECK(got.complaints.front().find("host_request row 3001: ") != std::string::npos);
     }
     make_log(table);
-    CHECK(read(log).error.find("no host request was recorded") != std::string::npos);
-    CHECK(read(t.path()).error.find("no host request was recorded") != std::string::npos);
+    CHECK(read_trace_file(log).error.find("no host request was recorded") != std::string::npos);
+    CHECK(read_trace_file(t.path()).error.find("no host request was recorded") != std::string::npos);
     make_log("CREATE TABLE others(x);");
-    CHECK(read(log).error.find("no event log of FlashLab") != std::string::npos);
+    CHECK(read_trace_file(log).error.find("no event log of FlashLab") != std::string::npos);
 
     make_log(table + good);
     std::string bytes(static_cast<std::size_t>(files::file_size(log)), '\0');
@@ -223,12 +202,12 @@ TEST_CASE("an event log that is empty, foreign, cut, of noise, or with rows out 
                 damaged[i] = static_cast<char>(random.below(256));
         std::ofstream{log, std::ios::binary | std::ios::trunc} << damaged;
         CAPTURE(round);
-        const ReadTrace got = read(log);
+        const ReadTrace got = read_trace_file(log);
         CHECK((!got.error.empty() || got.requests.size() + got.counts.bad <= 3000)); // and nobody crashed
     }
     std::ofstream{log, std::ios::binary | std::ios::trunc} << std::string{"SQLite format 3\0", 16} + std::string(5000, '\x9c');
-    CHECK_FALSE(read(log).error.empty());
+    CHECK_FALSE(read_trace_file(log).error.empty());
     std::ofstream{log, std::ios::binary | std::ios::trunc} << "";
-    CHECK_FALSE(read(log).error.empty());
-    CHECK_FALSE(read(t.path()).error.empty());
+    CHECK_FALSE(read_trace_file(log).error.empty());
+    CHECK_FALSE(read_trace_file(t.path()).error.empty());
 }

@@ -167,6 +167,29 @@ std::vector<TraceSample> binary_trace_samples() {
     };
 }
 
+ReadTrace read_trace_file(const std::string& path, TraceOptions options) {
+    ReadTrace out;
+    options.complain = [&](const std::string& text) { out.complaints.push_back(text); };
+    auto reader = TraceReader::open(path, options);
+    if (!reader) {
+        out.error = reader.error();
+        return out;
+    }
+    TraceRequest request;
+    for (;;) {
+        const auto more = (*reader)->next(request);
+        if (!more)
+            out.error = more.error();
+        if (!more || !*more)
+            break;
+        out.requests.push_back(request);
+    }
+    out.counts = (*reader)->counts();
+    out.format = (*reader)->format();
+    out.reason = (*reader)->reason();
+    return out;
+}
+
 ReadTrace read_trace(const std::string& bytes, TraceOptions options, const std::string& name) {
     ReadTrace out;
     char directory[] = "/tmp/flashlab-trace.XXXXXX";
@@ -176,24 +199,7 @@ ReadTrace read_trace(const std::string& bytes, TraceOptions options, const std::
     }
     const std::string path = std::string{directory} + "/" + name;
     std::ofstream{path, std::ios::binary} << bytes;
-    options.complain = [&](const std::string& text) { out.complaints.push_back(text); };
-    auto reader = TraceReader::open(path, options);
-    if (!reader) {
-        out.error = reader.error();
-    } else {
-        TraceRequest request;
-        for (;;) {
-            const auto more = (*reader)->next(request);
-            if (!more)
-                out.error = more.error();
-            if (!more || !*more)
-                break;
-            out.requests.push_back(request);
-        }
-        out.counts = (*reader)->counts();
-        out.format = (*reader)->format();
-        out.reason = (*reader)->reason();
-    }
+    out = read_trace_file(path, std::move(options));
     std::filesystem::remove_all(directory);
     return out;
 }

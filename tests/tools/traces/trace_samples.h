@@ -37,6 +37,7 @@ struct ReadTrace {
     std::string format, reason, error;
     std::vector<std::string> complaints;
 };
+[[nodiscard]] ReadTrace read_trace_file(const std::string& path, TraceOptions options = {});
 [[nodiscard]] ReadTrace read_trace(const std::string& bytes, TraceOptions options = {}, const std::string& name = "sample.trace");
 
 } // namespace flashlab::test
