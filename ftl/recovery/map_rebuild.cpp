@@ -15,7 +15,7 @@ struct Tie {
 
 } // namespace
 
-void rebuild_map(std::vector<std::uint32_t>& map, PageKind kind, const UnitGeometry& units, const BlockCensus& census, const TrimHistory* trims,
+void rebuild_map(std::span<std::uint32_t> map, PageKind kind, const UnitGeometry& units, const BlockCensus& census, const TrimHistory* trims,
                  std::uint64_t checkpoint_sequence) {
     for (std::uint32_t& entry : map)
         if (entry != 0 && (entry > units.units() || !census.is_known(units, UnitId{entry - 1}))) entry = 0;

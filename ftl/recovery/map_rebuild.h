@@ -17,7 +17,7 @@
 namespace flashlab {
 
 /// `map`: unit number + 1 by logical (or translation) page, 0 = unmapped; pages of other kinds are ignored. `trims` may be null.
-void rebuild_map(std::vector<std::uint32_t>& map, PageKind kind, const UnitGeometry& units, const BlockCensus& census, const TrimHistory* trims,
+void rebuild_map(std::span<std::uint32_t> map, PageKind kind, const UnitGeometry& units, const BlockCensus& census, const TrimHistory* trims,
                  std::uint64_t checkpoint_sequence);
 
 } // namespace flashlab

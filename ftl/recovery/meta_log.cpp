@@ -112,38 +112,50 @@ bool MetaLog::can_write() const { return live_rows_ + rows_for(tail_ + live_rows
 FtlResult<SimTime> MetaLog::append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
     ensure(recovered_ && kind != checkpoint_kind, "recover() comes first, and a record has a kind of its own");
     ensure(!needs_checkpoint(payload.size()), "a record leaves room for a checkpoint");
-    return write_record(kind, payload, now, origin);
+    return write_record(kind, payload.size(), payload, now, origin);
 }
 
-FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) {
-    ensure(recovered_ && pages_of(payload.size()) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
+FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) { return write_checkpoint(payload.size(), payload, now, origin); }
+
+FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin) {
+    ensure(!array_.keeps_payload(), "bytes that are kept are given");
+    return write_checkpoint(payload_bytes, {}, now, origin);
+}
+
+FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
+    ensure(recovered_ && pages_of(bytes) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
     head_.clear(); // a row of its own: the rows before it are free as a whole afterwards
     const std::uint32_t rows_before = live_rows_;
-    const auto written = write_record(checkpoint_kind, payload, now, origin);
+    const auto written = write_record(checkpoint_kind, bytes, payload, now, origin);
     if (!written) return written;
     tail_ = (tail_ + rows_before) % area_.rows;
     live_rows_ -= rows_before;
     return written;
 }
 
-FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
-    const std::uint32_t pages = pages_of(payload.size());
+/// The record's next page, into page_.
+void MetaLog::lay_out(std::uint32_t kind, bool is_first, std::span<const std::byte>& rest) {
+    std::ranges::fill(page_, std::byte{0});
+    std::span<std::byte> room{page_};
+    if (is_first) {
+        LittleEndianWriter header{room};
+        header.u32(kind);
+        header.u32(crc32c(rest));
+        header.u64(rest.size());
+        room = room.subspan(meta_record_header_bytes);
+    }
+    const auto part = rest.first(std::min(rest.size(), room.size()));
+    std::ranges::copy(part, room.begin());
+    rest = rest.subspan(part.size());
+}
+
+FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
+    const std::uint32_t pages = pages_of(bytes);
     const SimTime from = std::max(now, last_end_); // M1: records end in order
     SimTime end = from;
     PageOob oob{Lpn{0}, WriteSequence{next_number_++}, kind == checkpoint_kind ? PageKind::checkpoint : PageKind::journal, pages};
     for (std::uint32_t i = 0; i < pages; ++i) {
-        std::ranges::fill(page_, std::byte{0});
-        std::span<std::byte> room{page_};
-        if (i == 0) {
-            LittleEndianWriter header{room};
-            header.u32(kind);
-            header.u32(crc32c(payload));
-            header.u64(payload.size());
-            room = room.subspan(meta_record_header_bytes);
-        }
-        const auto part = payload.first(std::min(payload.size(), room.size()));
-        std::ranges::copy(part, room.begin());
-        payload = payload.subspan(part.size());
+        if (array_.keeps_payload()) lay_out(kind, i == 0, payload);
         oob.lpn = Lpn{i};
         const auto done = program_page(oob, from, origin);
         if (!done) return done;

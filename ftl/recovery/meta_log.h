@@ -83,6 +83,8 @@ public:
     [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
     /// Everything before is worthless once this has ended.
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
+    /// The same where the array keeps no bytes: nobody has to make them.
+    [[nodiscard]] FtlResult<SimTime> checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin);
     /// True when a record of `payload_bytes` would touch the rows that M2 keeps: write a checkpoint first.
     [[nodiscard]] bool needs_checkpoint(std::size_t payload_bytes) const;
 
@@ -110,7 +112,9 @@ private:
     [[nodiscard]] std::optional<BlockExchange::Lent> best_offer(std::uint32_t row, std::uint32_t column) const;
     [[nodiscard]] FtlResult<SimTime> move_row(std::uint32_t row, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    void lay_out(std::uint32_t kind, bool is_first, std::span<const std::byte>& rest);
     [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
 
     MetaArea area_;

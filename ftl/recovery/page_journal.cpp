@@ -171,8 +171,10 @@ PageCheckpoint PageJournal::head(bool clean) const {
 
 FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin) {
     if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
-    head(clean).encode(config_.shape, blocks_.units(), map, buffer_);
-    const auto done = written(log_.checkpoint(buffer_, now, {Cause::map, origin.parent}));
+    const PageCheckpoint checkpoint = head(clean);
+    const Origin by{Cause::map, origin.parent};
+    if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
+    const auto done = written(array_.keeps_payload() ? log_.checkpoint(buffer_, now, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), now, by));
     if (!done) return done;
     stamp_at_checkpoint_ = blocks_.next_stamp();
     trims_are_durable(*done);

@@ -13,7 +13,7 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, Cac
       logical_pages_{journal.shape.logical_pages},
       entries_per_page_{entries_per_page(UnitGeometry{array.geometry(), blocks.pages_per_unit})},
       to_page_{entries_per_page_},
-      on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_, unmapped),
+      on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_),
       gtd_(on_flash_.size() / entries_per_page_, unmapped),
       cache_{cached.count, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
       blocks_{blocks, array, events, *this, std::move(policy)},

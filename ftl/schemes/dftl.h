@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/divider.h"
+#include "base/zeroed_allocator.h"
 #include "ftl/blocks/map_check.h"
 #include "ftl/blocks/page_blocks.h"
 #include "ftl/blocks/unit_reader.h"
@@ -122,7 +123,7 @@ private:
     std::uint32_t logical_pages_;
     std::uint32_t entries_per_page_;
     Divider to_page_;
-    std::vector<std::uint32_t> on_flash_;       ///< what the translation pages hold, by logical page
+    ZeroedVector<std::uint32_t> on_flash_;      ///< what the translation pages hold, by logical page
     std::vector<std::uint32_t> gtd_;            ///< unit + 1 by translation page, 0 = never written
     MappingCache cache_;
     PageBlocks blocks_;

@@ -50,17 +50,19 @@ FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
     const FtlError foreign{FtlErrorKind::read_only, Lpn{0}, start->done};
     const UnitGeometry& units = blocks_.units();
     const std::uint64_t since = start->checkpoint.next_sequence;
-    std::vector<DirtyEntry> dirty;
-    if (!decode(start->scheme_part, dirty)) return std::unexpected(foreign);
-    if (!start->was_clean) rebuild_map(gtd_, PageKind::translation, units, start->census, nullptr, since);
-    const auto read = read_translation_pages(start->done, report);
-    if (!read) return std::unexpected(read.error());
-    start->done = *read;
-    std::vector<std::uint32_t> map(on_flash_.begin(), on_flash_.begin() + logical_pages_);
-    // Of a page written since, these may be older than what it holds: then what outdated them is found, or is a trim.
-    for (const DirtyEntry& d : dirty) map[d.lpn.value()] = d.entry;
-    if (!start->was_clean) rebuild_map(map, PageKind::data, units, start->census, &start->trims, since);
-    if (!take_map(map)) return std::unexpected(foreign);
+    if (!start->is_new) {
+        std::vector<DirtyEntry> dirty;
+        if (!decode(start->scheme_part, dirty)) return std::unexpected(foreign);
+        if (!start->was_clean) rebuild_map(gtd_, PageKind::translation, units, start->census, nullptr, since);
+        const auto read = read_translation_pages(start->done, report);
+        if (!read) return std::unexpected(read.error());
+        start->done = *read;
+        std::vector<std::uint32_t> map(on_flash_.begin(), on_flash_.begin() + logical_pages_);
+        // Of a page written since, these may be older than what it holds: then what outdated them is found, or is a trim.
+        for (const DirtyEntry& d : dirty) map[d.lpn.value()] = d.entry;
+        if (!start->was_clean) rebuild_map(map, PageKind::data, units, start->census, &start->trims, since);
+        if (!take_map(map)) return std::unexpected(foreign);
+    }
     const auto ready = journal_.load(*start, start->done);
     if (!ready) return std::unexpected(ready.error());
     report.done = programmed_at_ = durable_at_ = *ready;

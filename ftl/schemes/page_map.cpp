@@ -9,7 +9,7 @@ namespace flashlab {
 
 PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy)
     : array_{array},
-      map_(journal.shape.logical_pages, unmapped),
+      map_(journal.shape.logical_pages),
       blocks_{blocks, array, events, *this, std::move(policy)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_} {}
@@ -23,7 +23,7 @@ FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
         return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start->done});
     std::ranges::copy(start->scheme_part, std::as_writable_bytes(std::span{map_}).begin());
     if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
-    for (std::uint32_t l = 0; l < map_.size(); ++l)
+    for (std::uint32_t l = 0; !start->is_new && l < map_.size(); ++l)
         if (const auto unit = current(Lpn{l})) {
             if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit)) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{l}, start->done});
             blocks_.valid_to_load().set(*unit);

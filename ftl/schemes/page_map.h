@@ -10,6 +10,7 @@
 /// Source     Ban's page mapping, US patent 5,404,485 (1995), is the ancestor; Birrell et al., MSR 2005, for a map wholly in RAM rebuilt from spare areas.
 #pragma once
 
+#include "base/zeroed_allocator.h"
 #include "ftl/blocks/map_check.h"
 #include "ftl/blocks/page_blocks.h"
 #include "ftl/blocks/unit_reader.h"
@@ -61,7 +62,7 @@ private:
     [[nodiscard]] std::span<const std::byte> map_bytes() const;
 
     NandArray& array_;
-    std::vector<std::uint32_t> map_;
+    ZeroedVector<std::uint32_t> map_;
     PageBlocks blocks_;
     PageJournal journal_;
     UnitReader reader_;

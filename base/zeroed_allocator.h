@@ -1,0 +1,42 @@
+/// Large tables of zeros that cost nothing until they are used.
+///
+/// Idea       calloc takes large blocks from the kernel untouched; a std::vector of zeros would write, and so occupy, every byte of them at once.
+/// Invariant  For types whose zero bytes are their initial value, in vectors that are made at their full size and never grow: elements are not initialised.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace flashlab {
+
+template <class T>
+struct ZeroedAllocator {
+    static_assert(std::is_trivially_copyable_v<T>);
+    using value_type = T;
+    ZeroedAllocator() = default;
+    template <class U>
+    ZeroedAllocator(const ZeroedAllocator<U>&) {}
+
+    [[nodiscard]] T* allocate(std::size_t count) {
+        void* memory = std::calloc(count, sizeof(T));
+        if (memory == nullptr) throw std::bad_alloc{};
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    template <class U>
+    void construct(U*) {}
+    template <class U, class... Arguments>
+    void construct(U* at, Arguments&&... arguments) {
+        ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
+    }
+    friend bool operator==(const ZeroedAllocator&, const ZeroedAllocator&) { return true; }
+};
+
+template <class T>
+using ZeroedVector = std::vector<T, ZeroedAllocator<T>>;
+
+} // namespace flashlab
