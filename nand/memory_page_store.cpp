@@ -24,10 +24,26 @@ void MemoryPageStore::CompactRecords::copy(const CompactRecords& from, std::uint
     }
     reach(to + count - 1, pages_per_block);
     std::memcpy(pages.get() + to * bytes_a_page, from.pages.get() + first * bytes_a_page, count * bytes_a_page);
-    if (from.scheme_words != nullptr && scheme_words == nullptr) scheme_words = std::make_unique<std::uint32_t[]>(pages_per_block);
-    if (scheme_words == nullptr) return;
-    if (from.scheme_words != nullptr) std::copy_n(from.scheme_words.get() + first, count, scheme_words.get() + to);
-    else std::fill_n(scheme_words.get() + to, count, 0u);
+    if (from.scheme_words == nullptr) {
+        if (from.common_word) set_words(to, count, *from.common_word, pages_per_block);
+        return;
+    }
+    if (scheme_words == nullptr) tell_words_apart(pages_per_block);
+    std::copy_n(from.scheme_words.get() + first, count, scheme_words.get() + to);
+}
+
+void MemoryPageStore::CompactRecords::set_words(std::uint32_t first, std::uint32_t count, std::uint32_t word, std::uint32_t pages_per_block) {
+    if (scheme_words == nullptr) {
+        if (!common_word) common_word = word;
+        if (*common_word == word) return;
+        tell_words_apart(pages_per_block);
+    }
+    std::fill_n(scheme_words.get() + first, count, word);
+}
+
+void MemoryPageStore::CompactRecords::tell_words_apart(std::uint32_t pages_per_block) {
+    scheme_words = std::make_unique_for_overwrite<std::uint32_t[]>(pages_per_block);
+    std::fill_n(scheme_words.get(), pages_per_block, common_word.value_or(0));
 }
 
 void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob) {
@@ -41,8 +57,7 @@ void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t page
     const std::uint32_t lpn = oob->lpn.value();
     std::memcpy(at, &lpn, sizeof lpn);
     std::memcpy(at + 4, &sequence, 5); // little-endian host (little_endian.h)
-    if (oob->scheme_word != 0 && scheme_words == nullptr) scheme_words = std::make_unique<std::uint32_t[]>(pages_per_block);
-    if (scheme_words != nullptr) scheme_words[page] = oob->scheme_word;
+    set_words(page, 1, oob->scheme_word, pages_per_block);
 }
 
 /// With an OOB that parses.
@@ -62,7 +77,7 @@ StoredOob MemoryPageStore::CompactRecords::get(std::uint32_t page) const {
     std::uint64_t sequence = 0;
     std::memcpy(&lpn, at, sizeof lpn);
     std::memcpy(&sequence, at + 4, 5);
-    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> state_bits), scheme_words == nullptr ? 0 : scheme_words[page]}};
+    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> state_bits), scheme_words == nullptr ? common_word.value_or(0) : scheme_words[page]}};
 }
 
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
@@ -218,6 +233,7 @@ std::expected<void, HostIoError> MemoryPageStore::read_block_records(BlockId blo
 std::expected<void, HostIoError> MemoryPageStore::erase_records(BlockId block) {
     if (payload_ == Payload::none) {
         compact_[block.value()].filled = 0;
+        compact_[block.value()].common_word.reset();
     } else {
         std::ranges::fill(to_change(block).records, PageRecord{});
     }

@@ -2,11 +2,12 @@
 ///
 /// Idea       A block's arrays appear at its first program. Without payload the record of a page is kept unpacked and compact.
 /// Invariant  What was written is read back, but without payload only an OOB that parses: others read as unreadable bytes.
-/// Cost       Without payload 10 bytes a page (14 in blocks whose pages carry a scheme word), an erase is O(1); with payload the page and 32 bytes.
+/// Cost       Without payload 10 bytes a page (14 in blocks whose pages carry different scheme words), an erase is O(1); with payload the page and 32 bytes.
 /// Power cut  Lives and dies with the process; cut() of the array works on it as on an image.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nand/geometry.h"
@@ -61,9 +62,12 @@ private:
         /// `count` programmed pages of `from`, which is another block.
         void copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count, std::uint32_t pages_per_block);
         void reach(std::uint32_t page, std::uint32_t pages_per_block);
+        void set_words(std::uint32_t first, std::uint32_t count, std::uint32_t word, std::uint32_t pages_per_block);
+        void tell_words_apart(std::uint32_t pages_per_block);
 
         std::unique_ptr<std::byte[]> pages;
-        std::unique_ptr<std::uint32_t[]> scheme_words;
+        std::optional<std::uint32_t> common_word;      ///< of every page since the erase, until two differ
+        std::unique_ptr<std::uint32_t[]> scheme_words; ///< from then on
         std::uint32_t filled = 0; ///< pages from here on are erased
     };
 

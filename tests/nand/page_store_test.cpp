@@ -1,6 +1,10 @@
 // Goal: any store gives back what it was given, and an array writes in the order that makes kill -9 safe. Method: one body for every store; a store that notes calls.
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
 
@@ -74,4 +78,38 @@ TEST_CASE("records come back as written, with payload and without", "[nand]") {
     REQUIRE(store.erase_records(BlockId{0}));
     CHECK(*store.read_record(Ppn{5}) == PageRecord{});
     CHECK(*store.read_record(Ppn{6}) == PageRecord{});
+}
+
+TEST_CASE("scheme words are each page's own, whether a block's agree or differ, across copies and erases", "[nand]") {
+    const auto payload = GENERATE(Payload::keep, Payload::none);
+    const auto geometry = *Geometry::make(round_config().geometry);
+    MemoryPageStore store{geometry, payload};
+    const std::uint32_t pages = geometry.pages_per_block();
+    constexpr std::uint32_t blocks = 4;
+    std::vector<std::optional<std::uint32_t>> words(blocks * pages); // what each page must say
+    std::vector<std::uint32_t> written(blocks, 0);
+    Random random{7};
+    for (int step = 0; step < 4000; ++step) {
+        const auto block = static_cast<std::uint32_t>(random.below(blocks));
+        const auto from = static_cast<std::uint32_t>(random.below(blocks));
+        const std::uint32_t count = std::min(written[from], pages - written[block]);
+        if (written[block] == pages) {
+            REQUIRE(store.erase_records(BlockId{block}));
+            std::fill_n(words.begin() + block * pages, pages, std::nullopt);
+            written[block] = 0;
+        } else if (from != block && count != 0 && random.below(2) == 0) {
+            REQUIRE(store.copy_programmed(Ppn{from * pages}, Ppn{block * pages + written[block]}, count));
+            std::copy_n(words.begin() + from * pages, count, words.begin() + block * pages + written[block]);
+            written[block] += count;
+        } else {
+            const std::uint32_t page = block * pages + written[block]++;
+            words[page] = random.below(20) == 0 ? static_cast<std::uint32_t>(random.below(3)) : block / 2; // mostly one word a block, sometimes another
+            REQUIRE(store.write_programmed(Ppn{page}, PageOob{Lpn{page}, WriteSequence{1}, PageKind::data, *words[page]}, 0));
+        }
+        for (std::uint32_t page = 0; page < words.size(); ++page) {
+            const auto oob = store.read_oob(Ppn{page})->oob;
+            REQUIRE(oob.has_value() == words[page].has_value());
+            if (oob) REQUIRE(oob->scheme_word == *words[page]);
+        }
+    }
 }
