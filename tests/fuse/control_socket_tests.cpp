@@ -8,23 +8,12 @@
 #include <sys/stat.h>
 
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace flashlab;
+using flashlab::test::TemporaryDirectory;
 
 namespace {
-
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        char pattern[] = "/tmp/flashlab-socket-XXXXXX";
-        path_ = mkdtemp(pattern);
-    }
-    ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 std::string shout(std::string_view request) {
     std::string answer{request};

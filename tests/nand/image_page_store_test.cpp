@@ -11,25 +11,13 @@
 #include "nand/image_page_store.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace flashlab;
 using namespace flashlab::testing;
+using flashlab::test::TemporaryDirectory;
 
 namespace {
-
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "flashlab-nand-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"mkdtemp"};
-        path_ = name;
-    }
-    ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
-private:
-    std::filesystem::path path_;
-};
 
 constexpr GeometryConfig small{.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 4,
                                .pages_per_block = 8, .page_bytes = 4096, .spare_bytes = 256, .cell = CellType::mlc};

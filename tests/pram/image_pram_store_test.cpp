@@ -14,27 +14,12 @@
 #include "pram/image_pram_store.h"
 #include "tests/pram/pram_fixture.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
 
 namespace {
-
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "flashlab-pram-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"mkdtemp"};
-        path_ = name;
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] std::filesystem::path file() const { return path_ / "pram.img"; }
-
-private:
-    std::filesystem::path path_;
-};
 
 std::array<std::byte, 16> some_uuid() {
     std::array<std::byte, 16> uuid{};
@@ -92,20 +77,20 @@ TEST_CASE("any flipped bit of a header is noticed", "[pram][format]") {
 }
 
 TEST_CASE("what is written to an image is there when it is opened again, wear included", "[pram]") {
-    TemporaryFolder folder;
+    TemporaryDirectory folder;
     const PramConfig config = small_config();
-    REQUIRE(ImagePramStore::create(folder.file(), config, some_uuid()).has_value());
+    REQUIRE(ImagePramStore::create(folder / "pram.img", config, some_uuid()).has_value());
     NullEventSink sink;
     const auto data = bytes_of({1, 2, 3, 4, 5, 6, 7, 8, 9});
     {
-        const auto store = ImagePramStore::open(folder.file());
+        const auto store = ImagePramStore::open(folder / "pram.img");
         REQUIRE(store.has_value());
         Pram pram{config, **store, sink, PramUndo::keep};
         CHECK(std::ranges::all_of(pram.cells(), [](std::byte b) { return b == std::byte{0}; }));
         pram.write(PramUser::fs, PramAddress{70'000}, data, sim_start);
         CHECK((*store)->sync().has_value());
     }
-    const auto store = ImagePramStore::open(folder.file());
+    const auto store = ImagePramStore::open(folder / "pram.img");
     REQUIRE(store.has_value());
     CHECK((*store)->header().uuid == some_uuid());
     Pram pram{config, **store, sink, PramUndo::keep};
@@ -114,37 +99,37 @@ TEST_CASE("what is written to an image is there when it is opened again, wear in
 }
 
 TEST_CASE("an image has its whole space from the beginning", "[pram]") {
-    TemporaryFolder folder;
+    TemporaryDirectory folder;
     PramConfig config = small_config();
     config.bytes = 8u << 20;
-    REQUIRE(ImagePramStore::create(folder.file(), config, some_uuid()).has_value());
+    REQUIRE(ImagePramStore::create(folder / "pram.img", config, some_uuid()).has_value());
     struct stat status = {};
-    REQUIRE(::stat(folder.file().c_str(), &status) == 0);
+    REQUIRE(::stat((folder / "pram.img").c_str(), &status) == 0);
     CHECK(status.st_blocks * 512 >= status.st_size);
 }
 
 TEST_CASE("a copy of an image that has holes gets its space back when it is opened", "[pram]") {
-    TemporaryFolder folder;
+    TemporaryDirectory folder;
     PramConfig config = small_config();
-    REQUIRE(ImagePramStore::create(folder.file(), config, some_uuid()).has_value());
-    const int fd = ::open(folder.file().c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(ImagePramStore::create(folder / "pram.img", config, some_uuid()).has_value());
+    const int fd = ::open((folder / "pram.img").c_str(), O_RDWR | O_CLOEXEC);
     const bool punched = ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 8192, 65536) == 0;
     ::close(fd);
     if (!punched) return; // this host keeps no holes
-    REQUIRE(ImagePramStore::open(folder.file()).has_value());
+    REQUIRE(ImagePramStore::open(folder / "pram.img").has_value());
     struct stat status = {};
-    REQUIRE(::stat(folder.file().c_str(), &status) == 0);
+    REQUIRE(::stat((folder / "pram.img").c_str(), &status) == 0);
     CHECK(status.st_blocks * 512 >= status.st_size);
 }
 
 TEST_CASE("an image is not made over an existing file, nor left behind when there is no room", "[pram]") {
-    TemporaryFolder folder;
-    std::ofstream{folder.file()} << "mine";
-    const auto existing = ImagePramStore::create(folder.file(), small_config(), some_uuid());
+    TemporaryDirectory folder;
+    std::ofstream{folder / "pram.img"} << "mine";
+    const auto existing = ImagePramStore::create(folder / "pram.img", small_config(), some_uuid());
     REQUIRE_FALSE(existing.has_value());
-    CHECK(mentions(existing.error(), folder.file().string()));
-    CHECK(std::filesystem::file_size(folder.file()) == 4);
-    std::filesystem::remove(folder.file());
+    CHECK(mentions(existing.error(), (folder / "pram.img").string()));
+    CHECK(std::filesystem::file_size(folder / "pram.img") == 4);
+    std::filesystem::remove(folder / "pram.img");
 
     // A limit on the size of files stands in for a full disk.
     struct rlimit old = {};
@@ -153,29 +138,29 @@ TEST_CASE("an image is not made over an existing file, nor left behind when ther
     small.rlim_cur = 64u << 10;
     const auto previous = ::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const auto full = ImagePramStore::create(folder.file(), small_config(), some_uuid());
+    const auto full = ImagePramStore::create(folder / "pram.img", small_config(), some_uuid());
     ::setrlimit(RLIMIT_FSIZE, &old);
     ::signal(SIGXFSZ, previous);
     REQUIRE_FALSE(full.has_value());
     CHECK(mentions(full.error(), "free some space"));
-    CHECK_FALSE(std::filesystem::exists(folder.file()));
+    CHECK_FALSE(std::filesystem::exists(folder / "pram.img"));
 }
 
 TEST_CASE("foreign, damaged, newer and truncated images are told apart and left untouched", "[pram]") {
-    TemporaryFolder folder;
-    REQUIRE(ImagePramStore::create(folder.file(), small_config(), some_uuid()).has_value());
+    TemporaryDirectory folder;
+    REQUIRE(ImagePramStore::create(folder / "pram.img", small_config(), some_uuid()).has_value());
     const auto reason = [&] {
-        const auto opened = ImagePramStore::open(folder.file());
+        const auto opened = ImagePramStore::open(folder / "pram.img");
         REQUIRE_FALSE(opened.has_value());
-        CHECK(mentions(opened.error(), folder.file().string()));
+        CHECK(mentions(opened.error(), (folder / "pram.img").string()));
         return opened.error();
     };
     SECTION("foreign") {
-        flip(folder.file(), 0, 0x20);
+        flip(folder / "pram.img", 0, 0x20);
         CHECK(mentions(reason(), "not a FlashLab PRAM image"));
     }
     SECTION("bit-flipped") {
-        flip(folder.file(), 33, 1);
+        flip(folder / "pram.img", 33, 1);
         CHECK(mentions(reason(), "damaged"));
     }
     SECTION("newer") {
@@ -183,59 +168,59 @@ TEST_CASE("foreign, damaged, newer and truncated images are told apart and left 
         PramImageHeader{.uuid = some_uuid(), .cell_bytes = small_config().bytes, .word_bytes = 8}.encode(header);
         header[8] = std::byte{9};
         store_le<std::uint32_t>(std::span{header}.subspan(4092), crc32c(std::span{header}.first(4092)));
-        std::fstream file{folder.file(), std::ios::in | std::ios::out | std::ios::binary};
+        std::fstream file{folder / "pram.img", std::ios::in | std::ios::out | std::ios::binary};
         file.write(reinterpret_cast<const char*>(header.data()), 4096);
         file.close();
         CHECK(mentions(reason(), "version 9"));
     }
     SECTION("truncated in the cells") {
-        std::filesystem::resize_file(folder.file(), std::filesystem::file_size(folder.file()) - 1);
+        std::filesystem::resize_file(folder / "pram.img", std::filesystem::file_size(folder / "pram.img") - 1);
         CHECK(mentions(reason(), "truncated"));
     }
     SECTION("truncated in the header") {
         for (const std::uintmax_t size : {4095u, 100u, 1u, 0u}) {
-            std::filesystem::resize_file(folder.file(), size);
+            std::filesystem::resize_file(folder / "pram.img", size);
             CHECK(mentions(reason(), "truncated"));
-            CHECK(std::filesystem::file_size(folder.file()) == size);
+            CHECK(std::filesystem::file_size(folder / "pram.img") == size);
         }
     }
     SECTION("longer") {
-        std::filesystem::resize_file(folder.file(), std::filesystem::file_size(folder.file()) + 4096);
+        std::filesystem::resize_file(folder / "pram.img", std::filesystem::file_size(folder / "pram.img") + 4096);
         CHECK(mentions(reason(), "longer"));
     }
     SECTION("missing") {
-        std::filesystem::remove(folder.file());
+        std::filesystem::remove(folder / "pram.img");
         CHECK(mentions(reason(), "No such file"));
     }
 }
 
 TEST_CASE("an image in use is refused, and free again when it is closed", "[pram]") {
-    TemporaryFolder folder;
-    REQUIRE(ImagePramStore::create(folder.file(), small_config(), some_uuid()).has_value());
+    TemporaryDirectory folder;
+    REQUIRE(ImagePramStore::create(folder / "pram.img", small_config(), some_uuid()).has_value());
     {
-        const auto first = ImagePramStore::open(folder.file());
+        const auto first = ImagePramStore::open(folder / "pram.img");
         REQUIRE(first.has_value());
         for (const auto access : {PramImageAccess::read_write, PramImageAccess::private_copy}) {
-            const auto second = ImagePramStore::open(folder.file(), access);
+            const auto second = ImagePramStore::open(folder / "pram.img", access);
             REQUIRE_FALSE(second.has_value());
             CHECK(mentions(second.error(), "in use"));
         }
     }
-    CHECK(ImagePramStore::open(folder.file()).has_value());
+    CHECK(ImagePramStore::open(folder / "pram.img").has_value());
 }
 
 TEST_CASE("changes to a private copy never reach the image", "[pram]") {
-    TemporaryFolder folder;
-    REQUIRE(ImagePramStore::create(folder.file(), small_config(), some_uuid()).has_value());
+    TemporaryDirectory folder;
+    REQUIRE(ImagePramStore::create(folder / "pram.img", small_config(), some_uuid()).has_value());
     {
-        const auto look = ImagePramStore::open(folder.file(), PramImageAccess::private_copy);
-        const auto another = ImagePramStore::open(folder.file(), PramImageAccess::private_copy);
+        const auto look = ImagePramStore::open(folder / "pram.img", PramImageAccess::private_copy);
+        const auto another = ImagePramStore::open(folder / "pram.img", PramImageAccess::private_copy);
         REQUIRE(look.has_value());
         REQUIRE(another.has_value());
         (*look)->cells()[5] = std::byte{7};
         CHECK((*another)->cells()[5] == std::byte{0});
     }
-    const auto store = ImagePramStore::open(folder.file());
+    const auto store = ImagePramStore::open(folder / "pram.img");
     REQUIRE(store.has_value());
     CHECK((*store)->cells()[5] == std::byte{0});
 }

@@ -8,50 +8,17 @@
 #include <sys/stat.h>
 
 #include "tests/support/catch.h"
+#include "tests/tools/device_fixture.h"
 
 #include "nand/image_page_store.h"
-#include "tools/config_file.h"
 #include "tools/device_copy.h"
 #include "tools/device_directory.h"
 
 using namespace flashlab;
+using namespace flashlab::test;
 using Catch::Matchers::Contains;
-namespace files = std::filesystem;
 
 namespace {
-
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        std::string name = "/tmp/flashlab-copy-XXXXXX";
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~TemporaryDirectory() { files::remove_all(path_); }
-    [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
-
-private:
-    files::path path_;
-};
-
-void make(const std::string& directory) {
-    ConfigSources sources;
-    sources.settings = {"pram.bytes=4194304", "nand.pages_per_block=64", "nand.planes_per_die=1"};
-    const auto plan = plan_device(*gather_config(sources), 32u << 20);
-    REQUIRE(plan.has_value());
-    const auto made = make_device_directory(directory, *plan, "test", ExistingDevice::refuse);
-    INFO((made ? "" : made.error()));
-    REQUIRE(made.has_value());
-}
-
-std::unique_ptr<DeviceDirectory> open(const std::string& directory, DeviceAccess access = DeviceAccess::use) {
-    OpenOptions options;
-    options.access = access;
-    auto opened = DeviceDirectory::open(directory, options);
-    INFO((opened ? "" : opened.error()));
-    REQUIRE(opened.has_value());
-    return std::move(*opened);
-}
 
 constexpr Sector somewhere{8192};
 constexpr std::size_t header_bytes = 4096;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
@@ -20,22 +21,6 @@
 namespace flashlab::test {
 
 namespace files = std::filesystem;
-
-
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        std::string name = "/tmp/flashlab-device-XXXXXX";
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~TemporaryDirectory() { files::remove_all(path_); }
-    [[nodiscard]] files::path operator/(const char* name) const { return path_ / name; }
-    [[nodiscard]] const files::path& path() const { return path_; }
-
-private:
-    files::path path_;
-};
 
 inline DevicePlan small_plan(std::uint64_t pram_bytes = 4u << 20) {
     ConfigSources sources;
@@ -54,7 +39,7 @@ inline void make(const files::path& directory, ExistingDevice existing = Existin
     REQUIRE(made.has_value());
 }
 
-inline std::unique_ptr<DeviceDirectory> open(const files::path& directory, DeviceAccess access) {
+inline std::unique_ptr<DeviceDirectory> open(const files::path& directory, DeviceAccess access = DeviceAccess::use) {
     OpenOptions options;
     options.access = access;
     auto opened = DeviceDirectory::open(directory, options);

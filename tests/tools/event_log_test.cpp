@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 #include "tools/sqlite.h"
 #include "tools/sqlite_event_log.h"
@@ -14,13 +15,7 @@ namespace {
 
 class TemporaryFile {
 public:
-    TemporaryFile() {
-        std::string name = "/tmp/flashlab-log-XXXXXX";
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        directory_ = name;
-    }
-    ~TemporaryFile() { std::filesystem::remove_all(directory_); }
-    [[nodiscard]] std::string path() const { return directory_ + "/events.db"; }
+    [[nodiscard]] std::string path() const { return directory_ / "events.db"; }
     [[nodiscard]] std::int64_t number(const std::string& sql) const {
         auto db = SqliteConnection::open(path(), SqliteAccess::read_only);
         REQUIRE(db.has_value());
@@ -31,7 +26,7 @@ public:
     }
 
 private:
-    std::string directory_;
+    flashlab::test::TemporaryDirectory directory_;
 };
 
 std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30) {
