@@ -46,6 +46,7 @@ has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"
 "$FLASHLAB" reproduce mc-fig13 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"
 code 2 reproduce mc-fig99
+code 2 reproduce beyond-ftls --traces /no/such/folder
 
 for level in device ftl fs; do
     bench=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)

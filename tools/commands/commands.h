@@ -126,6 +126,7 @@ struct ReproduceOptions {
     bool quick = false, json = false;
     unsigned jobs = 0; ///< cores; 0: all
     std::optional<std::string> html;
+    std::string trace_folder;
 };
 
 /// Of snapshot and clone.

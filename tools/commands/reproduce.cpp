@@ -140,7 +140,7 @@ int run_reproduce(const ReproduceOptions& o) {
     if (!traces)
         return complain("reproduce: " + traces.error(), exit_usage);
     Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
-    ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces}, o.json};
+    ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o.json};
     if (const auto done = runner.run(); !done)
         return complain("reproduce: " + done.error());
     if (o.html)

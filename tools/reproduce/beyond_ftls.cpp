@@ -2,36 +2,43 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "pram/memory_pram_store.h"
 #include "tools/device_presets.h"
-#include "tools/payload_stamp.h"
-#include "tools/reproduce/trace_run.h"
-#include "tools/virtual_device.h"
+#include "tools/reproduce/restart_run.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::array<std::string_view, 7> layers{"page_map", "dftl", "hftl", "fast", "log_block", "block_map", "coftl"};
-constexpr std::array<std::string_view, 4> loads{"financial", "tpcc", "desktop", "pc"};
+constexpr std::array<std::string_view, 4> generated{"financial", "tpcc", "desktop", "pc"};
+/// Of the folder of real traces: those that write, of servers, desktops and telephones.
+struct RealTrace {
+    std::string_view name, file;
+};
+constexpr std::array real_traces{RealTrace{"financial1", "financial1-first10k.ssdsim.gz"}, RealTrace{"tpcc-small", "tpcc-small.mqsim.gz"},
+                                 RealTrace{"hplajw", "hplajw-1week.srt.gz"},               RealTrace{"cloudphysics", "cloudphysics-113872.vscsi.gz"},
+                                 RealTrace{"win11-boot", "win11-boot.wpa.csv.gz"},         RealTrace{"telegram", "mobile-telegram-exec-first150k.csv.gz"}};
 /// By bits a cell.
 constexpr std::array<std::string_view, 4> cell_presets{"modern-slc", "modern-mlc", "modern-tlc", "modern-qlc"};
 constexpr std::uint32_t tlc = 3;
 constexpr std::uint32_t scale = 16; ///< of the loads' working sets, to the device's 1 GiB
 constexpr std::uint32_t queue_depth = 8;
+constexpr std::uint32_t blocks_per_plane = 320;        ///< 1 GiB and spare
+constexpr std::uint32_t restarted_blocks_per_plane = 40; ///< an eighth: a restart keeps payload in memory, twice
 
 /// One device for all: 1.1 GiB of flash in 2 channels, 12 % of it spare, DRAM for 1 MiB of map or cache.
-DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, std::uint32_t blocks_per_plane) {
+DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, std::uint32_t blocks) {
     auto preset = find_device_preset(preset_name);
     ensure(preset.has_value(), "the presets of today exist");
     DeviceConfig config;
     config.ssd = preset->config;
     auto& geometry = config.ssd.nand.geometry;
     geometry.channels = 2;
-    geometry.blocks_per_plane = blocks_per_plane;
+    geometry.blocks_per_plane = blocks;
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = scheme;
     ftl.reserved_permille = 120;
@@ -41,9 +48,31 @@ DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, st
     return config;
 }
 
+/// Generated ones, or what of the real ones lies in the folder.
+using Loads = std::vector<std::pair<std::string_view, Load>>;
+std::expected<Loads, std::string> loads_of(const RunContext& context) {
+    Loads loads;
+    if (context.trace_folder.empty())
+        for (const std::string_view name : generated)
+            loads.emplace_back(name, Load{context, std::string{name}, fmt::format("workload:{},scale={}", name, scale)});
+    for (const RealTrace& trace : real_traces) {
+        const auto path = std::filesystem::path{context.trace_folder} / trace.file;
+        if (std::error_code error; !context.trace_folder.empty() && std::filesystem::exists(path, error))
+            loads.emplace_back(trace.name, Load{context, std::string{trace.name}, path.string()});
+    }
+    if (loads.empty())
+        return std::unexpected(fmt::format("{}: none of the real traces is there ({} ...)", context.trace_folder, real_traces.front().file));
+    return loads;
+}
+
 struct Cell {
     std::string_view scheme, load;
     std::uint32_t bits; ///< a cell
+    const Load* source;
+};
+struct Measured {
+    TraceOutcome outcome;
+    double restart_ms = 0; ///< of tlc
 };
 
 Json::Object params(std::string_view scheme, std::string_view load, std::uint32_t bits) {
@@ -53,33 +82,39 @@ Json::Object params(std::string_view scheme, std::string_view load, std::uint32_
 /// Measured values of all cells of the table.
 class Table {
 public:
-    Table(std::vector<Cell> all, std::vector<TraceOutcome> outcomes) : all_{std::move(all)}, outcomes_{std::move(outcomes)} {}
-    [[nodiscard]] const TraceOutcome& at(std::string_view scheme, std::string_view load, std::uint32_t bits) const {
+    Table(const Loads& loads, std::vector<Cell> all, std::vector<Measured> outcomes) : all_{std::move(all)}, outcomes_{std::move(outcomes)} {
+        for (const auto& [name, load] : loads)
+            loads_.push_back(name);
+    }
+    [[nodiscard]] const std::vector<std::string_view>& loads() const { return loads_; }
+    [[nodiscard]] const Measured& at(std::string_view scheme, std::string_view load, std::uint32_t bits) const {
         const auto found = std::ranges::find_if(all_, [&](const Cell& c) { return c.scheme == scheme && c.load == load && c.bits == bits; });
         ensure(found != all_.end(), "a cell of the table");
         return outcomes_[static_cast<std::size_t>(found - all_.begin())];
     }
-    void add_points(Reproduction& out, std::string_view what, const std::vector<std::uint32_t>& over, double (*value)(const TraceOutcome&)) const {
-        for (const std::string_view load : loads)
+    void add_points(Reproduction& out, std::string_view what, const std::vector<std::uint32_t>& over, double (*value)(const Measured&)) const {
+        for (const std::string_view load : loads_)
             for (const std::string_view scheme : layers)
                 for (const std::uint32_t bits : over)
                     out.points.push_back({fmt::format("{}, {} ({})", scheme, what, load), static_cast<double>(bits), params(scheme, load, bits), value(at(scheme, load, bits))});
     }
 
 private:
+    std::vector<std::string_view> loads_;
     std::vector<Cell> all_;
-    std::vector<TraceOutcome> outcomes_;
+    std::vector<Measured> outcomes_;
 };
 
-double requests_per_second(const TraceOutcome& o) { return o.requests_per_second(); }
-double p99_ms(const TraceOutcome& o) { return o.report["latency_us"]["p99"].real() / 1000; }
-double amplification(const TraceOutcome& o) { return o.report["waf"].real(); }
-double map_kib(const TraceOutcome& o) { return static_cast<double>(o.map_bytes) / 1024; }
-double erases(const TraceOutcome& o) { return o.report["nand_erase_blocks"].real(); }
+double requests_per_second(const Measured& m) { return m.outcome.requests_per_second(); }
+double p99_ms(const Measured& m) { return m.outcome.report["latency_us"]["p99"].real() / 1000; }
+double amplification(const Measured& m) { return m.outcome.report["waf"].real(); }
+double map_kib(const Measured& m) { return static_cast<double>(m.outcome.map_bytes) / 1024; }
+double erases(const Measured& m) { return m.outcome.report["nand_erase_blocks"].real(); }
+double restart(const Measured& m) { return m.restart_ms; }
 
 void judge(Reproduction& out, const Table& table) {
     std::string slower, more, order;
-    for (const std::string_view load : loads) {
+    for (const std::string_view load : table.loads()) {
         const double ideal = requests_per_second(table.at("page_map", load, tlc)), least = amplification(table.at("page_map", load, tlc));
         for (const std::string_view scheme : layers) {
             if (scheme != "coftl" && requests_per_second(table.at(scheme, load, tlc)) > ideal * 1.05)
@@ -96,42 +131,58 @@ void judge(Reproduction& out, const Table& table) {
     }
     out.claims.push_back({"no layer without a data cache is faster than a page map in DRAM", slower.empty() ? "within 5 %" : "faster:" + slower, slower.empty()});
     out.claims.push_back({"no layer writes less flash than a page map in DRAM", more.empty() ? "within 5 %" : "less:" + more, more.empty()});
-    const auto memory = [&](std::string_view scheme) { return map_kib(table.at(scheme, loads.front(), tlc)); };
+    const auto memory = [&](std::string_view scheme) { return map_kib(table.at(scheme, table.loads().front(), tlc)); };
     std::string sizes;
     for (const std::string_view scheme : layers)
         sizes += fmt::format("{}{} {:.0f} KiB", sizes.empty() ? "" : ", ", scheme, memory(scheme));
     const bool in_order = memory("dftl") < memory("page_map") && memory("block_map") < memory("dftl") && memory("block_map") < memory("log_block");
-    out.claims.push_back({"dftl keeps less of its map in DRAM than a page map, and a block map least", sizes + fmt::format(" ({})", loads.front()), in_order});
+    out.claims.push_back({"dftl keeps less of its map in DRAM than a page map, and a block map least", sizes + fmt::format(" ({})", table.loads().front()), in_order});
     out.claims.push_back({"block mapping is the slowest on every load and cell", order.empty() ? "on all" : "slowest:" + order, order.empty()});
+}
+
+std::expected<Measured, std::string> measure(const Cell& cell, bool is_quick) {
+    const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{} on {}: {}", cell.scheme, cell.load, why)); };
+    const std::uint32_t part = cell.scheme == "block_map" ? 10 : 1;
+    const std::string_view preset = cell_presets[cell.bits - 1];
+    auto outcome = run_trace_on({.config = device_of(cell.scheme, preset, blocks_per_plane), .requests = (is_quick ? 20'000u : 200'000u) / part, .speed = {.depth = queue_depth}},
+                                *cell.source);
+    if (!outcome)
+        return failed(outcome.error());
+    Measured all{std::move(*outcome)};
+    if (cell.bits != tlc)
+        return all;
+    const auto restarted = restart_ms({.config = device_of(cell.scheme, preset, restarted_blocks_per_plane), .requests = 5000u / part, .speed = {.depth = queue_depth}}, *cell.source);
+    if (!restarted)
+        return failed(restarted.error());
+    all.restart_ms = *restarted;
+    return all;
 }
 
 } // namespace
 
 ExperimentRun::Result run_beyond_ftls(const RunContext& context) {
+    const auto loads = loads_of(context);
+    if (!loads)
+        return std::unexpected(loads.error());
     std::vector<Cell> all;
-    for (const std::string_view load : loads)
+    for (const auto& [name, load] : *loads)
         for (const std::string_view scheme : layers)
             for (std::uint32_t bits = 1; bits <= cell_presets.size(); ++bits)
-                all.push_back({scheme, load, bits});
-    const auto load_of = [&](std::string_view name) { return Load{context, std::string{name}, fmt::format("workload:{},scale={}", name, scale)}; };
-    auto outcomes = measure_points<TraceOutcome>(context.workers, all.size(), [&](std::size_t i) -> std::expected<TraceOutcome, std::string> {
-        const std::uint64_t requests = all[i].scheme == "block_map" ? (context.is_quick() ? 2000u : 20'000u) : (context.is_quick() ? 20'000u : 200'000u);
-        TraceRun run{.config = device_of(all[i].scheme, cell_presets[all[i].bits - 1], 320), .requests = requests, .speed = {.depth = queue_depth}};
-        auto outcome = run_trace_on(run, load_of(all[i].load));
-        return outcome ? std::move(outcome) : std::unexpected(fmt::format("{} on {}: {}", all[i].scheme, all[i].load, outcome.error()));
-    });
-    if (!outcomes)
-        return std::unexpected(outcomes.error());
-    const Table table{std::move(all), std::move(*outcomes)};
+                all.push_back({scheme, name, bits, &load});
+    auto measured = measure_points<Measured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
+    if (!measured)
+        return std::unexpected(measured.error());
+    const Table table{*loads, std::move(all), std::move(*measured)};
     Reproduction out;
     table.add_points(out, "requests/s", {1, 2, 3, 4}, requests_per_second);
     table.add_points(out, "p99 ms", {1, 2, 3, 4}, p99_ms);
     table.add_points(out, "write amplification", {tlc}, amplification);
     table.add_points(out, "erased blocks", {tlc}, erases);
     table.add_points(out, "DRAM of its maps, KiB", {tlc}, map_kib);
+    table.add_points(out, "start after a kill, ms", {tlc}, restart);
     judge(out, table);
-    for (const std::string_view load : loads) {
-        const auto source = load_of(load).source();
+    for (const auto& [name, load] : *loads) {
+        const auto source = load.source();
         if (!source)
             return std::unexpected(source.error());
         out.loads.push_back(*source);
@@ -139,66 +190,12 @@ ExperimentRun::Result run_beyond_ftls(const RunContext& context) {
     out.free_parameters = {{"device", "1 GiB, 2 channels, 12 % spare", "one for all, small enough to be in its steady state soon; written once beforehand"},
                            {"DRAM", "1 MiB of map cache (dftl) or data cache (coftl)", "a thousandth of the capacity, as drives of today have for the whole map"},
                            {"queue depth", fmt::format("{}", queue_depth), "closed loop"},
-                           {"block_map", "a tenth of the requests", "it copies a block for nearly every write"}};
+                           {"block_map", "a tenth of the requests", "it copies a block for nearly every write"},
+                           {"start after a kill", "an eighth of the device, 5,000 requests", "its payload is kept in memory"}};
+    if (!context.trace_folder.empty())
+        out.free_parameters.push_back({"addresses", "modulo the device", "the traces' own reach over up to 240 GB; neighbours stay neighbours"});
     return out;
 }
-
-namespace {
-
-/// A drive in memory, with payload: its maps are to be read again.
-struct RestartRig {
-    MemoryPageStore* cells;
-    MemoryPramStore* pram;
-    std::unique_ptr<Device> device;
-};
-
-std::expected<RestartRig, std::string> assemble(const DevicePlan& plan, EventSink& events) {
-    const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
-    ensure(geometry.has_value(), "a plan's geometry is valid");
-    auto cells = std::make_unique<MemoryPageStore>(*geometry, Payload::keep);
-    auto pram = std::make_unique<MemoryPramStore>(plan.pram_bytes);
-    RestartRig rig{cells.get(), pram.get(), nullptr};
-    auto device = Device::assemble(plan.config, std::move(cells), std::move(pram), events, DevicePast::final);
-    if (!device)
-        return std::unexpected(device.error());
-    rig.device = std::move(*device);
-    return rig;
-}
-
-/// What the next start takes of the drive's time after the process was killed: everything issued is complete, nothing was shut down.
-std::expected<double, std::string> restart_ms(const TraceRun& run, const Load& load) {
-    const auto plan = plan_device(run.config, std::nullopt);
-    if (!plan)
-        return std::unexpected(plan.error());
-    NullEventSink events;
-    auto used = assemble(*plan, events), next = assemble(*plan, events);
-    if (!used || !next)
-        return std::unexpected(used ? next.error() : used.error());
-    if (auto started = used->device->start(sim_start); !started)
-        return std::unexpected(started.error());
-    PayloadStamp stamp;
-    RunSpace space{*used->device};
-    space.payload = &stamp;
-    const auto filled = precondition(space, run.before, run.seed, space.begin);
-    if (!filled)
-        return std::unexpected(filled.error());
-    auto trace = load.open();
-    if (!trace)
-        return std::unexpected(trace.error());
-    AddressFit fit{FitPolicy::wrap, space.bytes()};
-    std::uint64_t left = run.requests;
-    const auto tally = replay(space, [&](TraceRequest& r) -> std::expected<bool, std::string> { return left-- == 0 ? std::expected<bool, std::string>{false} : (*trace)->next(r); }, fit,
-                              run.speed, *filled);
-    if (!tally)
-        return std::unexpected(tally.error());
-    next->cells->copy_from(*used->cells);
-    next->pram->copy_from(*used->pram);
-    if (auto started = next->device->start(sim_start); !started)
-        return std::unexpected("restart: " + started.error());
-    return static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6;
-}
-
-} // namespace
 
 ExperimentRun::Result run_beyond_recovery(const RunContext& context) {
     const std::vector<std::uint32_t> sizes = context.is_quick() ? std::vector<std::uint32_t>{16, 32} : std::vector<std::uint32_t>{32, 64, 128};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tools/reproduce/beyond_ftls.h"
+#include "tools/reproduce/beyond_partition.h"
 #include "tools/reproduce/coftl_figures.h"
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
@@ -49,6 +50,10 @@ constexpr std::array all{
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
+    Experiment{"beyond-phases", beyond, "Adaptive partitioning on a load of changing phases, DFTL and FAST: time, erases, share over time", run_beyond_phases, true},
+    Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps", run_beyond_coftl_partition, true},
+    Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over the values that its paper leaves open: clamp, interval, ghost size, tune unit", run_beyond_sensitivity, true},
+    Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig5, 7 and 9 that fail: the suspected cause taken away", run_beyond_causes, true},
 };
 
 } // namespace

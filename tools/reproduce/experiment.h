@@ -58,10 +58,12 @@ struct TraceInPlace {
 };
 
 struct RunContext {
-    RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {}) : length{of_run}, workers{spare}, traces{files} {} // NOLINT: a length is a context
+    RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {}, std::string folder = {}) // NOLINT: a length is a context
+        : length{of_run}, workers{spare}, traces{files}, trace_folder{std::move(folder)} {}
     RunLength length;
     Workers* workers;                      ///< for measure_points(); null: one core
     std::span<const TraceInPlace> traces;
+    std::string trace_folder;              ///< of real traces, for experiments that play them; empty: generated loads stand in
     [[nodiscard]] bool is_quick() const { return length == RunLength::quick; }
 };
 

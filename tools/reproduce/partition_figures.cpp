@@ -1,7 +1,6 @@
 #include "tools/reproduce/partition_figures.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -19,37 +18,16 @@ constexpr double points_off = 0.15;
 using Curves = std::expected<std::vector<PartitionCurve>, std::string>;
 using Result = std::expected<Reproduction, std::string>;
 
-/// With where the loads came from, and what the paper leaves open.
-Result finish(Reproduction out, const std::vector<std::string>& workloads, const RunContext& context) {
-    auto sources = partition_load_sources(workloads, context);
-    if (!sources)
-        return std::unexpected(sources.error());
-    out.loads = std::move(*sources);
-    out.free_parameters = partition_free_parameters();
-    return out;
-}
 std::vector<std::string> all_loads() { return {"sysmark", "financial", "pc", "tpcc"}; }
 
-double percent(double share) { return share * 100; }
 std::string label(const PartitionCurve& c) { return fmt::format("{}, {} MB", c.load.title, c.dram_mib); }
-
-Json::Object params(const std::string& ftl, const PartitionCurve& c, const PartitionResult& r, bool adaptive) {
-    return {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share_percent", percent(r.mean_map_share)}, {"adaptive", adaptive}};
-}
-
-/// One series of all static points and one of the adaptive point, over the map share.
-void plot(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const std::string& what, const std::function<double(const PartitionResult&)>& y) {
-    for (const PartitionResult& r : c.fixed)
-        out.points.push_back({fmt::format("{} static, {} ({} MB)", c.load.title, what, c.dram_mib), percent(r.mean_map_share), params(ftl, c, r, false), y(r)});
-    out.points.push_back({fmt::format("{} adaptive, {} ({} MB)", c.load.title, what, c.dram_mib), percent(c.adaptive.mean_map_share), params(ftl, c, c.adaptive, true), y(c.adaptive)});
-}
 
 /// What figures 5 and 7 show of both translation layers.
 void plot_buffer_and_flash(Reproduction& out, const std::string& ftl, const PartitionCurve& c) {
-    plot(out, ftl, c, "% of reads that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
-    plot(out, ftl, c, "% of writes that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
-    plot(out, ftl, c, "flash reads", [](const PartitionResult& r) { return r.flash_reads; });
-    plot(out, ftl, c, "flash writes", [](const PartitionResult& r) { return r.flash_writes; });
+    plot_curve(out, ftl, c, "% of reads that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_read_hits); });
+    plot_curve(out, ftl, c, "% of writes that hit the buffer", [](const PartitionResult& r) { return percent(r.buffer_write_hits); });
+    plot_curve(out, ftl, c, "flash reads", [](const PartitionResult& r) { return r.flash_reads; });
+    plot_curve(out, ftl, c, "flash writes", [](const PartitionResult& r) { return r.flash_writes; });
 }
 
 /// Where the paper says that the best static share lies.
@@ -101,10 +79,10 @@ Result times(const std::string& ftl, std::span<const BestShare> expected, const 
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         const double longest = std::max(c.worst().operation_s, c.adaptive.operation_s);
-        plot(out, ftl, c, "operation time over the longest", [longest](const PartitionResult& r) { return r.operation_s / longest; });
+        plot_curve(out, ftl, c, "operation time over the longest", [longest](const PartitionResult& r) { return r.operation_s / longest; });
     }
     judge_times(out, ftl, *curves, expected, context);
-    return finish(std::move(out), all_loads(), context);
+    return with_partition_setup(std::move(out), all_loads(), context);
 }
 
 const PartitionCurve& curve_of(const std::vector<PartitionCurve>& curves, std::string_view load) {
@@ -122,14 +100,14 @@ Result erases(const std::string& ftl, const RunContext& context) {
         return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
-        plot(out, ftl, c, "erases", [](const PartitionResult& r) { return r.erases; });
+        plot_curve(out, ftl, c, "erases", [](const PartitionResult& r) { return r.erases; });
         const double lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases).erases;
         if (is_too_coarse(ftl, c, context))
             continue;
         out.claims.push_back({fmt::format("{}, {}: erases within 5 % of the lowest static", c.load.title, ftl), fmt::format("{:.0f}, lowest {:.0f}", c.adaptive.erases, lowest),
                               c.adaptive.erases <= lowest * close_erases});
     }
-    return finish(std::move(out), all_loads(), context);
+    return with_partition_setup(std::move(out), all_loads(), context);
 }
 
 } // namespace
@@ -164,7 +142,7 @@ Result run_ap_fig2(const RunContext& context) {
     const auto both = [&](std::size_t buffer, std::size_t maps) { return fmt::format("from 1 to 32 MB: buffer {:.1f} %, maps {:.1f} %", percent(saved(buffer)), percent(saved(maps))); };
     out.claims.push_back({"PC: a larger buffer saves more than larger maps", both(0, 1), saved(0) > saved(1)});
     out.claims.push_back({"TPC-C: larger maps save more than a larger buffer", both(2, 3), saved(3) > saved(2)});
-    return finish(std::move(out), {"pc", "tpcc"}, context);
+    return with_partition_setup(std::move(out), {"pc", "tpcc"}, context);
 }
 
 Result run_ap_fig4(const RunContext& context) {
@@ -184,9 +162,9 @@ Result run_ap_fig5(const RunContext& context) {
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         plot_buffer_and_flash(out, "dftl", c);
-        plot(out, "dftl", c, "% of reads that hit the CMT", [](const PartitionResult& r) { return percent(r.map_read_hits); });
-        plot(out, "dftl", c, "% of writes that hit the CMT", [](const PartitionResult& r) { return percent(r.map_write_hits); });
-        plot(out, "dftl", c, "valid page copies", [](const PartitionResult& r) { return r.page_copies; });
+        plot_curve(out, "dftl", c, "% of reads that hit the CMT", [](const PartitionResult& r) { return percent(r.map_read_hits); });
+        plot_curve(out, "dftl", c, "% of writes that hit the CMT", [](const PartitionResult& r) { return percent(r.map_write_hits); });
+        plot_curve(out, "dftl", c, "valid page copies", [](const PartitionResult& r) { return r.page_copies; });
     }
     for (const char* load : {"sysmark", "financial"}) {
         const PartitionCurve& c = curve_of(*curves, load);
@@ -218,7 +196,7 @@ Result run_ap_fig5(const RunContext& context) {
                           fmt::format("{:.0f} at {:.0f} %, {:.0f} at {:.0f} %, {:.0f} with all", least.flash_reads, percent(least.mean_map_share), half.flash_reads,
                                       percent(half.mean_map_share), all.flash_reads),
                           least.flash_reads > half.flash_reads && half.flash_reads > all.flash_reads});
-    return finish(std::move(out), all_loads(), context);
+    return with_partition_setup(std::move(out), all_loads(), context);
 }
 
 Result run_ap_fig7(const RunContext& context) {
@@ -228,8 +206,8 @@ Result run_ap_fig7(const RunContext& context) {
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         plot_buffer_and_flash(out, "fast", c);
-        plot(out, "fast", c, "% of writes that hit the log blocks", [](const PartitionResult& r) { return percent(r.log_write_hits); });
-        plot(out, "fast", c, "pages copied by merges", [](const PartitionResult& r) { return r.page_copies; });
+        plot_curve(out, "fast", c, "% of writes that hit the log blocks", [](const PartitionResult& r) { return percent(r.log_write_hits); });
+        plot_curve(out, "fast", c, "pages copied by merges", [](const PartitionResult& r) { return r.page_copies; });
     }
     for (const char* load : {"sysmark", "financial"}) {
         const PartitionCurve& c = curve_of(*curves, load);
@@ -251,7 +229,7 @@ Result run_ap_fig7(const RunContext& context) {
     const double least = tpcc.fixed.back().buffer_write_hits;
     out.claims.push_back({"TPC-C: the buffer's hits are low and almost unchanged", fmt::format("writes {:.1f} % to {:.1f} %", percent(least), percent(most)),
                           most < 0.1 && most - least < 0.05});
-    return finish(std::move(out), all_loads(), context);
+    return with_partition_setup(std::move(out), all_loads(), context);
 }
 
 Result run_ap_fig8(const RunContext& context) {
@@ -281,7 +259,7 @@ Result run_ap_fig8(const RunContext& context) {
             gain = std::max(gain, c.worst().operation_s / c.adaptive.operation_s - 1);
         out.points.push_back({fmt::format("{}: largest gain over a static partition, %", ftl), 16, {{"ftl", ftl}, {"dram_bytes", 16 * mebibyte}}, percent(gain)});
     }
-    return finish(std::move(out), {"pc", "tpcc"}, context);
+    return with_partition_setup(std::move(out), {"pc", "tpcc"}, context);
 }
 
 Result run_ap_fig9(const RunContext& context) { return erases("dftl", context); }

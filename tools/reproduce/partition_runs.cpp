@@ -33,6 +33,7 @@ constexpr std::uint32_t fast_spare_permille = 100; ///< "up to about 10 %"
 constexpr std::uint64_t bitmap_bytes = 128u << 10;
 constexpr std::uint64_t largest_map = std::uint64_t{64} << 20;
 constexpr std::uint32_t entry_bytes = 16; ///< logical and physical page, two links of the LRU list
+constexpr std::uint32_t coftl_channels = 4;     ///< a set has a block on each
 constexpr std::uint32_t dftl_interval = 1000;
 constexpr std::uint32_t fast_interval = 10'000;
 constexpr std::uint64_t seed = 1;
@@ -96,6 +97,14 @@ SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
     config.ftl.mapping_cache_bytes = scale.of(largest_map);
     config.ftl.mapping_entry_bytes = entry_bytes;
     config.ftl.checkpoint_blocks = 1u << 30; // the paper has none: they would be charged to the maps
+    if (ftl == "coftl") {
+        auto& geometry = config.nand.geometry;
+        geometry.channels = coftl_channels;
+        geometry.blocks_per_plane /= coftl_channels;
+        config.ftl.striping = coftl_channels;
+        config.ftl.coftl.cache_bytes = 0; // the write buffer of the budget stands in for it
+        config.ftl.coftl.cached_tables = static_cast<std::uint32_t>(config.ftl.mapping_cache_bytes / (geometry.pages_per_block * sizeof(std::uint32_t)));
+    }
     return config;
 }
 
@@ -309,12 +318,14 @@ Known& known() {
 
 std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads, const RunContext& context) {
     std::vector<ReproducedLoad> sources;
-    for (const std::string& workload : workloads) {
-        auto source = load_of(workload, context).source();
-        if (!source)
-            return std::unexpected(source.error());
-        sources.push_back(std::move(*source));
-    }
+    for (const std::string& workload : workloads)
+        for (const Load& load : loads_of(workload, context)) {
+            auto source = load.source();
+            if (!source)
+                return std::unexpected(source.error());
+            if (std::ranges::find(sources, source->name, &ReproducedLoad::name) == sources.end())
+                sources.push_back(std::move(*source));
+        }
     return sources;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace flashlab {
 namespace {
 
@@ -83,6 +85,25 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
     for (std::size_t c = 0; c < curves.size(); ++c)
         curves[c].adaptive = results->at(c);
     return curves;
+}
+
+void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const std::string& what, const std::function<double(const PartitionResult&)>& y) {
+    const auto add = [&](const PartitionResult& r, bool adaptive) {
+        const Json::Object params{{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share_percent", percent(r.mean_map_share)}, {"adaptive", adaptive}};
+        out.points.push_back({fmt::format("{} {}, {} ({} MB)", c.load.title, adaptive ? "adaptive" : "static", what, c.dram_mib), percent(r.mean_map_share), params, y(r)});
+    };
+    for (const PartitionResult& r : c.fixed)
+        add(r, false);
+    add(c.adaptive, true);
+}
+
+std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads, const RunContext& context) {
+    auto sources = partition_load_sources(workloads, context);
+    if (!sources)
+        return std::unexpected(sources.error());
+    out.loads = std::move(*sources);
+    out.free_parameters = partition_free_parameters();
+    return out;
 }
 
 } // namespace flashlab

@@ -4,6 +4,8 @@
 /// Cost       See partition_runs.h; figures that show the same sweep share it.
 #pragma once
 
+#include <functional>
+
 #include "tools/reproduce/partition_runs.h"
 
 namespace flashlab {
@@ -38,5 +40,11 @@ struct PartitionCase {
                                                                                       const RunContext& context);
 /// The adaptive one of a case, as the paper has it.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
+
+[[nodiscard]] constexpr double percent(double share) { return share * 100; }
+/// One series of all static points and one of the adaptive point, over the map share.
+void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what, const std::function<double(const PartitionResult&)>& y);
+/// With where the loads came from, and what the paper leaves open.
+[[nodiscard]] std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads, const RunContext& context);
 
 } // namespace flashlab

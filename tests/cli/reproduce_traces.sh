@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The comparison of all translation layers on the reference traces, where they are: each real trace is played, on every layer and cell, and said to be a file.
+#
+#   FLASHLAB=build/release/flashlab bash tests/cli/reproduce_traces.sh ../shared/traces
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+traces=${1:?folder of traces}
+[[ -f $traces/manifest.json ]] || { echo "skipped: no $traces/manifest.json"; exit 77; }
+out=$("$FLASHLAB" reproduce beyond-ftls --quick --json --traces "$traces")
+wrong() { printf 'WRONG: %s\n' "$*" >&2; exit 1; }
+for name in financial1 tpcc-small hplajw cloudphysics win11-boot telegram; do
+    grep -q "{\"name\":\"$name\",\"source\":\"the file $traces/" <<< "$out" || wrong "$name is not among the loads"
+    for unit in requests/s 'p99 ms' 'write amplification' 'erased blocks' 'DRAM of its maps, KiB' 'start after a kill, ms'; do
+        points=$(grep -oF ", $unit ($name)\"" <<< "$out" | wc -l)
+        expected=7 # layers; and cells
+        [[ $unit != requests/s && $unit != 'p99 ms' ]] || expected=28
+        [[ $points == "$expected" ]] || wrong "$points points of $unit for $name, not $expected"
+    done
+done
+! grep -q generated: <<< "$out" || wrong "a generated load is among them"
+echo "ok"

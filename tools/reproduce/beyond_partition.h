@@ -1,0 +1,13 @@
+/// Adaptive partitioning where its paper did not go: a load of changing phases, COFTL, other values of what the paper leaves open, and what stands behind claims that fail.
+#pragma once
+
+#include "tools/reproduce/experiment.h"
+
+namespace flashlab {
+
+[[nodiscard]] std::expected<Reproduction, std::string> run_beyond_phases(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_beyond_coftl_partition(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_beyond_sensitivity(const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> run_beyond_causes(const RunContext& context);
+
+} // namespace flashlab
