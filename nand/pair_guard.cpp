@@ -139,15 +139,23 @@ NandArray::PairGuard::Done NandArray::PairGuard::copy_to_next(Die& die, Ppn from
 /// After a cut nobody knows of a block that it was erased well: it is erased again. One block without backups is always left for the next time.
 NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime now) {
     std::optional<BlockId> empty;
-    for (const BlockId block : die.blocks) {
-        if (!chips_.blocks.is_bad(block) && block != die.active && backups_in(block) == 0) empty = empty.value_or(block);
+    for (;;) {
+        empty.reset();
+        for (const BlockId block : die.blocks) {
+            if (!chips_.blocks.is_bad(block) && block != die.active && backups_in(block) == 0) empty = empty.value_or(block);
+        }
+        if (!empty) return std::unexpected(NandError{NandErrorKind::program_failed, chips_.geometry.page_of(die.blocks.front(), 0), now});
+        const Done erased = chips_.erase_block(*empty, std::max(now, needed_until_), {Cause::backup, no_event});
+        if (erased) {
+            die.ready = *erased;
+            break;
+        }
+        if (erased.error().kind != NandErrorKind::erase_failed) return erased;
+        now = erased.error().done;
+        if (auto marked = chips_.mark_bad(*empty); !marked) return std::unexpected(marked.error());
     }
-    if (!empty) return std::unexpected(NandError{NandErrorKind::program_failed, chips_.geometry.page_of(die.blocks.front(), 0), now});
-    const Done erased = chips_.erase_block(*empty, std::max(now, needed_until_), {Cause::backup, no_event});
-    if (!erased) return erased;
     die.active = empty;
     die.next = 0;
-    die.ready = *erased;
     const auto is_spare = [&](BlockId block) { return !chips_.blocks.is_bad(block) && block != *die.active && backups_in(block) == 0; };
     if (std::ranges::any_of(die.blocks, is_spare)) return now;
     const auto least = std::ranges::min_element(die.blocks, {}, [&](BlockId block) {

@@ -124,8 +124,10 @@ FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, SimTime n
 
 FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
     ensure(recovered_ && pages_of(bytes) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
-    head_.clear(); // a row of its own: the rows before it are free as a whole afterwards
-    const std::uint32_t rows_before = live_rows_;
+    // Behind the record before it where its row has room for all of it, else in a row of its own: the rows before it are free as a whole afterwards.
+    const bool shares_row = !head_.empty() && pages_of(bytes) <= room_in_head();
+    if (!shares_row) head_.clear();
+    const std::uint32_t rows_before = live_rows_ - (shares_row ? 1 : 0);
     const auto written = write_record(checkpoint_kind, bytes, payload, now, origin);
     if (!written) return written;
     tail_ = (tail_ + rows_before) % area_.rows;

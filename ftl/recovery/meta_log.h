@@ -9,8 +9,8 @@
 ///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
 ///            M4 a ring that moves (`anchor`) lies where the newest table in its anchor says. A table names a block only once nothing else durable does, and
 ///               is durable before anything is done to a block that it brings in or leaves out.
-/// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes. recover(): one OOB read for each page of the ring that was
-///            ever programmed, then the live pages. RAM: one page.
+/// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes; a row is erased for as many checkpoints as fit in it. recover():
+///            the first page's OOB of each block, those of the rows from the newest back to the newest whole checkpoint, then the live pages. RAM: one page.
 /// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
 /// Source     CRASH.md, C6 ("a checkpoint plus the blocks programmed since"); DESIGN.md, trims of schemes without PRAM. Bytes: FORMAT.md.
 #pragma once

@@ -24,6 +24,8 @@ struct BlockScan {
     SimTime done;
 };
 
+bool is_of_a_record(const PageOob& oob) { return oob.kind == PageKind::checkpoint || oob.kind == PageKind::journal; }
+
 /// Up to the first erased page; torn pages are passed over, never believed.
 std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, std::uint32_t row, SimTime now, std::vector<FoundPage>& found) {
     BlockScan scan{0, now};
@@ -36,10 +38,45 @@ std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, 
         if (read->state == CellState::erased) break;
         if (read->state != CellState::programmed || !read->oob) continue;
         const PageOob& oob = *read->oob;
-        if (oob.kind == PageKind::checkpoint || oob.kind == PageKind::journal)
+        if (is_of_a_record(oob))
             found.push_back({oob.sequence.value(), oob.lpn.value(), oob.scheme_word, oob.kind, page, row});
     }
     return scan;
+}
+
+/// How new a row is: its first pages tell, as rows are taken in turn and written in order.
+struct RowAge {
+    std::uint32_t row = 0;
+    bool is_unclear = false;       ///< a first page does not read: what lies behind it may be anything
+    bool holds_records = false;
+    std::uint64_t number = 0;      ///< of the newest first page: its record, and which page of it
+    std::uint32_t index = 0;
+};
+
+/// Rows that hold records, those of unclear age first, then the newest first.
+std::expected<std::vector<RowAge>, NandError> look_at_rows(NandArray& array, const MetaArea& area, MetaLog::Recovered& cost) {
+    std::vector<RowAge> rows;
+    const SimTime start = cost.done;
+    for (std::uint32_t row = 0; row < area.rows; ++row) {
+        RowAge age{row};
+        for (std::uint32_t column = 0; column < area.width; ++column) {
+            const Ppn first = array.geometry().page_of(area.blocks[std::size_t{row} * area.width + column], 0);
+            const auto read = array.read_oob(first, start, {Cause::recovery, no_event});
+            if (!read) return std::unexpected(read.error());
+            cost.done = std::max(cost.done, read->done);
+            ++cost.pages_read;
+            if (read->state == CellState::erased) continue;
+            if (read->state != CellState::programmed || !read->oob) age.is_unclear = true;
+            else if (is_of_a_record(*read->oob)) {
+                age.holds_records = true;
+                const auto newest = std::max(std::tuple{age.number, age.index}, std::tuple{read->oob->sequence.value(), read->oob->lpn.value()});
+                std::tie(age.number, age.index) = newest;
+            }
+        }
+        if (age.is_unclear || age.holds_records) rows.push_back(age);
+    }
+    std::ranges::sort(rows, std::ranges::greater{}, [](const RowAge& a) { return std::tuple{a.is_unclear, a.number, a.index}; });
+    return rows;
 }
 
 /// Pages of one record, sorted by index: all there, each once?
@@ -48,6 +85,36 @@ bool is_whole(std::span<const FoundPage> pages) {
     for (std::uint32_t i = 0; i < pages.size(); ++i)
         if (pages[i].index != i || pages[i].pages != pages.size()) return false;
     return true;
+}
+
+/// The last record before `end` among pages sorted by record.
+std::span<const FoundPage> record_before(std::span<const FoundPage> found, std::size_t end) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && found[begin - 1].number == found[end - 1].number) --begin;
+    return found.subspan(begin, end - begin);
+}
+
+/// Number of the newest one; 0: there is none.
+std::uint64_t newest_whole_checkpoint(std::span<const FoundPage> found) {
+    for (std::size_t end = found.size(); end > 0;) {
+        const auto pages = record_before(found, end);
+        if (pages.front().kind == PageKind::checkpoint && is_whole(pages)) return pages.front().number;
+        end -= pages.size();
+    }
+    return 0;
+}
+
+/// The row's pages join those found, sorted.
+std::expected<void, NandError> scan_row(NandArray& array, const MetaArea& area, std::uint32_t row, MetaLog::Recovered& cost, std::vector<FoundPage>& found) {
+    const SimTime start = cost.done;
+    for (std::uint32_t column = 0; column < area.width; ++column) {
+        const auto scan = scan_block(array, area.blocks[std::size_t{row} * area.width + column], row, start, found);
+        if (!scan) return std::unexpected(scan.error());
+        cost.pages_read += scan->pages_read;
+        cost.done = std::max(cost.done, scan->done);
+    }
+    std::ranges::sort(found, {}, [](const FoundPage& p) { return std::tuple{p.number, p.index, p.page}; });
+    return {};
 }
 
 struct ReadRecord {
@@ -86,24 +153,22 @@ std::expected<MetaLog::Recovered, NandError> MetaLog::recover(SimTime now) {
     const auto placed = find_ring(now, out.pages_read);
     if (!placed) return std::unexpected(placed.error());
     out.done = *placed;
+    const auto rows = look_at_rows(array_, area_, out);
+    if (!rows) return std::unexpected(rows.error());
     std::vector<FoundPage> found;
-    for (std::uint32_t i = 0; i < area_.blocks.size(); ++i) {
-        const auto scan = scan_block(array_, area_.blocks[i], i / area_.width, *placed, found);
-        if (!scan) return std::unexpected(scan.error());
-        out.pages_read += scan->pages_read;
-        out.done = std::max(out.done, scan->done);
+    for (const RowAge& age : *rows) {
+        // A row taken after the one in which a checkpoint begins has no older page: this one, and those behind it, were taken before.
+        if (!age.is_unclear && age.number < newest_whole_checkpoint(found)) break;
+        if (const auto scanned = scan_row(array_, area_, age.row, out, found); !scanned) return std::unexpected(scanned.error());
     }
-    std::ranges::sort(found, {}, [](const FoundPage& p) { return std::tuple{p.number, p.index, p.page}; });
     if (!found.empty()) next_number_ = found.back().number + 1;
 
     // From the newest record back to the newest whole checkpoint.
     std::uint32_t tail = 0;
     std::optional<std::uint32_t> head;
     for (std::size_t end = found.size(); end > 0 && !out.checkpoint;) {
-        std::size_t begin = end - 1;
-        while (begin > 0 && found[begin - 1].number == found[end - 1].number) --begin;
-        const auto pages = std::span{found}.subspan(begin, end - begin);
-        end = begin;
+        const auto pages = record_before(found, end);
+        end -= pages.size();
         if (!is_whole(pages)) continue;
         auto read = read_record(array_, pages, out.done);
         if (!read) return std::unexpected(read.error());

@@ -10,7 +10,8 @@
 ///            X3 a virtual page's place is its newest whole page set in the chain, unless a trim came after it; its pages say so themselves.
 ///            X4 only sets listed in the log's newest version are taken (S1, S2); each is in one chain, in the free ring, or lost.
 ///            X5 a cached slot and the entry of its virtual block's table name each other; a table that is not in RAM names no slot.
-///            X6 sets that are not needed for one a virtual block number at least three, else the device is read-only: no write can deadlock.
+///            X6 sets that are not needed for one a virtual block number at least three, and one of all is free, else the device is read-only: no write
+///            can deadlock.
 /// Cost       RAM: 24 bytes a set, 48 bytes a virtual block, 1 bit a virtual page; a cached table 8 bytes an entry; the cache's slots.
 /// Power cut  The cache is gone; chains come from the log's version and the sets it lists, tables at the first touch. Why: DESIGN-coftl.md.
 /// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: DESIGN-coftl.md.
@@ -179,6 +180,7 @@ private:
     [[nodiscard]] CoftlStatement statement_of(std::uint32_t vb) const;
     [[nodiscard]] std::uint32_t good_sets() const { return sets_.count() - info_.lost(); }
     void lose(std::uint32_t set);
+    [[nodiscard]] FtlError out_of_sets(SimTime now);
 
     // coftl_recovery.cpp
     FtlResult<SimTime> take_over(const MetaLog::Recovered& log, FtlRecovery& report);

@@ -111,6 +111,7 @@ FtlResult<SimTime> Coftl::make_room(std::uint32_t vb, std::uint32_t table, SimTi
             const std::uint32_t last = b.last;
             const auto made = make_free(now);
             if (!made) return made;
+            if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn_of(vb, 0), now}); // sets failed under the merges
             if (b.length != length || b.last != last) continue; // this very chain was merged
         }
         if (info_.free() <= keeps_free) return std::unexpected(FtlError{FtlErrorKind::no_free_block, lpn_of(vb, 0), now});
@@ -205,7 +206,7 @@ FtlResult<SimTime> Coftl::merge(std::uint32_t vb, std::uint32_t table, SimTime n
     if (valid == 0) return drop_chain(vb, now, cause);
     const Origin origin{cause, events_.next_id()};
     for (;;) {
-        if (info_.free() == 0) return std::unexpected(FtlError{FtlErrorKind::no_free_block, lpn_of(vb, 0), now});
+        if (info_.free() == 0) return std::unexpected(out_of_sets(now));
         SimTime ready = now;
         const auto set = take_set(now, ready);
         if (!set) return std::unexpected(set.error());

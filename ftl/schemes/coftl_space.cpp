@@ -9,7 +9,7 @@ namespace flashlab {
 /// The oldest listed set, erased; a version with a new list when the old one is used up (CO9). `ready` moves on to when it may be programmed.
 FtlResult<std::uint32_t> Coftl::take_set(SimTime now, SimTime& ready) {
     for (;;) {
-        if (info_.free() == 0) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+        if (info_.free() == 0) return std::unexpected(out_of_sets(now));
         if (info_.listed() == 0) {
             const auto written = write_version(now, false);
             if (!written) return std::unexpected(written.error());
@@ -42,6 +42,12 @@ FtlResult<void> Coftl::mark_bad(BlockId block) {
     ++bad_blocks_;
     ++counters_.retired_blocks;
     return {};
+}
+
+/// So many sets failed one after the other that no merge has one to begin with: what chains hold beyond one set each cannot be gained back any more.
+FtlError Coftl::out_of_sets(SimTime now) {
+    read_only_ = true;
+    return {FtlErrorKind::read_only, Lpn{0}, now};
 }
 
 void Coftl::lose(std::uint32_t set) {

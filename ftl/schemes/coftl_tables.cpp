@@ -70,6 +70,7 @@ FtlResult<SimTime> Coftl::retire_places(std::uint32_t vb, std::uint32_t table, S
     SimTime at = now;
     if (b.length - 1 == config_.width) {
         const auto merged = merge(vb, table, now, Cause::merge);
+        if (!merged && merged.error().kind == FtlErrorKind::read_only) return now; // as any table of a device that has become so
         if (!merged) return merged;
         at = *merged;
         if (b.length == 0 || b.committed) return at;

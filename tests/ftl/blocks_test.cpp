@@ -1,7 +1,9 @@
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/full_blocks.h"
 #include "ftl/blocks/greedy_victim.h"
+#include "ftl/blocks/page_blocks.h"
 #include "ftl/blocks/valid_map.h"
+#include "ftl/blocks/victim_policies.h"
 #include "tests/support/catch.h"
 #include "tests/support/cut_rig.h"
 
@@ -58,4 +60,46 @@ TEST_CASE("valid bits are counted by block and found in order", "[blocks]") {
     map.clear(units.unit_at(BlockId{2}, 64));
     CHECK(map.total() == 3);
     CHECK_THROWS_AS(map.clear(units.unit_at(BlockId{2}, 64)), ContractViolation);
+}
+
+namespace {
+
+/// Maps nothing, and takes its time to make durable that a victim is forgotten.
+struct SlowToForget final : PageOwner {
+    SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
+    void closed(OpenSuperblock&, SimTime) override {}
+    void moved(const PageOob&, UnitId, UnitId, const OpenColumn&, SimTime) override {}
+    FtlResult<SimTime> forget(BlockId, BlockFate, SimTime at, EventId) override { return forgotten = at + Duration{50'000'000}; }
+    SimTime condemned(BlockId, SimTime now, EventId) override { return now; }
+    SimTime forgotten = sim_start;
+};
+
+} // namespace
+
+TEST_CASE("a host page behind a collection's copies waits until their victim is forgotten: before, a cut finds it and the copies twice", "[blocks]") {
+    const SsdConfig config = test::tiny_config();
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    REQUIRE(array.open().has_value());
+    SlowToForget owner;
+    PageBlocks blocks{{.valid_units_at_most = 32}, array, sink, owner, make_victim_policy("greedy", 1)};
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, 0);
+    blocks.finish_loading(sim_start);
+    SimTime now = sim_start;
+    const auto write = [&](std::uint32_t lpn) {
+        const auto placed = blocks.write_row({.first = Lpn{lpn}, .pages = 1}, now, {Cause::user, no_event});
+        REQUIRE(placed.has_value());
+        blocks.validate(blocks.unit_of(*placed, 0));
+        now = placed->end;
+        return blocks.units().block_of(blocks.unit_of(*placed, 0));
+    };
+    const BlockId first = write(0);
+    for (std::uint32_t lpn = 1; lpn < 2 * geometry.pages_per_block(); ++lpn) write(lpn); // a superblock is full
+    REQUIRE(blocks.relocate(first, now).has_value());
+    REQUIRE(owner.forgotten > now);
+    REQUIRE(blocks.open(0).has_room()); // the copies filled a half of it
+    write(100);
+    CHECK(now >= owner.forgotten + config.nand.timing.page_program);
 }

@@ -4,37 +4,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/support/cut_rig.h"
+#include "tests/support/coftl_shape.h"
 
 using namespace flashlab;
+using flashlab::test::coftl_config;
 using flashlab::test::CutRig;
-using flashlab::test::tiny_config;
+using flashlab::test::own;
+using flashlab::test::Shape;
+using flashlab::test::two_wide;
 
 namespace {
-
-struct Shape {
-    std::uint32_t channels = 1;
-    std::uint32_t width = 1;
-    std::uint32_t slots = 0;
-    std::uint32_t tables = 2;
-};
-
-SsdConfig coftl_config(const Shape& shape) {
-    SsdConfig c = tiny_config();
-    c.ftl.scheme = "coftl";
-    c.nand.geometry.channels = shape.channels;
-    c.nand.geometry.blocks_per_plane = 14;
-    c.ftl.striping = shape.width;
-    c.ftl.coftl.cache_bytes = std::uint64_t{shape.slots} * shape.width * c.nand.geometry.page_bytes;
-    c.ftl.coftl.cached_tables = shape.tables;
-    return c;
-}
 
 std::vector<Shape> shapes() {
     return {{1, 1, 0, 1}, {1, 1, 3, 2}, {2, 2, 0, 2}, {2, 2, 4, 1}, {4, 2, 5, 3}, {4, 4, 2, 2}, {4, 1, 6, 64}};
 }
-
-const CoftlCounters& own(CutRig& rig) { return dynamic_cast<const Coftl&>(rig.ssd().ftl()).coftl_counters(); }
 
 } // namespace
 
@@ -97,9 +80,6 @@ TEST_CASE("coftl keeps the contract across thousands of power cuts", "[.][long][
 }
 
 namespace {
-
-/// Two channels, sets of two blocks of 8 pages: 6 virtual pages a virtual block; no cache, so that every write is a page set.
-Shape two_wide(std::uint32_t slots = 0, std::uint32_t tables = 64) { return {2, 2, slots, tables}; }
 
 std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
     std::uint64_t all = 0;
@@ -358,34 +338,4 @@ TEST_CASE("a trim that only a summary tells of after a restart is stated by the 
     restart();
     CHECK(shows(std::byte{0}));
     CHECK(device->ssd().check().empty());
-}
-
-TEST_CASE("wear levelling keeps sets that nobody rewrites from resting", "[ftl][coftl]") {
-    SsdConfig config = coftl_config(two_wide());
-    config.nand.geometry.blocks_per_plane = 60;
-    config.ftl.coftl.wear_period = GENERATE(0u, 8u);
-    CutRig rig{config, Payload::none, UndoPolicy::none};
-    const auto write = [&](std::uint32_t unit) {
-        rig.now = *rig.ssd().write(rig.sector(unit), rig.unit_bytes() / sector_bytes, {}, WriteDurability::volatile_ok, rig.now);
-    };
-    for (std::uint32_t u = 0; u < rig.units(); ++u) write(u);
-    Random random{2};
-    for (std::uint32_t i = 0; i < 20 * rig.units(); ++i) {
-        write(static_cast<std::uint32_t>(random.below(rig.units() / 8)));
-        if (i % 1000 == 0) rig.ssd().settle(rig.now);
-    }
-    rig.require_sound();
-    std::uint64_t total = 0, most = 0, blocks = 0;
-    for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b) {
-        const BlockUse use = rig.ftl().status_of(BlockId{b}).use;
-        if (use == BlockUse::other || use == BlockUse::bad) continue;
-        total += rig.array().erase_count(BlockId{b});
-        most = std::max<std::uint64_t>(most, rig.array().erase_count(BlockId{b}));
-        ++blocks;
-    }
-    const double mean = static_cast<double>(total) / static_cast<double>(blocks);
-    CAPTURE(config.ftl.coftl.wear_period, mean, most, own(rig).wear_reclaims);
-    if (config.ftl.coftl.wear_period == 0) CHECK(static_cast<double>(most) > 2 * mean);
-    else CHECK(static_cast<double>(most) < 1.3 * mean);
-    WARN("period " << config.ftl.coftl.wear_period << ": most worn " << most << ", mean " << mean);
 }

@@ -246,6 +246,54 @@ TEST_CASE("a table that is not the ring's is not believed", "[metalog][format]")
     CHECK(got.error().kind == NandErrorKind::uncorrectable);
 }
 
+TEST_CASE("checkpoints share a row until it is full: a row is erased once for as many as fit in it", "[metalog][wear]") {
+    LogRig rig;
+    const auto erases = [&] {
+        std::uint64_t all = 0;
+        for (const std::uint64_t n : rig.array->counters().erases) all += n;
+        return all;
+    };
+    const std::uint32_t pages = rig.geometry.pages_per_block();
+    for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value()); // of a page each
+    CHECK(erases() == 10);
+    for (std::uint64_t id = 1; id <= 9; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value()); // of two pages, with one of an odd place in between
+    REQUIRE(rig.log->append(1, content(1, 100), rig.now, origin).has_value());
+    for (std::uint64_t id = 10; id <= 12; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value());
+    CHECK(erases() == 10 + 4); // 4 of them to a row; the record and three; none lies in two rows
+    rig.now = rig.log->last_end();
+    rig.open();
+    REQUIRE(rig.recovered.checkpoint.has_value());
+    CHECK(rig.recovered.checkpoint->payload == content(12, 700));
+    CHECK(rig.recovered.records.empty());
+}
+
+TEST_CASE("coming back reads the first page of each block and the rows from the newest checkpoint on, not the older ones", "[metalog]") {
+    LogRig rig;
+    const std::uint32_t pages = rig.geometry.pages_per_block();
+    for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value());
+    rig.now = rig.log->last_end();
+    rig.open();
+    CHECK(rig.recovered.checkpoint->payload == content(10 * pages, 100));
+    CHECK(rig.recovered.pages_read == rig.planned().blocks.size() + pages + 1);
+}
+
+TEST_CASE("an old checkpoint in a row whose first page does not read any more is not taken for the newest", "[metalog]") {
+    LogRig rig;
+    const std::uint32_t pages = rig.geometry.pages_per_block();
+    for (std::uint64_t id = 1; id <= 2 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value()); // two rows
+    rig.now = rig.log->last_end();
+    for (const std::uint32_t row : {0u, 1u}) { // as an erase leaves it that was cut, or read disturb: first the older row, then both
+        const Ppn first = rig.geometry.page_of(rig.log->area().blocks[row], 0);
+        PageRecord record = *rig.store.read_record(first);
+        record.state = CellState::garbage;
+        REQUIRE(rig.store.write_record(first, record).has_value());
+        rig.open();
+        CAPTURE(row);
+        REQUIRE(rig.recovered.checkpoint.has_value());
+        CHECK(rig.recovered.checkpoint->payload == content(2 * pages, 100));
+    }
+}
+
 TEST_CASE("a thousand cuts in the middle of the first checkpoint after a mount leave room for the next one", "[metalog][crash]") {
     LogRig rig;
     Random random{7};

@@ -94,6 +94,34 @@ TEST_CASE("what must survive is copied before its pair is programmed, what need 
     CHECK(backups(flash.array) == 2); // page 3's pair
 }
 
+TEST_CASE("a backup block whose erase fails is bad from then on: another takes the backups, and it is never tried again", "[nand][pairs][faults]") {
+    struct FailingErases final : NandFaults {
+        std::vector<BlockId> failed;
+        std::uint32_t erases = 0;
+        bool program_fails(Ppn) override { return false; }
+        bool erase_fails(BlockId block) override {
+            ++erases;
+            if (failed.size() < 2) failed.push_back(block);
+            return std::ranges::find(failed, block) != failed.end();
+        }
+    } faults;
+    Flash flash{guarded()};
+    flash.array.set_faults(&faults);
+    SimTime now = at(0);
+    for (std::uint64_t block = first_free; block < first_free + 2; ++block) {
+        for (std::uint32_t page = 0; page < 8; ++page) {
+            const auto end = flash.program(flash.page(static_cast<std::uint32_t>(block), page), page + 1, now);
+            REQUIRE(end);
+            now = flash.array.note_durable(*end);
+        }
+    }
+    CHECK(backups(flash.array) == 8); // each second pass endangers a page that was flushed
+    REQUIRE(faults.failed.size() == 2);
+    CHECK(faults.failed[0] != faults.failed[1]);
+    for (const BlockId block : faults.failed) CHECK(flash.array.is_bad(block));
+    CHECK(faults.erases == 2 + 2); // eight backups fill two blocks
+}
+
 TEST_CASE("a durable page that a cut took is read from its backup, with its OOB, until its block is erased", "[nand][pairs]") {
     Flash flash{guarded()};
     lose_page_0(flash, first_free, 1, at(0));

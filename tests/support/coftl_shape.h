@@ -1,0 +1,32 @@
+/// Small COFTL devices for tests: sets of several channels, caches and page tables too small for their load.
+#pragma once
+
+#include "ftl/schemes/coftl.h"
+#include "tests/support/cut_rig.h"
+
+namespace flashlab::test {
+
+struct Shape {
+    std::uint32_t channels = 1;
+    std::uint32_t width = 1;
+    std::uint32_t slots = 0;
+    std::uint32_t tables = 2;
+};
+
+inline SsdConfig coftl_config(const Shape& shape) {
+    SsdConfig c = tiny_config();
+    c.ftl.scheme = "coftl";
+    c.nand.geometry.channels = shape.channels;
+    c.nand.geometry.blocks_per_plane = 14;
+    c.ftl.striping = shape.width;
+    c.ftl.coftl.cache_bytes = std::uint64_t{shape.slots} * shape.width * c.nand.geometry.page_bytes;
+    c.ftl.coftl.cached_tables = shape.tables;
+    return c;
+}
+
+/// Two channels, sets of two blocks of 8 pages: 6 virtual pages a virtual block; no cache, so that every write is a page set.
+inline Shape two_wide(std::uint32_t slots = 0, std::uint32_t tables = 64) { return {2, 2, slots, tables}; }
+
+inline const CoftlCounters& own(CutRig& rig) { return dynamic_cast<const Coftl&>(rig.ssd().ftl()).coftl_counters(); }
+
+} // namespace flashlab::test
