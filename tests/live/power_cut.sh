@@ -13,6 +13,16 @@ shift 3
 options=("$@")
 slowest_ms=0
 
+# It was cut off: whatever it says is right. Some never say anything: git fsck reads a directory again after every error.
+end_application() { # GROUP
+    for _ in $(seq 100); do
+        kill -0 "$1" 2> /dev/null || break
+        sleep 0.1
+    done
+    kill -KILL -- -"$1" 2> /dev/null || true
+    wait "$1" 2> /dev/null || true
+}
+
 one_cut() { # SEED
     local seed=$1 delay writer application
     RANDOM=$seed
@@ -25,13 +35,15 @@ one_cut() { # SEED
     "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$mnt/writer" "$work/acknowledged" "$seed" > "$work/writer.log" 2>&1 &
     writer=$!
     rm -f "$work"/sqlite-ack*
+    set -m # a process group of its own
     (endless=1 "load_$load" "$mnt/load") > "$work/load.log" 2>&1 &
     application=$!
+    set +m
 
     sleep "$delay"
     cut_power "$how" "$seed"
     wait "$writer" || { cat "$work/writer.log"; die "acknowledged_writer"; }
-    wait "$application" 2>/dev/null || true # it was cut off: whatever it says is right
+    end_application "$application"
 
     recover_device
     ((mount_ms <= slowest_ms)) || slowest_ms=$mount_ms
