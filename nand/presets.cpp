@@ -45,7 +45,7 @@ constexpr NandConfig dumbo() {
     config.geometry = {.channels = 4, .chips_per_channel = 8, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 1024,
                        .pages_per_block = 64, .page_bytes = 2048, .spare_bytes = 64, .cell = CellType::slc};
     config.timing = {.page_read = Duration{27'320}, .page_program = Duration{196'370}, .block_erase = us(2000), .command = Duration{0},
-                     .bus_ps_per_byte = 25'000, .host_interface_command = us(6), .host_interface_confirm = us(24), .host_interface_ps_per_byte = 40'000};
+                     .bus_ps_per_byte = 25'000, .host_interface_command = us(6), .host_interface_confirm = us(29), .host_interface_ps_per_byte = 40'000};
     config.options.bus_held_while_sensing = true;
     config.endurance_cycles = 100'000;
     return config;

@@ -81,7 +81,7 @@ Driver::Outcome Driver::transfer(Ppn page, std::uint32_t bytes, SimTime now) {
 
 std::expected<SimTime, std::string> Driver::issue(std::uint32_t group, std::uint32_t bytes, SimTime now) {
     const std::uint32_t striping = run_.layout.striping;
-    const SimTime begin = run_.op == DumboOp::read ? now + run_.overheads.read_software : now;
+    const SimTime begin = run_.op == DumboOp::read ? now + run_.overheads.of_read(striping) : now;
     SimTime done = begin;
     for (std::uint32_t m = 0; m < striping; ++m) {
         const auto page = pages_[group * striping + m].next();

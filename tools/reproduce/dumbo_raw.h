@@ -20,9 +20,11 @@ namespace flashlab {
 
 /// What the paper's bars contain besides the device: its driver.
 struct DriverOverheads {
-    Duration read_software{35'000};   ///< driver and interrupt of a piece; occupies nothing
-    Duration write_software{32'000};  ///< of a piece; on the host interface, since the CPU moves the data itself (programmed I/O)
-    Duration program_status{68'000};  ///< added to NP: the driver notices the end of the program late
+    Duration read_software{26'000};   ///< driver and interrupt of a piece; occupies nothing
+    Duration read_sub_request{9'000}; ///< and of each of its sub-requests: "the control overhead grows commensurate to the striping level" (5.1.1)
+    Duration write_software{15'000};  ///< of a piece; on the host interface, since the CPU moves the data itself (programmed I/O)
+    Duration program_status{71'000};  ///< added to NP: the driver notices the end of the program late
+    [[nodiscard]] Duration of_read(std::uint32_t striping) const { return read_software + read_sub_request * striping; }
 };
 
 struct DumboLayout {

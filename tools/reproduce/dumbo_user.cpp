@@ -84,7 +84,7 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
     constexpr std::uint32_t sectors = request_bytes / sector_bytes;
     Ssd& ssd = device_->ssd();
     const Sector first{place * sectors};
-    const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + DriverOverheads{}.read_software)
+    const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + DriverOverheads{}.of_read(layout.striping))
                                           : ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now);
     if (!done)
         return std::unexpected(to_text(done.error()));

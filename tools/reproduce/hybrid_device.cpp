@@ -22,6 +22,7 @@ std::expected<DevicePlan, std::string> HybridDevice::plan(const HybridChoice& ch
     DeviceConfig config;
     config.ssd = board().config;
     config.ssd.pram.bytes = pram_bytes;
+    config.ssd.pram.word_read = choice.pram_word_read.value_or(config.ssd.pram.word_read);
     config.ssd.nand.geometry.blocks_per_plane = choice.blocks;
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = choice.scheme;

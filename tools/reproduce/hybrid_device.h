@@ -8,6 +8,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct HybridChoice {
     std::uint32_t blocks = 4096;          ///< a quick run takes fewer
     std::uint32_t reserved_permille = 50; ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
     std::uint32_t mapping_unit_pages = 1;
+    std::optional<Duration> pram_word_read{}; ///< none: the board's
 };
 
 class HybridDevice {
