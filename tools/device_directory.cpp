@@ -272,6 +272,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
                        .seed = config->ssd.nand.seed,
                        .start = start,
                        .page_bytes = config->ssd.nand.geometry.page_bytes,
+                       .yields = options.kind == "mount",
                        .complain = opened->complain_};
     auto events = SqliteEventLog::open(log);
     if (!events) {

@@ -81,12 +81,21 @@ std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run,
 }
 
 std::expected<void, std::string> EventLogWriter::prepare_all() {
-    const std::array<std::pair<SqliteStatement*, std::string_view>, 12> statements{{
-        {&host_request_, "INSERT INTO host_request VALUES(?,?,?,?,?,?,?,?)"},
-        {&fs_op_, "INSERT INTO fs_op VALUES(?,?,?,?,?,?,?,?)"},
-        {&nand_op_, "INSERT INTO nand_op VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-        {&gc_job_, "INSERT INTO gc_job VALUES(?,?,?,?,?,?,?)"},
-        {&pram_write_, "INSERT INTO pram_write VALUES(NULL,?,?,?,?,?,?,?)"},
+    struct Table {
+        SqliteBulkInsert* insert;
+        std::string_view name, row;
+    };
+    for (const auto& [insert, name, row] : std::array<Table, 5>{{{&host_request_, "host_request", "(?,?,?,?,?,?,?,?)"},
+                                                                {&fs_op_, "fs_op", "(?,?,?,?,?,?,?,?)"},
+                                                                {&nand_op_, "nand_op", "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+                                                                {&gc_job_, "gc_job", "(?,?,?,?,?,?,?)"},
+                                                                {&pram_write_, "pram_write", "(NULL,?,?,?,?,?,?,?)"}}}) {
+        auto prepared = SqliteBulkInsert::make(db_, name, row);
+        if (!prepared)
+            return std::unexpected(prepared.error());
+        *insert = std::move(*prepared);
+    }
+    const std::array<std::pair<SqliteStatement*, std::string_view>, 8> statements{{
         {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?,?,?)"},
         {&sample_, "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?,?,?,?,?)"},
         {&sample_nand_, "INSERT INTO sample_nand VALUES(?,?,?,?,?)"},
@@ -94,6 +103,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
         {&fs_latency_, "INSERT INTO fs_latency VALUES(?,?,?,?,?,?,?)"},
         {&wear_, "INSERT INTO wear VALUES(?,?,?)"},
         {&partition_, "INSERT INTO partition_decision VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+        {&used_pages_, "SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)"},
     }};
     for (const auto& [statement, sql] : statements) {
         auto prepared = db_.prepare(sql);
@@ -124,27 +134,26 @@ std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) 
 }
 
 bool EventLogWriter::write_rows(const EventBatch& batch) {
-    bool good = true;
-    for (const auto& e : batch.host_requests)
-        good = good && host_request_.run(id_of(e.id), ns_since_start(e.arrival), (e.completion - e.arrival).count(), int{std::to_underlying(e.op)},
-                                         e.first.value(), e.sectors, e.fua, e.failed);
-    for (const auto& e : batch.fs_ops)
-        good = good && fs_op_.run(id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.op)}, e.ino.value(), e.offset,
-                                  e.bytes, e.error);
-    for (const auto& e : batch.nand_ops) {
+    const auto code = [](auto of) { return int{std::to_underlying(of)}; };
+    bool good = host_request_.insert(std::span{batch.host_requests}, [&](const HostRequestEvent& e) {
+        return std::tuple{id_of(e.id), ns_since_start(e.arrival), (e.completion - e.arrival).count(), code(e.op), e.first.value(), e.sectors, e.fua, e.failed};
+    });
+    good = good && fs_op_.insert(std::span{batch.fs_ops}, [&](const FsOpEvent& e) {
+        return std::tuple{id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), code(e.op), e.ino.value(), e.offset, e.bytes, e.error};
+    });
+    good = good && nand_op_.insert(std::span{batch.nand_ops}, [&](const NandOpEvent& e) {
         const auto lpn = e.lpn ? std::optional<std::uint64_t>{e.lpn->value()} : std::nullopt;
-        good = good && nand_op_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.op)}, int{std::to_underlying(e.origin.cause)},
-                                    id_of(e.origin.parent), e.channel.value(), e.chip.value(), e.die.value(), e.plane.value(), e.block.value(), e.page,
-                                    e.pages, lpn, (e.phases.bus_in - e.start).count(), (e.phases.bus_in_end - e.phases.bus_in).count(),
-                                    (e.phases.cells - e.start).count(), (e.phases.cells_end - e.phases.cells).count(), (e.phases.bus_out - e.start).count(),
-                                    (e.phases.bus_out_end - e.phases.bus_out).count());
-    }
-    for (const auto& e : batch.gc_jobs)
-        good = good && gc_job_.run(id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.cause)}, e.group.value(),
-                                   e.victim.value(), e.valid_pages);
-    for (const auto& e : batch.pram_writes)
-        good = good && pram_write_.run(ns_since_start(e.start), (e.end - e.start).count(), int{std::to_underlying(e.user)}, id_of(e.parent), e.log_words,
-                                       e.home_words, e.compared_words);
+        return std::tuple{ns_since_start(e.start), (e.end - e.start).count(), code(e.op), code(e.origin.cause), id_of(e.origin.parent), e.channel.value(),
+                          e.chip.value(), e.die.value(), e.plane.value(), e.block.value(), e.page, e.pages, lpn, (e.phases.bus_in - e.start).count(),
+                          (e.phases.bus_in_end - e.phases.bus_in).count(), (e.phases.cells - e.start).count(), (e.phases.cells_end - e.phases.cells).count(),
+                          (e.phases.bus_out - e.start).count(), (e.phases.bus_out_end - e.phases.bus_out).count()};
+    });
+    good = good && gc_job_.insert(std::span{batch.gc_jobs}, [&](const GcJobEvent& e) {
+        return std::tuple{id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), code(e.cause), e.group.value(), e.victim.value(), e.valid_pages};
+    });
+    good = good && pram_write_.insert(std::span{batch.pram_writes}, [&](const PramWriteEvent& e) {
+        return std::tuple{ns_since_start(e.start), (e.end - e.start).count(), code(e.user), id_of(e.parent), e.log_words, e.home_words, e.compared_words};
+    });
     for (const auto& e : batch.powers)
         good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned,
                                   e.operations_torn, e.operations_undone, e.words_torn, e.words_undone);
@@ -182,9 +191,9 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
 }
 
 std::expected<void, std::string> EventLogWriter::keep_within_cap() {
-    const auto used = db_.number("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
+    const auto used = used_pages_.number();
     if (!used)
-        return std::unexpected(used.error());
+        return std::unexpected(db_.error());
     if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
         return {};
     // A part of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody waits for long.

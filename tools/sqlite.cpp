@@ -23,9 +23,17 @@ void SqliteStatement::bind(int at, const std::optional<std::uint64_t>& value) {
         sqlite3_bind_null(statement_.get(), at);
 }
 
-bool SqliteStatement::step_and_reset() {
+bool SqliteStatement::step() {
     const int result = sqlite3_step(statement_.get());
     return sqlite3_reset(statement_.get()) == SQLITE_OK && (result == SQLITE_DONE || result == SQLITE_ROW);
+}
+
+std::optional<std::int64_t> SqliteStatement::number() {
+    const int result = sqlite3_step(statement_.get());
+    const std::int64_t value = result == SQLITE_ROW ? sqlite3_column_int64(statement_.get(), 0) : 0;
+    if (sqlite3_reset(statement_.get()) != SQLITE_OK || (result != SQLITE_ROW && result != SQLITE_DONE))
+        return std::nullopt;
+    return value;
 }
 
 void SqliteConnection::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
@@ -58,10 +66,10 @@ std::expected<std::int64_t, std::string> SqliteConnection::number(std::string_vi
     auto statement = prepare(sql);
     if (!statement)
         return std::unexpected(statement.error());
-    const int result = sqlite3_step(statement->get());
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
+    const auto value = statement->number();
+    if (!value)
         return std::unexpected(error());
-    return result == SQLITE_ROW ? sqlite3_column_int64(statement->get(), 0) : 0;
+    return *value;
 }
 
 std::string SqliteConnection::error() const { return sqlite3_errmsg(db_.get()); }

@@ -26,10 +26,19 @@ public:
     /// Binds in order of the question marks, runs, resets. False: the connection says why.
     template <class... Values>
     [[nodiscard]] bool run(const Values&... values) {
-        int at = 0;
-        (bind(++at, values), ...);
-        return step_and_reset();
+        (void)bind_after(0, values...);
+        return step();
     }
+    /// Binds the question marks that follow the first `bound`; how many are bound then.
+    template <class... Values>
+    int bind_after(int bound, const Values&... values) {
+        (bind(++bound, values), ...);
+        return bound;
+    }
+    /// Runs with what is bound, and resets. What is bound stays.
+    [[nodiscard]] bool step();
+    /// Runs and resets; first column of the first row, 0 when there is none. Nothing: the connection says why.
+    [[nodiscard]] std::optional<std::int64_t> number();
     [[nodiscard]] sqlite3_stmt* get() const { return statement_.get(); }
 
 private:
@@ -45,7 +54,6 @@ private:
     void bind(int at, std::string_view value);
     void bind(int at, const std::string& value) { bind(at, std::string_view{value}); }
     void bind(int at, const std::optional<std::uint64_t>& value);
-    [[nodiscard]] bool step_and_reset();
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 

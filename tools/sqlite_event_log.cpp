@@ -1,6 +1,6 @@
 #include "tools/sqlite_event_log.h"
 
-#include <chrono>
+#include <sched.h>
 
 #include <fmt/format.h>
 
@@ -42,8 +42,7 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
             return {};
         lost = given_ - committed_;
     }
-    if (thread_.joinable()) // it has failed
-        thread_.join();
+    join_writers(); // where they have failed
     writer_.reset();
     auto writer = EventLogWriter::open(config_, run_, lost);
     if (!writer)
@@ -56,21 +55,37 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
         failure_.clear();
         running_ = true;
     }
-    thread_ = std::thread{[this] { write_batches(); }};
+    writers_.emplace_back([this] { write_batches(Turn::at_need); });
+    if (config_.yields)
+        writers_.emplace_back([this] { write_batches(Turn::when_idle); });
     return {};
 }
 
 template <class Event>
 void SqliteEventLog::append(std::vector<Event> EventBatch::* list, Event event) {
     std::unique_lock lock{mutex_};
-    wake_emitter_.wait(lock, [&] { return filling_.events < most_waiting || !running_; });
+    wake_emitter_.wait(lock, [&] { return waiting_.size() < most_waiting || !running_; });
     ++given_;
     if (!running_)
         return;
     (filling_.*list).push_back(std::move(event));
-    if (++filling_.events == worth_writing)
-        wake_writer_.notify_one();
+    if (++filling_.events == batch_events)
+        close_batch();
 }
+
+void SqliteEventLog::close_batch() {
+    if (filling_.events == 0)
+        return;
+    waiting_.push_back(std::move(filling_));
+    filling_ = {};
+    if (!empty_.empty()) {
+        filling_ = std::move(empty_.back());
+        empty_.pop_back();
+    }
+    wake_writer();
+}
+
+void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? Turn::at_need : Turn::when_idle)].notify_one(); }
 
 void SqliteEventLog::on(const HostRequestEvent& event) {
     if (wants(EventLevel::requests))
@@ -116,21 +131,29 @@ void SqliteEventLog::flush() {
     std::unique_lock lock{mutex_};
     if (!running_)
         return;
-    flush_wanted_ = true;
-    const std::uint64_t wanted = given_;
-    wake_writer_.notify_one();
+    close_batch();
+    const std::uint64_t wanted = wanted_ = given_;
+    wake_writer();
     wake_emitter_.wait(lock, [&] { return committed_ >= wanted || !running_; });
 }
 
+void SqliteEventLog::join_writers() {
+    for (std::thread& writer : writers_) writer.join();
+    writers_.clear();
+}
+
 void SqliteEventLog::close() {
-    if (!thread_.joinable())
+    if (writers_.empty())
         return;
     {
         const std::lock_guard lock{mutex_};
+        close_batch();
         closing_ = true;
     }
-    wake_writer_.notify_one();
-    thread_.join();
+    for (auto& wake : wake_) wake.notify_one();
+    join_writers();
+    if (running_)
+        writer_->close();
     running_ = false;
     writer_.reset();
     set_level(EventLevel::none);
@@ -141,29 +164,46 @@ std::string SqliteEventLog::failure() const {
     return failure_;
 }
 
-void SqliteEventLog::write_batches() {
-    EventBatch batch;
+/// Not what the idle moments have time for.
+bool SqliteEventLog::is_needed_now() const {
+    return !config_.yields || closing_ || committed_ < wanted_ || waiting_.size() >= too_many || std::chrono::steady_clock::now() < needed_until_;
+}
+
+bool SqliteEventLog::has_work_for(Turn turn) const {
+    return !running_ || (closing_ && waiting_.empty()) || (!writing_ && !waiting_.empty() && is_needed_now() == (turn == Turn::at_need));
+}
+
+void SqliteEventLog::write_batches(Turn turn) {
+    const sched_param no_priority{};
+    if (turn == Turn::when_idle)
+        (void)::sched_setscheduler(0, SCHED_IDLE, &no_priority); // refused: then it is an ordinary thread
     std::unique_lock lock{mutex_};
     while (true) {
-        wake_writer_.wait_for(lock, std::chrono::milliseconds{100}, [&] { return filling_.events >= worth_writing || flush_wanted_ || closing_; });
-        if (closing_ && filling_.events == 0)
-            break;
-        flush_wanted_ = false;
-        if (filling_.events == 0)
+        if (!wake_[std::to_underlying(turn)].wait_for(lock, std::chrono::milliseconds{100}, [&] { return has_work_for(turn); })) {
+            close_batch();
             continue;
-        std::swap(batch, filling_);
+        }
+        if (!running_ || waiting_.empty())
+            return;
+        if (waiting_.size() >= too_many)
+            needed_until_ = std::chrono::steady_clock::now() + at_least;
+        EventBatch batch = std::move(waiting_.front());
+        waiting_.pop_front();
+        writing_ = true;
         wake_emitter_.notify_all();
         lock.unlock();
         const auto written = writer_->write(batch);
         lock.lock();
+        writing_ = false;
         if (!written)
             return stop_with(written.error(), lock);
         committed_ += batch.events;
         batch.clear();
+        empty_.push_back(std::move(batch));
         wake_emitter_.notify_all();
+        if (!waiting_.empty())
+            wake_writer();
     }
-    lock.unlock();
-    writer_->close();
 }
 
 void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mutex>& lock) {
@@ -171,7 +211,9 @@ void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mut
     failure_ = said;
     running_ = false;
     filling_.clear();
+    waiting_.clear();
     wake_emitter_.notify_all();
+    for (auto& wake : wake_) wake.notify_one();
     lock.unlock(); // who hears it may take his time
     if (config_.complain)
         config_.complain(said);

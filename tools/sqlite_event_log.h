@@ -1,15 +1,20 @@
 /// Events as rows of an SQLite file: DIR/events.db, or --events FILE.
 ///
-/// Idea       on() appends to the batch being filled; a thread of its own writes whole batches with prepared statements, one transaction each.
+/// Idea       on() appends to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
+///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
+///            Such a thread can be starved: where batches pile up, or somebody waits for them, a second, ordinary one does its work.
 /// Invariant  E1 nothing is dropped silently: a full queue blocks the emitter. E2 a log that cannot be written stops with one message and the device goes on.
 ///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file. E5 SQLite never runs inside the monitor.
-/// Cost       A mutex and a copy an event for the emitter; 25 to 45 bytes a row on disk.
+/// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
 /// Threading  on(), add_*() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
 /// Power cut  WAL while live: kill -9 leaves what was committed, at most about a tenth of a second behind.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -36,6 +41,7 @@ struct EventLogConfig {
     std::uint64_t seed = 0;
     SimTime start = sim_start;
     std::uint32_t page_bytes = 4096;
+    bool yields = false; ///< rows are written when the processors have nothing else to do, as long as that suffices
     std::function<void(const std::string&)> complain{}; ///< called once, on the writer's thread, when the log stops
 };
 
@@ -60,7 +66,7 @@ struct LogRun {
     std::uint64_t id_base = 0;
 };
 
-/// Events of a few hundred milliseconds, by table.
+/// Events by table: what one transaction writes.
 struct EventBatch {
     std::vector<HostRequestEvent> host_requests;
     std::vector<FsOpEvent> fs_ops;
@@ -109,26 +115,39 @@ private:
     explicit SqliteEventLog(EventLogConfig config);
     template <class Event>
     void append(std::vector<Event> EventBatch::* list, Event event);
-    void write_batches();
+    enum class Turn : std::uint8_t { when_idle, at_need };
+    void write_batches(Turn turn);
+    [[nodiscard]] bool is_needed_now() const;
+    [[nodiscard]] bool has_work_for(Turn turn) const;
+    void wake_writer();
+    /// What is being filled waits for a writer from now on.
+    void close_batch();
+    void join_writers();
     void stop_with(const std::string& why, std::unique_lock<std::mutex>& lock);
 
-    static constexpr std::size_t most_waiting = 65536; ///< events; then the emitter waits
-    static constexpr std::size_t worth_writing = 4096; ///< events; the writer is woken for these
+    static constexpr std::size_t batch_events = 1024; ///< few: a thread that is starved in the midst of a batch keeps the other one waiting
+    static constexpr std::size_t most_waiting = 64;   ///< batches; then the emitter waits
+    static constexpr std::size_t too_many = 16;       ///< batches; then the ordinary thread writes, for so long:
+    static constexpr std::chrono::seconds at_least{5};
 
     EventLogConfig config_;
     std::unique_ptr<EventLogWriter> writer_;
     mutable std::mutex mutex_;
-    std::condition_variable wake_writer_;
+    std::array<std::condition_variable, 2> wake_; ///< writers, by turn
     std::condition_variable wake_emitter_;
     EventBatch filling_;
-    std::uint64_t given_ = 0;     ///< events appended, ever
+    std::deque<EventBatch> waiting_; ///< in order
+    std::vector<EventBatch> empty_;  ///< used again
+    std::uint64_t given_ = 0;        ///< events appended, ever
     std::uint64_t committed_ = 0;
-    bool flush_wanted_ = false;
+    std::uint64_t wanted_ = 0;       ///< somebody waits until so many are committed
+    bool writing_ = false;           ///< one thread at a time
+    std::chrono::steady_clock::time_point needed_until_{}; ///< the idle moments did not suffice
     bool closing_ = false;
     bool running_ = false;        ///< somebody takes what is appended
     std::optional<LogRun> run_;   ///< once begun, it is continued
     std::string failure_;
-    std::thread thread_;
+    std::vector<std::thread> writers_;
 };
 
 } // namespace flashlab

@@ -1,5 +1,7 @@
 // The event log: golden rows, totals, levels, views, failures.
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include <stdlib.h>
 
@@ -29,8 +31,8 @@ private:
     flashlab::test::TemporaryDirectory directory_;
 };
 
-std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30) {
-    auto log = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = level, .keep_bytes = keep});
+std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30, bool yields = false) {
+    auto log = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = level, .keep_bytes = keep, .yields = yields});
     INFO((log ? "" : log.error()));
     REQUIRE(log.has_value());
     return std::move(*log);
@@ -82,6 +84,39 @@ TEST_CASE("no event is lost, and levels let through what they name", "[tools]") 
     CHECK(file.number("SELECT count(*) FROM sample") == 1);
     if (level == EventLevel::requests)
         CHECK(std::filesystem::file_size(file.path()) / 100'000 <= 45);
+}
+
+TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]") {
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
+    // More at once than may wait, after a moment in which the thread of idle moments could begin: the ordinary one takes over, and waits for what it has begun.
+    constexpr int rounds = 4, events = 80'000;
+    for (int i = 0; i < rounds * events; ++i) {
+        log->on(program(i, Cause::user));
+        if (i % events == 5000)
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        if (i % events == events / 2) {
+            log->flush();
+            CHECK(file.number("SELECT count(*) FROM nand_op") == i + 1);
+        }
+    }
+    log->close();
+    CHECK(log->failure().empty());
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE ts_ns = n - 1") == rounds * events);
+}
+
+TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::requests, std::uint64_t{1} << 30, yields);
+    FsOpEvent event;
+    event.id = log->next_id();
+    log->on(event);
+    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM fs_op") == 0; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    CHECK(file.number("SELECT count(*) FROM fs_op") == 1);
 }
 
 TEST_CASE("ids of a second run follow those of the first", "[tools]") {
