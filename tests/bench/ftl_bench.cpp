@@ -268,7 +268,7 @@ int print_recovery(const std::vector<std::string>& schemes, std::vector<std::uin
     fmt::print("| scheme | GiB | pages read | simulated ms | CPU ms |\n|---|---|---|---|---|\n");
     for (const std::string& scheme : schemes) {
         for (const std::uint32_t gib : sizes) {
-            const bool merges = scheme == "block_map" || scheme == "log_block" || scheme == "fast";
+            const bool merges = scheme == "block_map" || scheme == "log_block" || scheme == "fast" || scheme == "coftl";
             const auto point = measure_recovery(scheme, gib, merges ? 20'000 : 200'000);
             if (point) fmt::print("| {} | {} | {} | {:.1f} | {:.0f} |\n", scheme, gib, point->pages_read, point->simulated_ms, point->cpu_ms);
             else fmt::print("| {} | {} | {} | | |\n", scheme, gib, point.error());
