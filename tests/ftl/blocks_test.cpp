@@ -76,7 +76,7 @@ struct SlowToForget final : PageOwner {
 
 } // namespace
 
-TEST_CASE("a host page behind a collection's copies waits until their victim is forgotten: before, a cut finds it and the copies twice", "[blocks]") {
+TEST_CASE("a host page behind a collection's copies waits until their victim is forgotten", "[blocks]") {
     const SsdConfig config = test::tiny_config();
     const auto geometry = *Geometry::make(config.nand.geometry);
     MemoryPageStore store{geometry, Payload::none};

@@ -294,7 +294,7 @@ TEST_CASE("a page that only the summary knows as trimmed is unmapped after a res
     CHECK(device->ssd().check().empty());
 }
 
-TEST_CASE("a trim that only a summary tells of after a restart is stated by the next flush: losing the summary later brings nothing back", "[ftl][coftl]") {
+TEST_CASE("a trim that only a summary tells of after a restart is stated by the next flush, and losing the summary later brings nothing back", "[ftl][coftl]") {
     struct Spoiler final : Sabotage {
         std::vector<Ppn> pages;
         std::unique_ptr<PageStore> around(PageStore& store) override {
