@@ -56,7 +56,8 @@ std::expected<void, std::string> can_explore(const FsShape& shape) {
 namespace {
 
 /// With the PRAM's cells of the program before, if there was one; leaves its own.
-std::optional<std::string> run_program(const FsStackConfig& config, const FsCrashCase& where, std::unique_ptr<MemoryPramStore>& cells, FsExploreReport& report) {
+std::optional<std::string> run_program(const FsStackConfig& config, const FsCrashCase& where, std::unique_ptr<MemoryPramStore>& cells,
+                                       FsExploreReport& report) {
     CrashRig rig{config, where.seed, std::move(cells)};
     Random random{where.seed ^ 0xc0ffee};
     std::optional<std::string> wrong;
