@@ -9,6 +9,12 @@
 
 namespace flashlab {
 
+namespace {
+
+constexpr std::size_t most_scratch_bytes = 1u << 20;
+
+} // namespace
+
 FsResult<SimTime> FileSystemImpl::read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now) {
     if (device_byte % sector_bytes == 0 && to.size() % sector_bytes == 0) {
         const auto done = device_.read(Sector{device_byte / sector_bytes}, static_cast<std::uint32_t>(to.size() / sector_bytes), to, now);
@@ -18,8 +24,9 @@ FsResult<SimTime> FileSystemImpl::read_device(std::uint64_t device_byte, std::sp
     SimTime end = now;
     while (!to.empty()) {
         const std::uint64_t skip = device_byte % sector_bytes;
-        const std::size_t part = std::min<std::size_t>(to.size(), scratch_.size() - skip);
+        const std::size_t part = std::min<std::size_t>(to.size(), most_scratch_bytes - skip);
         const std::size_t sectors = (skip + part + sector_bytes - 1) / sector_bytes;
+        if (scratch_.size() < sectors * sector_bytes) scratch_.resize(sectors * sector_bytes);
         const auto done = device_.read(Sector{device_byte / sector_bytes}, static_cast<std::uint32_t>(sectors),
                                        std::span{scratch_}.first(sectors * sector_bytes), now);
         if (!done) return std::unexpected(errno_of(done.error()));

@@ -15,8 +15,7 @@ constexpr std::size_t staging_bytes = 1u << 20;
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age},
-      staging_(std::max(staging_bytes / cache.page_bytes(), std::size_t{1}) * cache.page_bytes()) {}
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;
@@ -61,12 +60,13 @@ std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_
     std::size_t in_a_row = 1;
     while (in_a_row < count && batch_[first + in_a_row]->data == begin + in_a_row * page_bytes) ++in_a_row;
     if (in_a_row == count) return {begin, count * page_bytes};
+    if (staging_.size() < count * page_bytes) staging_.resize(count * page_bytes);
     for (std::size_t i = 0; i < count; ++i) std::memcpy(staging_.data() + i * page_bytes, batch_[first + i]->data, page_bytes);
     return std::span{staging_}.first(count * page_bytes);
 }
 
 FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
-    const std::size_t per_write = staging_.size() / cache_.page_bytes();
+    const std::size_t per_write = std::max(staging_bytes / cache_.page_bytes(), std::size_t{1});
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
         const std::size_t pages = std::min(per_write, count - at);

@@ -12,8 +12,8 @@ constexpr SimTime::duration one_ms{1'000'000};
 
 } // namespace
 
-CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed)
-    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_)}, model_{stack_->page_bytes(), !config.journal} {
+CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells)
+    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_, std::move(cells))}, model_{stack_->page_bytes(), !config.journal} {
     if (!trouble_.empty())
         return;
     now_ = stack_->ready_at();

@@ -20,7 +20,8 @@ namespace flashlab {
 
 class CrashRig {
 public:
-    CrashRig(const FsStackConfig& config, std::uint64_t seed);
+    /// `cells`: see FsStack.
+    CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells = nullptr);
 
     /// `steps` operations at most. What goes wrong while running is a verdict, too.
     [[nodiscard]] std::optional<std::string> run(std::uint64_t steps);
@@ -34,6 +35,11 @@ public:
     [[nodiscard]] std::optional<std::string> remount();
 
     [[nodiscard]] FsStack& stack() { return *stack_; }
+    /// The rig's last act: gives the cells away.
+    void end(std::unique_ptr<MemoryPramStore>& cells) {
+        pending_.clear();
+        cells = stack_->take_cells();
+    }
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
     [[nodiscard]] SimTime opened_at() const { return opened_; }
     [[nodiscard]] std::uint64_t recoveries_cut() const { return recoveries_cut_; }

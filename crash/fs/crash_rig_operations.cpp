@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "crash/fs/crash_rig.h"
 
@@ -231,8 +232,10 @@ void CrashRig::write() {
     std::string piece(static_cast<std::size_t>(op.bytes), '\0');
     // Every write has bytes of its own: what is foreign or old can be told.
     Random fill{(model_.operations() << 20) ^ op.ino.value() ^ random_.next()};
-    for (char& byte : piece)
-        byte = static_cast<char>(1 + fill.below(255));
+    for (std::size_t at = 0; at < piece.size(); at += sizeof(std::uint64_t)) {
+        const std::uint64_t bytes = fill.next() | 0x0101010101010101u; // none is 0: holes are told apart
+        std::memcpy(piece.data() + at, &bytes, std::min(sizeof bytes, piece.size() - at));
+    }
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().write(at, op.ino, op.offset, std::as_bytes(std::span{piece})); });
     if (!done)
         return;

@@ -53,10 +53,12 @@ std::expected<void, std::string> can_explore(const FsShape& shape) {
     return {};
 }
 
-std::optional<std::string> replay_file_system(const FsCrashCase& where, FsExploreReport& report) {
-    const auto config = tiny_stack(where.shape);
-    if (!config) return config.error();
-    CrashRig rig{*config, where.seed};
+namespace {
+
+/// With the PRAM's cells of the program before, if there was one; leaves its own.
+std::optional<std::string> run_program(const FsStackConfig& config, const FsCrashCase& where, std::unique_ptr<MemoryPramStore>& cells,
+                                       FsExploreReport& report) {
+    CrashRig rig{config, where.seed, std::move(cells)};
     Random random{where.seed ^ 0xc0ffee};
     std::optional<std::string> wrong;
     for (std::uint32_t lap = 0; lap < where.laps && !wrong; ++lap) {
@@ -70,16 +72,32 @@ std::optional<std::string> replay_file_system(const FsCrashCase& where, FsExplor
     report.operations += rig.operations();
     report.second_cuts += rig.recoveries_cut();
     for (std::size_t i = 0; i < report.outcomes.counts.size(); ++i) report.outcomes.counts[i] += rig.stack().outcomes().counts[i];
+    rig.end(cells);
     return wrong;
+}
+
+} // namespace
+
+std::optional<std::string> replay_file_system(const FsCrashCase& where, FsExploreReport& report) {
+    const auto config = tiny_stack(where.shape);
+    if (!config) return config.error();
+    std::unique_ptr<MemoryPramStore> cells;
+    return run_program(*config, where, cells, report);
 }
 
 void explore_file_system(const FsCrashCase& where, const FsExploreLimits& limits, FsExploreReport& report) {
     const std::uint64_t until = report.states + limits.states;
+    const auto config = tiny_stack(where.shape);
+    if (!config) {
+        report.violations.push_back({where, config.error()});
+        return;
+    }
+    std::unique_ptr<MemoryPramStore> cells;
     FsCrashCase program = where;
     for (; report.states < until && report.violations.size() < limits.violations; ++program.seed) {
         if (limits.go_on && !limits.go_on(report)) return;
         const std::uint64_t before = report.states;
-        auto wrong = replay_file_system(program, report);
+        auto wrong = run_program(*config, program, cells, report);
         if (!wrong) continue;
         FsCrashCase failed = program;
         failed.laps = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, report.states - before));

@@ -1,6 +1,7 @@
 #include "crash/fs/fs_stack.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,8 +57,23 @@ std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape) {
     return c;
 }
 
-FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
-    : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, pages_{geometry_, Payload::keep}, cells_{config.ssd.pram.bytes} {
+namespace {
+
+/// All zero again. Where no word was written, or all were undone, it still is.
+std::unique_ptr<MemoryPramStore> wiped(std::unique_ptr<MemoryPramStore> store) {
+    for (std::uint64_t region = 0; std::uint64_t& written : store->wear()) {
+        const std::uint64_t at = region++ * pram_wear_region_bytes;
+        if (std::exchange(written, 0) == 0) continue;
+        std::ranges::fill(store->cells().subspan(at, std::min(pram_wear_region_bytes, store->cells().size() - at)), std::byte{0});
+    }
+    return store;
+}
+
+} // namespace
+
+FsStack::FsStack(const FsStackConfig& config, std::string& trouble, std::unique_ptr<MemoryPramStore> cells)
+    : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, pages_{geometry_, Payload::keep},
+      cells_{cells != nullptr && cells->cells().size() == config.ssd.pram.bytes ? wiped(std::move(cells)) : std::make_unique<MemoryPramStore>(config.ssd.pram.bytes)} {
     const auto opened = open_drive(sim_start);
     if (!opened) {
         trouble = opened.error();
@@ -80,7 +96,7 @@ std::expected<void, std::string> FsStack::open_drive(SimTime now) {
     array_ = std::make_unique<NandArray>(geometry_, config_.ssd.nand, pages_, events_, UndoPolicy::keep);
     if (!array_->open())
         return std::unexpected(std::string{"the array does not open"});
-    pram_ = std::make_unique<Pram>(config_.ssd.pram, cells_, events_, PramUndo::keep);
+    pram_ = std::make_unique<Pram>(config_.ssd.pram, *cells_, events_, PramUndo::keep);
     auto made = make_ftl(config_.ssd, *array_, pram_.get(), {.at = PramAddress{0}, .bytes = config_.ftl_pram_bytes}, events_);
     if (!made)
         return std::unexpected(made.error());

@@ -59,8 +59,8 @@ private:
 
 class FsStack {
 public:
-    /// Makes the file system; `trouble` says why not.
-    FsStack(const FsStackConfig& config, std::string& trouble);
+    /// Makes the file system; `trouble` says why not. `cells`: of a stack of the same size that is no more; wiped, they are as good as new ones and cheaper.
+    FsStack(const FsStackConfig& config, std::string& trouble, std::unique_ptr<MemoryPramStore> cells = nullptr);
     ~FsStack();
 
     /// Recovers drive and file system. The error says which of the two refused.
@@ -81,6 +81,11 @@ public:
     void cut(SimTime at, std::uint64_t seed);
     /// The process dies: what was issued is complete.
     void kill() { drop(); }
+    /// The end of the stack: what another one can be made with.
+    [[nodiscard]] std::unique_ptr<MemoryPramStore> take_cells() {
+        drop();
+        return std::move(cells_);
+    }
     [[nodiscard]] std::expected<SimTime, std::string> shut_down(SimTime now);
     /// Of all cuts so far.
     [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
@@ -95,7 +100,7 @@ private:
     FsStackConfig config_;
     Geometry geometry_;
     MemoryPageStore pages_;
-    MemoryPramStore cells_;
+    std::unique_ptr<MemoryPramStore> cells_;
     InstantRecorder events_;
     OutcomeCounts outcomes_;
     std::uint32_t page_bytes_ = 0;

@@ -25,30 +25,30 @@ void MergeFtl::check_pages(std::vector<CheckProblem>& out) {
     std::uint64_t mapped = 0;
     for (std::uint32_t l = 0; l < logical_pages(); ++l) {
         const Lpn lpn{l};
-        const std::string where = fmt::format("logical page {}", l);
+        const auto where = [&] { return fmt::format("logical page {}", l); };
         if (!map_.is_mapped(lpn)) {
-            if (map_.is_logged(lpn) || logs_.find(lpn)) report(out, "G1", where, "logged, but not mapped");
+            if (map_.is_logged(lpn) || logs_.find(lpn)) report(out, "G1", where(), "logged, but not mapped");
             continue;
         }
         ++mapped;
         if (map_.is_logged(lpn) != logs_.find(lpn).has_value()) {
-            report(out, "L1", where, "its bit and the log blocks disagree");
+            report(out, "L1", where(), "its bit and the log blocks disagree");
             continue;
         }
         if (!map_.is_logged(lpn) && !map_.data_block(map_.block_of(lpn))) {
-            report(out, "G1", where, "mapped without a data block");
+            report(out, "G1", where(), "mapped without a data block");
             continue;
         }
         const auto record = array_.inspect(*locate(lpn));
         if (!record) {
-            report(out, "G1", where, "the image cannot be read");
+            report(out, "G1", where(), "the image cannot be read");
             continue;
         }
-        if (record->state != CellState::programmed) report(out, "G1", where, fmt::format("cell state {}", static_cast<int>(record->state)));
+        if (record->state != CellState::programmed) report(out, "G1", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
         const auto oob = PageOob::decode(record->oob);
-        if (!oob) report(out, "G1", where, "its OOB does not parse");
-        else if (oob->lpn != lpn) report(out, "G1", where, fmt::format("its OOB names logical page {}", oob->lpn.value()));
-        else if (oob->sequence.value() >= next_sequence_) report(out, "G1", where, "its sequence lies in the future");
+        if (!oob) report(out, "G1", where(), "its OOB does not parse");
+        else if (oob->lpn != lpn) report(out, "G1", where(), fmt::format("its OOB names logical page {}", oob->lpn.value()));
+        else if (oob->sequence.value() >= next_sequence_) report(out, "G1", where(), "its sequence lies in the future");
     }
     if (mapped != map_.mapped_pages()) report(out, "G1", "map", fmt::format("{} mapped pages, counted {}", map_.mapped_pages(), mapped));
 }
@@ -59,7 +59,7 @@ void MergeFtl::check_logs(std::vector<CheckProblem>& out) {
         const LogBlock& log = logs_.at(slot);
         if (!log.is_open) continue;
         ++open;
-        const std::string where = fmt::format("log block {}", log.block.value());
+        const auto where = [&] { return fmt::format("log block {}", log.block.value()); };
         std::uint32_t live = 0;
         bool in_place = log.home.has_value();
         for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
@@ -67,14 +67,14 @@ void MergeFtl::check_logs(std::vector<CheckProblem>& out) {
             if (!lpn) continue;
             ++live;
             const auto found = logs_.find(*lpn);
-            if (!found || found->slot != slot || found->page != page) report(out, "L1", where, fmt::format("page {} is not what is found", page));
-            if (page >= log.next) report(out, "L1", where, fmt::format("page {} is live and was not written", page));
-            if (log.home && map_.block_of(*lpn) != *log.home) report(out, "L1", where, fmt::format("page {} is of another logical block", page));
+            if (!found || found->slot != slot || found->page != page) report(out, "L1", where(), fmt::format("page {} is not what is found", page));
+            if (page >= log.next) report(out, "L1", where(), fmt::format("page {} is live and was not written", page));
+            if (log.home && map_.block_of(*lpn) != *log.home) report(out, "L1", where(), fmt::format("page {} is of another logical block", page));
             if (map_.offset_of(*lpn) != page) in_place = false;
         }
-        if (live != log.live) report(out, "L1", where, fmt::format("{} live pages, counted {}", log.live, live));
-        if (log.in_place && !in_place) report(out, "L2", where, "called in place, and is not");
-        if (!log.sealed && array_.write_pointer(log.block) > log.next) report(out, "L3", where, "written beyond its next page");
+        if (live != log.live) report(out, "L1", where(), fmt::format("{} live pages, counted {}", log.live, live));
+        if (log.in_place && !in_place) report(out, "L2", where(), "called in place, and is not");
+        if (!log.sealed && array_.write_pointer(log.block) > log.next) report(out, "L3", where(), "written beyond its next page");
     }
     if (open != logs_.count()) report(out, "L1", "log blocks", fmt::format("{} open, counted {}", logs_.count(), open));
 }
@@ -102,10 +102,10 @@ void MergeFtl::check_blocks(std::vector<CheckProblem>& out) {
     for (const BlockId block : pool_.garbage_blocks()) put(block, Role::free);
     std::uint32_t good = 0;
     for (std::uint32_t b = 0; b < pool_.planes() * g.blocks_per_plane(); ++b) {
-        const std::string where = fmt::format("block {}", b);
-        if (role[b] == Role::unused && !array_.is_bad(BlockId{b})) report(out, "G2", where, "leaked: in no set");
+        const auto where = [&] { return fmt::format("block {}", b); };
+        if (role[b] == Role::unused && !array_.is_bad(BlockId{b})) report(out, "G2", where(), "leaked: in no set");
         if (role[b] == Role::unused) role[b] = Role::lost;
-        if (role[b] != role_[b]) report(out, "G2", where, fmt::format("is {}, and called {}", static_cast<int>(role[b]), static_cast<int>(role_[b])));
+        if (role[b] != role_[b]) report(out, "G2", where(), fmt::format("is {}, and called {}", static_cast<int>(role[b]), static_cast<int>(role_[b])));
         good += role[b] == Role::lost || role[b] == Role::journal ? 0 : 1;
     }
     if (good != pool_.good_blocks()) report(out, "G4", "pool", fmt::format("{} good blocks, counted {}", pool_.good_blocks(), good));

@@ -27,31 +27,32 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
     std::vector<bool> named(units_.units());
     for (std::uint32_t l = 0; l < layout_.logical_pages; ++l) {
         const Lpn lpn{l};
-        const std::string where = fmt::format("logical page {}", l);
+        const auto where = [l] { return fmt::format("logical page {}", l); }; // only for what is wrong
         const auto committed = tables_.committed(lpn);
-        const auto unit = current(lpn);
+        const auto open = overlay_.current(lpn);
+        const auto unit = open ? open : committed; // current(lpn)
         if (tables_.is_damaged(lpn)) {
-            report(out, "H1", where, fmt::format("the mapping table names a unit beyond the {} of this device", units_.units()));
+            report(out, "H1", where(), fmt::format("the mapping table names a unit beyond the {} of this device", units_.units()));
             continue;
         }
         if (committed) {
             ++committed_pages;
-            if (named[committed->value()]) report(out, "H1", where, fmt::format("unit {} is named twice", committed->value()));
+            if (named[committed->value()]) report(out, "H1", where(), fmt::format("unit {} is named twice", committed->value()));
             named[committed->value()] = true;
-            if (!tables_.bits().test(*committed)) report(out, "H1", where, fmt::format("the bit of unit {} is clear", committed->value()));
+            if (!tables_.bits().test(*committed)) report(out, "H1", where(), fmt::format("the bit of unit {} is clear", committed->value()));
             const HftlBlockState state = tables_.state(units_.block_of(*committed));
             if (state != HftlBlockState::data && state != HftlBlockState::open)
-                report(out, "H1", where, fmt::format("unit {} lies in a block of state {}", committed->value(), static_cast<int>(state)));
+                report(out, "H1", where(), fmt::format("unit {} lies in a block of state {}", committed->value(), static_cast<int>(state)));
             if (unit != committed) {
                 ++stale;
-                if (overlay_.stale_lpn(*committed) != lpn) report(out, "H5", where, "its committed unit is superseded and not known to be stale");
+                if (overlay_.stale_lpn(*committed) != lpn) report(out, "H5", where(), "its committed unit is superseded and not known to be stale");
             }
         }
         if (!unit) continue;
         ++mapped;
-        if (!blocks_.valid().test(*unit)) report(out, "H2", where, fmt::format("its current unit {} is not valid", unit->value()));
-        if (overlay_.current(lpn) && tables_.state(units_.block_of(*unit)) != HftlBlockState::open)
-            report(out, "H2", where, "the overlay names a unit outside the open blocks");
+        if (!blocks_.valid().test(*unit)) report(out, "H2", where(), fmt::format("its current unit {} is not valid", unit->value()));
+        if (open && tables_.state(units_.block_of(*unit)) != HftlBlockState::open)
+            report(out, "H2", where(), "the overlay names a unit outside the open blocks");
         check_pages(lpn, *unit, out);
     }
     if (mapped != blocks_.valid().total()) report(out, "H2", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), mapped));
@@ -63,21 +64,21 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
 void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
     for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
         const Ppn page = units_.page_of(unit, p);
-        const std::string where = fmt::format("page {} of logical page {}", page.value(), lpn.value());
+        const auto where = [=] { return fmt::format("page {} of logical page {}", page.value(), lpn.value()); };
         const auto record = array_.inspect(page);
         if (!record) {
-            report(out, "H3", where, "the image cannot be read");
+            report(out, "H3", where(), "the image cannot be read");
             continue;
         }
-        if (record->state != CellState::programmed) report(out, "H3", where, fmt::format("cell state {}", static_cast<int>(record->state)));
+        if (record->state != CellState::programmed) report(out, "H3", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
         const auto oob = PageOob::decode(record->oob);
         if (!oob) {
-            report(out, "H3", where, "its OOB does not parse");
+            report(out, "H3", where(), "its OOB does not parse");
             continue;
         }
-        if (oob->lpn != lpn) report(out, "H3", where, fmt::format("its OOB names logical page {}", oob->lpn.value()));
+        if (oob->lpn != lpn) report(out, "H3", where(), fmt::format("its OOB names logical page {}", oob->lpn.value()));
         if (oob->sequence.value() >= std::max(sequence_ceiling_, tables_.sequence_ceiling()))
-            report(out, "H3", where, fmt::format("sequence {} is not below the ceiling {}", oob->sequence.value(), tables_.sequence_ceiling()));
+            report(out, "H3", where(), fmt::format("sequence {} is not below the ceiling {}", oob->sequence.value(), tables_.sequence_ceiling()));
     }
 }
 

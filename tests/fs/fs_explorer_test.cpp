@@ -39,6 +39,19 @@ TEST_CASE("the id of a file system's case reads back and runs the same again", "
     CHECK(first.recovery.longest() == second.recovery.longest());
 }
 
+TEST_CASE("programs in a row find what each of them finds alone", "[fs][crash][explore]") {
+    FsCrashCase program{.shape = {.scheme = "hftl", .journal = false, .cell = "slc"}, .seed = 5, .laps = 3, .steps = 40};
+    FsExploreReport in_a_row, alone;
+    explore_file_system(program, {.states = 15, .go_on = {}}, in_a_row);
+    for (int i = 0; i < 5; ++i, ++program.seed) CHECK_FALSE(replay_file_system(program, alone));
+    CHECK(in_a_row.violations.empty());
+    CHECK(in_a_row.states == alone.states);
+    CHECK(in_a_row.operations == alone.operations);
+    CHECK(in_a_row.outcomes.counts == alone.outcomes.counts);
+    CHECK(in_a_row.recovery.longest() == alone.recovery.longest());
+    CHECK(in_a_row.recovery.percentile(0.5) == alone.recovery.percentile(0.5));
+}
+
 TEST_CASE("what is no id of a file system's case is refused", "[fs][crash][explore]") {
     for (const char* id : {"", "fs:", "fs:hftl:pram-slc:1:1x1", "fs:hftl:pram-slc:1:1x0:1", "fs:hftl:disk-slc:1:1x1:1", "fs:hftl:pram-slc:1:1x1:3",
                            "fs:hftl:pram-slc:x:1x1:1", "hftl:chip-slc:w0:1-0"}) {
