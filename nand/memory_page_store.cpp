@@ -92,6 +92,7 @@ MemoryPageStore::~MemoryPageStore() = default;
 MemoryPageStore::Cells& MemoryPageStore::to_change(BlockId block) {
     Cells& cells = cells_[block.value()];
     cells.changed = ++changes_;
+    cells.fingerprint.reset();
     return cells;
 }
 
@@ -111,21 +112,30 @@ void MemoryPageStore::copy_from(const MemoryPageStore& other) {
 
 std::uint64_t MemoryPageStore::fingerprint() const {
     ensure(payload_ == Payload::keep, "fingerprint: with payload");
-    const std::size_t page_bytes = geometry_.page_bytes();
     std::uint32_t records = 0;
     std::uint32_t data = 0;
     for (std::size_t b = 0; b < cells_.size(); ++b) {
         const Cells& cells = cells_[b];
-        const std::uint32_t own[] = {blocks_[b].erase_count, blocks_[b].grown_bad ? 1u : 0u};
-        records = crc32c(std::as_bytes(std::span{own}), records);
-        for (std::uint32_t page = 0; page < geometry_.pages_per_block(); ++page) {
-            const PageRecord record = record_at(BlockId{static_cast<std::uint32_t>(b)}, page);
-            const std::uint32_t state[] = {static_cast<std::uint32_t>(std::to_underlying(record.state)), record.data_crc};
-            records = crc32c(std::as_bytes(std::span{state}), records);
-            if (record.state == CellState::erased) continue;
-            records = crc32c(record.oob, records);
-            if (cells.data != nullptr) data = crc32c({cells.data.get() + page * page_bytes, page_bytes}, data);
-        }
+        if (!cells.fingerprint) cells.fingerprint = fingerprint_of(cells);
+        const std::uint32_t of_records[] = {blocks_[b].erase_count, blocks_[b].grown_bad ? 1u : 0u, static_cast<std::uint32_t>(*cells.fingerprint >> 32)};
+        const auto of_data = static_cast<std::uint32_t>(*cells.fingerprint);
+        records = crc32c(std::as_bytes(std::span{of_records}), records);
+        data = crc32c(std::as_bytes(std::span{&of_data, 1}), data);
+    }
+    return (std::uint64_t{records} << 32) | data;
+}
+
+std::uint64_t MemoryPageStore::fingerprint_of(const Cells& cells) const {
+    const std::size_t page_bytes = geometry_.page_bytes();
+    std::uint32_t records = 0;
+    std::uint32_t data = 0;
+    for (std::uint32_t page = 0; page < geometry_.pages_per_block(); ++page) {
+        const PageRecord record = cells.records.empty() ? PageRecord{} : cells.records[page];
+        const std::uint32_t state[] = {static_cast<std::uint32_t>(std::to_underlying(record.state)), record.data_crc};
+        records = crc32c(std::as_bytes(std::span{state}), records);
+        if (record.state == CellState::erased) continue;
+        records = crc32c(record.oob, records);
+        if (cells.data != nullptr) data = crc32c({cells.data.get() + page * page_bytes, page_bytes}, data);
     }
     return (std::uint64_t{records} << 32) | data;
 }
@@ -140,6 +150,8 @@ void MemoryPageStore::copy_cells(Cells& to, const Cells& from) const {
         std::memset(to.data.get(), 0, bytes);
     }
     to.records = from.records;
+    to.parsed = from.parsed;
+    to.fingerprint = from.fingerprint;
 }
 
 std::expected<void, HostIoError> MemoryPageStore::read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) {
@@ -185,26 +197,35 @@ std::expected<PageRecord, HostIoError> MemoryPageStore::read_record(Ppn page) {
 }
 
 std::expected<void, HostIoError> MemoryPageStore::write_record(Ppn page, const PageRecord& record) {
-    const BlockId block = geometry_.block_of(page);
-    const std::uint32_t at = geometry_.page_in_block(page);
-    if (payload_ == Payload::none) {
-        const auto oob = PageOob::decode(record.oob);
-        compact_[block.value()].set(at, geometry_.pages_per_block(), record.state, oob ? &*oob : nullptr);
-        return {};
-    }
-    Cells& cells = to_change(block);
-    if (cells.records.empty()) cells.records.resize(geometry_.pages_per_block());
-    cells.records[at] = record;
+    const auto oob = PageOob::decode(record.oob);
+    if (payload_ == Payload::keep) keep(page, record, {record.state, oob});
+    else compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), record.state, oob ? &*oob : nullptr);
     return {};
 }
 
+void MemoryPageStore::keep(Ppn page, const PageRecord& record, const StoredOob& parsed) {
+    Cells& cells = to_change(geometry_.block_of(page));
+    if (cells.records.empty()) {
+        cells.records.resize(geometry_.pages_per_block());
+        cells.parsed.resize(geometry_.pages_per_block());
+    }
+    cells.records[geometry_.page_in_block(page)] = record;
+    cells.parsed[geometry_.page_in_block(page)] = parsed;
+}
+
 std::expected<StoredOob, HostIoError> MemoryPageStore::read_oob(Ppn page) {
-    if (payload_ == Payload::keep) return PageStore::read_oob(page);
-    return compact_[geometry_.block_of(page).value()].get(geometry_.page_in_block(page));
+    const std::uint32_t block = geometry_.block_of(page).value(), at = geometry_.page_in_block(page);
+    if (payload_ == Payload::none) return compact_[block].get(at);
+    return cells_[block].parsed.empty() ? StoredOob{} : cells_[block].parsed[at];
 }
 
 std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) {
-    if (payload_ == Payload::keep) return PageStore::write_programmed(page, oob, data_crc);
+    if (payload_ == Payload::keep) {
+        PageRecord record{.state = CellState::programmed, .data_crc = data_crc};
+        oob.encode(record.oob);
+        keep(page, record, {CellState::programmed, oob});
+        return {};
+    }
     compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), CellState::programmed, &oob);
     return {};
 }
@@ -235,7 +256,9 @@ std::expected<void, HostIoError> MemoryPageStore::erase_records(BlockId block) {
         compact_[block.value()].filled = 0;
         compact_[block.value()].common_word.reset();
     } else {
-        std::ranges::fill(to_change(block).records, PageRecord{});
+        Cells& cells = to_change(block);
+        std::ranges::fill(cells.records, PageRecord{});
+        std::ranges::fill(cells.parsed, StoredOob{});
     }
     return {};
 }

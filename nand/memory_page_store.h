@@ -26,7 +26,7 @@ public:
     /// differ; when the last copy came from the same store, those changed since.
     void copy_from(const MemoryPageStore& other);
 
-    /// Equal for equal contents and, in all likelihood, for no others. Payload of erased pages does not count.
+    /// Equal for equal contents and, in all likelihood, for no others. Payload of erased pages does not count. Cost: the blocks changed since the last call.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
     [[nodiscard]] bool keeps_payload() const override { return payload_ == Payload::keep; }
@@ -49,7 +49,9 @@ private:
     struct Cells {
         std::unique_ptr<std::byte[]> data;
         std::vector<PageRecord> records;
+        std::vector<StoredOob> parsed; ///< the same records, so that a recovery that reads them a thousand times decodes none
         std::uint64_t changed = 0; ///< value of changes_ at the last change
+        mutable std::optional<std::uint64_t> fingerprint; ///< until the next change
     };
     /// One block without payload: for each page LPN (4 bytes), write sequence (5), and a tag of cell state and kind (kind 0: the OOB does not parse).
     struct CompactRecords {
@@ -72,7 +74,9 @@ private:
     };
 
     [[nodiscard]] PageRecord record_at(BlockId block, std::uint32_t page) const;
+    [[nodiscard]] std::uint64_t fingerprint_of(const Cells& cells) const;
     [[nodiscard]] Cells& to_change(BlockId block);
+    void keep(Ppn page, const PageRecord& record, const StoredOob& parsed);
     void copy_cells(Cells& to, const Cells& from) const;
 
     Geometry geometry_;

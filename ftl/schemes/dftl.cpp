@@ -188,8 +188,9 @@ std::vector<CheckProblem> Dftl::check() {
     };
     std::uint64_t dirty = 0;
     for (std::uint32_t l = 0; l < logical_pages_; ++l) {
-        check(l, PageKind::data, entry_of(Lpn{l}));
-        if (entry_of(Lpn{l}) != on_flash_[l]) ++dirty;
+        const std::uint32_t entry = entry_of(Lpn{l});
+        check(l, PageKind::data, entry);
+        if (entry != on_flash_[l]) ++dirty;
     }
     for (std::uint32_t p = 0; p < gtd_.size(); ++p) check(p, PageKind::translation, gtd_[p]);
     if (dirty > cache_.dirty()) out.push_back({"F2", "mapping cache", fmt::format("{} entries differ from flash, {} are dirty", dirty, cache_.dirty())});
