@@ -9,83 +9,15 @@
 
 namespace flashlab {
 
-/// What lies between the pages known so far and this one has not been programmed since the erase.
-void MemoryPageStore::CompactRecords::reach(std::uint32_t page, std::uint32_t pages_per_block) {
-    if (pages == nullptr) pages = std::make_unique_for_overwrite<std::byte[]>(std::size_t{pages_per_block} * bytes_a_page);
-    for (; filled <= page; ++filled) pages[std::size_t{filled} * bytes_a_page + tag_at] = std::byte{0};
-}
-
-void MemoryPageStore::CompactRecords::copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count, std::uint32_t pages_per_block) {
-    ensure(first + count <= from.filled && to + count <= pages_per_block, "pages that are programmed, to pages of the block");
-    if (to >= filled) {
-        if (to != 0) reach(to - 1, pages_per_block);
-        else if (pages == nullptr) pages = std::make_unique_for_overwrite<std::byte[]>(std::size_t{pages_per_block} * bytes_a_page);
-        filled = to + count;
-    }
-    reach(to + count - 1, pages_per_block);
-    std::memcpy(pages.get() + to * bytes_a_page, from.pages.get() + first * bytes_a_page, count * bytes_a_page);
-    if (from.scheme_words == nullptr) {
-        if (from.common_word) set_words(to, count, *from.common_word, pages_per_block);
-        return;
-    }
-    if (scheme_words == nullptr) tell_words_apart(pages_per_block);
-    std::copy_n(from.scheme_words.get() + first, count, scheme_words.get() + to);
-}
-
-void MemoryPageStore::CompactRecords::set_words(std::uint32_t first, std::uint32_t count, std::uint32_t word, std::uint32_t pages_per_block) {
-    if (scheme_words == nullptr) {
-        if (!common_word) common_word = word;
-        if (*common_word == word) return;
-        tell_words_apart(pages_per_block);
-    }
-    std::fill_n(scheme_words.get() + first, count, word);
-}
-
-void MemoryPageStore::CompactRecords::tell_words_apart(std::uint32_t pages_per_block) {
-    scheme_words = std::make_unique_for_overwrite<std::uint32_t[]>(pages_per_block);
-    std::fill_n(scheme_words.get(), pages_per_block, common_word.value_or(0));
-}
-
-void MemoryPageStore::CompactRecords::set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob) {
-    reach(page, pages_per_block);
-    std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
-    const auto kind = static_cast<std::uint8_t>(oob == nullptr ? 0 : std::to_underlying(oob->kind));
-    at[tag_at] = static_cast<std::byte>(std::to_underlying(state) | (kind << state_bits));
-    if (oob == nullptr) return;
-    const std::uint64_t sequence = oob->sequence.value();
-    ensure(sequence >> 40 == 0, "MemoryPageStore: write sequences stay below 2^40 in runs without payload");
-    const std::uint32_t lpn = oob->lpn.value();
-    std::memcpy(at, &lpn, sizeof lpn);
-    std::memcpy(at + 4, &sequence, 5); // little-endian host (little_endian.h)
-    set_words(page, 1, oob->scheme_word, pages_per_block);
-}
-
-/// With an OOB that parses.
-bool MemoryPageStore::CompactRecords::is_programmed(std::uint32_t page) const {
-    if (page >= filled) return false;
-    const auto tag = std::to_integer<std::uint8_t>(pages[std::size_t{page} * bytes_a_page + tag_at]);
-    return (tag & ((1 << state_bits) - 1)) == std::to_underlying(CellState::programmed) && tag >> state_bits != 0;
-}
-
-StoredOob MemoryPageStore::CompactRecords::get(std::uint32_t page) const {
-    if (page >= filled) return {CellState::erased, std::unexpected(OobError::bad_checksum)};
-    const std::byte* const at = pages.get() + std::size_t{page} * bytes_a_page;
-    const auto tag = std::to_integer<std::uint8_t>(at[tag_at]);
-    const auto state = static_cast<CellState>(tag & ((1 << state_bits) - 1));
-    if (tag >> state_bits == 0) return {state, std::unexpected(OobError::bad_checksum)};
-    std::uint32_t lpn = 0;
-    std::uint64_t sequence = 0;
-    std::memcpy(&lpn, at, sizeof lpn);
-    std::memcpy(&sequence, at + 4, 5);
-    return {state, PageOob{Lpn{lpn}, WriteSequence{sequence}, static_cast<PageKind>(tag >> state_bits), scheme_words == nullptr ? common_word.value_or(0) : scheme_words[page]}};
-}
-
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
     : geometry_{geometry},
       payload_{payload},
       cells_(payload == Payload::keep ? geometry.blocks() : 0),
-      compact_(payload == Payload::none ? geometry.blocks() : 0),
-      blocks_(geometry.blocks()) {}
+      blocks_(geometry.blocks()) {
+    if (payload == Payload::keep) return;
+    compact_.reserve(geometry.blocks());
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) compact_.emplace_back(geometry.pages_per_block());
+}
 
 MemoryPageStore::~MemoryPageStore() = default;
 
@@ -199,7 +131,7 @@ std::expected<PageRecord, HostIoError> MemoryPageStore::read_record(Ppn page) {
 std::expected<void, HostIoError> MemoryPageStore::write_record(Ppn page, const PageRecord& record) {
     const auto oob = PageOob::decode(record.oob);
     if (payload_ == Payload::keep) keep(page, record, {record.state, oob});
-    else compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), record.state, oob ? &*oob : nullptr);
+    else compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), record.state, oob ? &*oob : nullptr);
     return {};
 }
 
@@ -226,7 +158,7 @@ std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, con
         keep(page, record, {CellState::programmed, oob});
         return {};
     }
-    compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), geometry_.pages_per_block(), CellState::programmed, &oob);
+    compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), CellState::programmed, &oob);
     return {};
 }
 
@@ -242,7 +174,7 @@ std::uint32_t MemoryPageStore::programmed_run(Ppn from, std::uint32_t pages) {
 std::expected<void, HostIoError> MemoryPageStore::copy_programmed(Ppn from, Ppn to, std::uint32_t pages) {
     const BlockId source = geometry_.block_of(from), target = geometry_.block_of(to);
     if (payload_ == Payload::keep || source == target) return PageStore::copy_programmed(from, to, pages);
-    compact_[target.value()].copy(compact_[source.value()], geometry_.page_in_block(from), geometry_.page_in_block(to), pages, geometry_.pages_per_block());
+    compact_[target.value()].copy(compact_[source.value()], geometry_.page_in_block(from), geometry_.page_in_block(to), pages);
     return {};
 }
 
@@ -253,8 +185,7 @@ std::expected<void, HostIoError> MemoryPageStore::read_block_records(BlockId blo
 
 std::expected<void, HostIoError> MemoryPageStore::erase_records(BlockId block) {
     if (payload_ == Payload::none) {
-        compact_[block.value()].filled = 0;
-        compact_[block.value()].common_word.reset();
+        compact_[block.value()].erase();
     } else {
         Cells& cells = to_change(block);
         std::ranges::fill(cells.records, PageRecord{});

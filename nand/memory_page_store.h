@@ -2,7 +2,7 @@
 ///
 /// Idea       A block's arrays appear at its first program. Without payload the record of a page is kept unpacked and compact.
 /// Invariant  What was written is read back, but without payload only an OOB that parses: others read as unreadable bytes.
-/// Cost       Without payload 10 bytes a page (14 in blocks whose pages carry different scheme words), an erase is O(1); with payload the page and 32 bytes.
+/// Cost       Without payload 8 bytes a page (compact_records.h), an erase is O(1); with payload the page and 72 bytes.
 /// Power cut  Lives and dies with the process; cut() of the array works on it as on an image.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "nand/compact_records.h"
 #include "nand/geometry.h"
 #include "nand/page_store.h"
 
@@ -53,26 +54,6 @@ private:
         std::uint64_t changed = 0; ///< value of changes_ at the last change
         mutable std::optional<std::uint64_t> fingerprint; ///< until the next change
     };
-    /// One block without payload: for each page LPN (4 bytes), write sequence (5), and a tag of cell state and kind (kind 0: the OOB does not parse).
-    struct CompactRecords {
-        static constexpr std::size_t bytes_a_page = 10;
-        static constexpr std::size_t tag_at = 9;
-        static constexpr int state_bits = 3; ///< of the tag
-        void set(std::uint32_t page, std::uint32_t pages_per_block, CellState state, const PageOob* oob);
-        [[nodiscard]] StoredOob get(std::uint32_t page) const;
-        [[nodiscard]] bool is_programmed(std::uint32_t page) const;
-        /// `count` programmed pages of `from`, which is another block.
-        void copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count, std::uint32_t pages_per_block);
-        void reach(std::uint32_t page, std::uint32_t pages_per_block);
-        void set_words(std::uint32_t first, std::uint32_t count, std::uint32_t word, std::uint32_t pages_per_block);
-        void tell_words_apart(std::uint32_t pages_per_block);
-
-        std::unique_ptr<std::byte[]> pages;
-        std::optional<std::uint32_t> common_word;      ///< of every page since the erase, until two differ
-        std::unique_ptr<std::uint32_t[]> scheme_words; ///< from then on
-        std::uint32_t filled = 0; ///< pages from here on are erased
-    };
-
     [[nodiscard]] PageRecord record_at(BlockId block, std::uint32_t page) const;
     [[nodiscard]] std::uint64_t fingerprint_of(const Cells& cells) const;
     [[nodiscard]] Cells& to_change(BlockId block);

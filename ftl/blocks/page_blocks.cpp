@@ -14,7 +14,6 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       units_{array.geometry(), config_.pages_per_unit},
       policy_{std::move(policy)},
       valid_{units_},
-      full_(config_.frontiers.size(), FullBlocks{units_}),
       free_{array.geometry()},
       groups_(config_.groups),
       state_(array.geometry().blocks(), BlockState::outside),
@@ -26,6 +25,8 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       pinned_(array.geometry().blocks(), 0) {
     ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
     ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");
+    full_.reserve(config_.frontiers.size());
+    for (std::size_t f = 0; f < config_.frontiers.size(); ++f) full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
     const std::uint32_t planes = array.geometry().planes_per_die();
     for (std::uint32_t g = 0; g < config_.groups; ++g) {
         groups_[g].die = DieId{g};

@@ -45,8 +45,7 @@ void MappingCache::unlink(std::uint32_t s) {
 
 void MappingCache::mark_dirty(std::uint32_t s) {
     Slot& slot = slots_[s];
-    if (slot.is_dirty) return;
-    slot.is_dirty = true;
+    if (slot.is_dirty()) return;
     const std::uint32_t page = page_of(slot);
     slot.dirty_previous = none;
     slot.dirty_next = dirty_head_[page];
@@ -58,11 +57,11 @@ void MappingCache::mark_dirty(std::uint32_t s) {
 
 void MappingCache::mark_clean(std::uint32_t s) {
     Slot& slot = slots_[s];
-    if (!slot.is_dirty) return;
-    slot.is_dirty = false;
+    if (!slot.is_dirty()) return;
     const std::uint32_t page = page_of(slot);
     (slot.dirty_previous == none ? dirty_head_[page] : slots_[slot.dirty_previous].dirty_next) = slot.dirty_next;
     if (slot.dirty_next != none) slots_[slot.dirty_next].dirty_previous = slot.dirty_previous;
+    slot.dirty_previous = clean_entry;
     --dirty_count_[page];
     --dirty_;
 }
@@ -112,7 +111,7 @@ void MappingCache::remove(Lpn lpn) {
 
 std::optional<MappingCache::Coldest> MappingCache::coldest() const {
     if (cold_ == none) return std::nullopt;
-    return Coldest{Lpn{slots_[cold_].lpn}, slots_[cold_].is_dirty};
+    return Coldest{Lpn{slots_[cold_].lpn}, slots_[cold_].is_dirty()};
 }
 
 void MappingCache::clean(std::uint32_t page) {

@@ -2,7 +2,7 @@
 ///
 /// Idea       Entries in the order of their last use; the dirty ones of each translation page are linked, too, so that one batch update finds them all.
 /// Invariant  K1 an entry is cached at most once. K2 the dirty entries are exactly those linked to their translation page.
-/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to keep:
+/// Cost       O(1) a call; 24 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to keep:
 ///            entries that a collection or a recovery brings may exceed it until they are flushed.
 /// Power cut  Lost; the owner's recovery finds what was dirty.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009 (CMT, batch update); Shim et al. (AP4): LRU order.
@@ -58,19 +58,20 @@ public:
     template <class F>
     void for_each_dirty(F&& visit) const {
         for (std::uint32_t s = cold_; s != none; s = slots_[s].hotter)
-            if (slots_[s].is_dirty) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
+            if (slots_[s].is_dirty()) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
     }
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::uint32_t clean_entry = none - 1; ///< instead of the dirty entry before it
     struct Slot {
         std::uint32_t lpn = 0;
         std::uint32_t entry = 0;
         std::uint32_t hotter = none;
         std::uint32_t colder = none;
         std::uint32_t dirty_next = none;
-        std::uint32_t dirty_previous = none;
-        bool is_dirty = false;
+        std::uint32_t dirty_previous = clean_entry;
+        [[nodiscard]] bool is_dirty() const { return dirty_previous != clean_entry; }
     };
     [[nodiscard]] std::uint32_t slot_of(Lpn lpn) const {
         const auto it = index_.find(lpn.value());

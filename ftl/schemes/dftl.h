@@ -101,6 +101,7 @@ private:
     /// Writes the translation page with all its dirty entries. None when the group has no room now: they stay dirty.
     [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> read_translation_page(std::uint32_t page, SimTime now, Origin origin);
+    [[nodiscard]] std::span<const std::byte> translation_page(std::uint32_t page);
     [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin);
     void forget_page(std::uint32_t page, SimTime now);
     void drop_clean_excess();
@@ -132,7 +133,7 @@ private:
     FtlCounters counters_;
     std::vector<std::uint32_t> moved_pages_;    ///< translation pages of entries that a collection moved and that are not in use
     std::vector<std::byte> page_;               ///< a translation page, for program and recovery
-    std::vector<std::byte> checkpoint_;
+    ZeroedVector<std::byte> checkpoint_;        ///< as long as one; written where payload is kept
     SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;
     bool recovered_ = false;

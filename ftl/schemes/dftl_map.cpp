@@ -1,5 +1,6 @@
 /// DFTL's traffic between the mapping cache and the translation pages.
 #include <algorithm>
+#include <cstring>
 
 #include "ftl/schemes/dftl.h"
 
@@ -65,6 +66,16 @@ FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, SimTime now, 
     return done;
 }
 
+/// As it is to lie on flash; nothing where no payload is kept.
+std::span<const std::byte> Dftl::translation_page(std::uint32_t page) {
+    if (!array_.keeps_payload()) return {};
+    std::memcpy(page_.data(), on_flash_.data() + std::size_t{page} * entries_per_page_, page_.size());
+    cache_.for_each_dirty_of(page, [this](Lpn lpn, std::uint32_t entry) {
+        std::memcpy(page_.data() + std::size_t{to_page_.remainder(lpn.value())} * 4, &entry, 4);
+    });
+    return page_;
+}
+
 FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin origin) {
     const std::uint32_t group = page % blocks_.groups(); // a home for each, so that every group's share of translation pages is known
     for (;;) {
@@ -76,13 +87,10 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
             if (!read) return read;
             at = *read;
         }
-        const auto from = std::as_bytes(std::span{on_flash_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_));
-        std::ranges::copy(from, page_.begin());
-        cache_.for_each_dirty_of(page, [&](Lpn lpn, std::uint32_t entry) {
-            std::memcpy(page_.data() + std::size_t{to_page_.remainder(lpn.value())} * 4, &entry, 4);
+        cache_.for_each_dirty_of(page, [&](Lpn, std::uint32_t entry) {
             if (const auto unit = unit_of(entry)) at = std::max(at, blocks_.programmed_by(blocks_.units().block_of(*unit))); // F3
         });
-        const auto placed = blocks_.write_row({.first = Lpn{page}, .pages = 1, .from = page_, .kind = PageKind::translation, .frontier = map_frontier,
+        const auto placed = blocks_.write_row({.first = Lpn{page}, .pages = 1, .from = translation_page(page), .kind = PageKind::translation, .frontier = map_frontier,
                                                .group = group, .can_wait = true},
                                               at, {Cause::map, origin.parent});
         if (!placed) return std::unexpected(placed.error());
@@ -91,7 +99,7 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
         if (const auto old = unit_of(gtd_[page])) blocks_.invalidate(*old, placed->end);
         blocks_.validate(unit);
         gtd_[page] = unit.value() + 1;
-        std::memcpy(on_flash_.data() + std::size_t{page} * entries_per_page_, page_.data(), page_.size());
+        cache_.for_each_dirty_of(page, [this](Lpn lpn, std::uint32_t entry) { on_flash_[lpn.value()] = entry; });
         ++counters_.batch_updates;
         counters_.batch_entries += cache_.dirty_of(page);
         batch_.add(cache_.dirty_of(page));

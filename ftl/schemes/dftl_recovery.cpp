@@ -14,6 +14,7 @@ std::uint64_t Dftl::checkpoint_bytes_at_most(const UnitGeometry& units, std::uin
 
 std::span<const std::byte> Dftl::map_bytes() {
     checkpoint_.resize(8 + 4 * gtd_.size() + 8 * std::size_t{cache_.dirty()});
+    if (!array_.keeps_payload()) return checkpoint_;
     LittleEndianWriter out{checkpoint_};
     out.u32(static_cast<std::uint32_t>(gtd_.size()));
     out.u32(cache_.dirty());

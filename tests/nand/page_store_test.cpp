@@ -80,36 +80,50 @@ TEST_CASE("records come back as written, with payload and without", "[nand]") {
     CHECK(*store.read_record(Ppn{6}) == PageRecord{});
 }
 
-TEST_CASE("scheme words are each page's own, whether a block's agree or differ, across copies and erases", "[nand]") {
+TEST_CASE("each page keeps its own record, whether those of a block are alike or differ, across copies and erases", "[nand]") {
     const auto payload = GENERATE(Payload::keep, Payload::none);
     const auto geometry = *Geometry::make(round_config().geometry);
     MemoryPageStore store{geometry, payload};
     const std::uint32_t pages = geometry.pages_per_block();
     constexpr std::uint32_t blocks = 4;
-    std::vector<std::optional<std::uint32_t>> words(blocks * pages); // what each page must say
-    std::vector<std::uint32_t> written(blocks, 0);
+    std::vector<std::optional<PageOob>> oobs(blocks * pages); // what each page must say
+    std::vector<std::uint32_t> known(blocks, 0);
     Random random{7};
+    std::uint64_t sequence = (1ull << 32) - 2000;             // crosses to where the upper bits of a block's pages differ
+    const auto draw = [&](std::uint32_t block, std::uint32_t page) { // mostly alike, sometimes not
+        PageOob oob{Lpn{page}, WriteSequence{++sequence}, PageKind::data, block / 2};
+        if (random.below(20) == 0) oob.scheme_word = static_cast<std::uint32_t>(random.below(3));
+        if (random.below(40) == 0) oob.kind = PageKind::padding;
+        return oob;
+    };
     for (int step = 0; step < 4000; ++step) {
         const auto block = static_cast<std::uint32_t>(random.below(blocks));
         const auto from = static_cast<std::uint32_t>(random.below(blocks));
-        const std::uint32_t count = std::min(written[from], pages - written[block]);
-        if (written[block] == pages) {
+        const auto last_of_run = std::find(oobs.begin() + from * pages, oobs.begin() + (from + 1) * pages, std::nullopt) - oobs.begin();
+        const std::uint32_t count = std::min(static_cast<std::uint32_t>(last_of_run) - from * pages, pages - known[block]);
+        const std::uint32_t next = block * pages + known[block];
+        if (known[block] == pages) {
             REQUIRE(store.erase_records(BlockId{block}));
-            std::fill_n(words.begin() + block * pages, pages, std::nullopt);
-            written[block] = 0;
+            std::fill_n(oobs.begin() + block * pages, pages, std::nullopt);
+            known[block] = 0;
         } else if (from != block && count != 0 && random.below(2) == 0) {
-            REQUIRE(store.copy_programmed(Ppn{from * pages}, Ppn{block * pages + written[block]}, count));
-            std::copy_n(words.begin() + from * pages, count, words.begin() + block * pages + written[block]);
-            written[block] += count;
+            REQUIRE(store.copy_programmed(Ppn{from * pages}, Ppn{next}, count));
+            std::copy_n(oobs.begin() + from * pages, count, oobs.begin() + next);
+            known[block] += count;
+        } else if (known[block] + 1 < pages && random.below(50) == 0) {
+            ++known[block]; // a page is left out
         } else {
-            const std::uint32_t page = block * pages + written[block]++;
-            words[page] = random.below(20) == 0 ? static_cast<std::uint32_t>(random.below(3)) : block / 2; // mostly one word a block, sometimes another
-            REQUIRE(store.write_programmed(Ppn{page}, PageOob{Lpn{page}, WriteSequence{1}, PageKind::data, *words[page]}, 0));
+            oobs[next] = draw(block, next);
+            ++known[block];
+            REQUIRE(store.write_programmed(Ppn{next}, *oobs[next], 0));
         }
-        for (std::uint32_t page = 0; page < words.size(); ++page) {
-            const auto oob = store.read_oob(Ppn{page})->oob;
-            REQUIRE(oob.has_value() == words[page].has_value());
-            if (oob) REQUIRE(oob->scheme_word == *words[page]);
+        for (std::uint32_t page = 0; page < oobs.size(); ++page) {
+            const StoredOob stored = *store.read_oob(Ppn{page});
+            REQUIRE(stored.oob.has_value() == oobs[page].has_value());
+            REQUIRE(stored.state == (oobs[page] ? CellState::programmed : CellState::erased));
+            if (stored.oob) REQUIRE(*stored.oob == *oobs[page]);
         }
+        const std::uint32_t run = store.programmed_run(Ppn{block * pages}, pages);
+        REQUIRE((run == pages || !oobs[block * pages + run]));
     }
 }
