@@ -62,7 +62,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
 }
 
 MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
-    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), checkpoint_bytes, config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
+    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), {.checkpoint_bytes = checkpoint_bytes}, config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
 }
 
 PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan) {

@@ -31,14 +31,16 @@ std::vector<BlockId> MetaArea::all() const {
     return out;
 }
 
-MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes, RingPlace place) {
+MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs, RingPlace place) {
     MetaArea area;
-    area.checkpoint_pages = static_cast<std::uint32_t>((checkpoint_bytes + meta_record_header_bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
+    const auto pages_of = [&](std::uint64_t bytes) { return static_cast<std::uint32_t>((bytes + geometry.page_bytes() - 1) / geometry.page_bytes()); };
+    area.checkpoint_pages = pages_of(needs.checkpoint_bytes + meta_record_header_bytes);
     const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
     area.width = std::clamp(blocks, 1u, std::min(planes, max_width));
     const std::uint32_t rows_of_checkpoint = (blocks + area.width - 1) / area.width;
-    // One checkpoint lives, one may be under way; the journal's own row, and one for blocks that fail.
-    area.rows = 2 * rows_of_checkpoint + 2 + rows_of_checkpoint / 16;
+    area.journal_rows = std::max(1u, pages_of(needs.journal_bytes) / (area.width * geometry.pages_per_block()));
+    // One checkpoint lives, one may be under way; the journal between them; and some for blocks that fail.
+    area.rows = 2 * rows_of_checkpoint + area.journal_rows + 1 + rows_of_checkpoint / 16;
     area.blocks.assign(std::size_t{area.rows} * area.width, BlockId{0});
     for (std::uint32_t column = 0; column < area.width; ++column) {
         std::uint32_t index = 0;
@@ -101,7 +103,7 @@ bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
 /// Rows that may still fail under a checkpoint: those planned for it, less those that have.
 std::uint32_t MetaLog::spare_rows() const {
     const std::uint32_t pages_a_row = area_.width * array_.geometry().pages_per_block();
-    const std::uint32_t used = 2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + 1; // a checkpoint, the next one, the journal between
+    const std::uint32_t used = 2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + area_.journal_rows; // a checkpoint, the next one, the journal between
     std::uint32_t spare = area_.rows > used ? area_.rows - used : 0;
     for (std::uint32_t row = 0; row < area_.rows && spare != 0; ++row) spare -= room_in_row(row) < pages_a_row ? 1 : 0;
     return spare;

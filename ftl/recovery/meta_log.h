@@ -36,6 +36,7 @@ struct MetaArea {
     std::uint32_t checkpoint_pages = 0; ///< of the largest checkpoint: what M2 keeps room for
     std::vector<BlockId> blocks;
     std::vector<BlockId> anchor;        ///< three blocks of one plane that hold the ring's table; none: the ring stays where it is
+    std::uint32_t journal_rows = 1;     ///< between two checkpoints
     [[nodiscard]] bool contains(BlockId block) const;
     /// Ring and anchor, sorted.
     [[nodiscard]] std::vector<BlockId> all() const;
@@ -43,9 +44,14 @@ struct MetaArea {
 
 enum class RingPlace : std::uint8_t { fixed, moves };
 
-/// The first good blocks of the first `planes` planes, enough for checkpoints of at most `checkpoint_bytes` and a journal between them.
+struct MetaNeeds {
+    std::uint64_t checkpoint_bytes = 0; ///< of the largest
+    std::uint64_t journal_bytes = 0;    ///< of records between two checkpoints; a row at least. A scheme with a long checkpoint and many records asks for as much again
+};
+
+/// The first good blocks of the first `planes` planes, enough for such checkpoints and a journal between them.
 /// Both a plan and its device compute it, from the configuration alone; empty when the planes have too few good blocks.
-[[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, std::uint64_t checkpoint_bytes,
+[[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs,
                                       RingPlace place = RingPlace::fixed);
 
 /// Before a record's payload: kind, CRC of the payload, its length (FORMAT.md).

@@ -15,7 +15,7 @@ std::uint32_t good_blocks(const SsdConfig& config, const Geometry& g) { return g
 /// The log holds a version of as many sets as there can be: both the plan and the device come to the same blocks.
 MetaArea log_area(const SsdConfig& config, const Geometry& g) {
     const std::uint32_t most_sets = g.blocks() / config.ftl.striping;
-    return plan_meta_area(config.nand, g, g.planes(), CoftlVersion::max_bytes(most_sets, most_sets, g.pages_per_block() - 2));
+    return plan_meta_area(config.nand, g, g.planes(), {.checkpoint_bytes = CoftlVersion::max_bytes(most_sets, most_sets, g.pages_per_block() - 2)});
 }
 
 /// The first sets are the swap area: whole ones, so that it is erased like everything else.

@@ -40,8 +40,9 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
     out.ftl.most_leaving = std::clamp(planes * 4, 8u, 64u);
     const MergeLimits most{g.blocks(), good, g.pages_per_block()};
-    out.ftl.meta = plan_meta_area(config.nand, g, planes, merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving),
-                                  f.moving_ring ? RingPlace::moves : RingPlace::fixed);
+    const std::uint64_t checkpoint = merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving);
+    // A record takes a page however little it says: with a journal as long as a checkpoint, checkpoints at most double what records cost.
+    out.ftl.meta = plan_meta_area(config.nand, g, planes, {.checkpoint_bytes = checkpoint, .journal_bytes = checkpoint}, f.moving_ring ? RingPlace::moves : RingPlace::fixed);
     plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.all().size());
     const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
     if (plan.meta_blocks == 0 || good < 2 * least)
@@ -55,8 +56,8 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (f.log_blocks != 0) {
         out.ftl.log_blocks = logs_asked;
     } else {
-        // What is left free lets merges run ahead on several planes.
-        const std::uint32_t ahead = std::min(planes, room / 4);
+        // What is left free lets merges run ahead on several planes, and wait for a record that speaks of many.
+        const std::uint32_t ahead = std::min(std::max(planes, out.ftl.most_leaving), room / 4);
         out.ftl.log_blocks = std::max(logs_asked, room - ahead);
         if (kind.most_logs_a_plane != 0) out.ftl.log_blocks = std::clamp(kind.most_logs_a_plane * planes, logs_asked, out.ftl.log_blocks);
     }

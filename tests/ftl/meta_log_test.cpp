@@ -33,11 +33,15 @@ struct LogRig {
     MetaLog::Recovered recovered;
     std::uint64_t checkpoint_bytes;
     RingPlace place;
+    std::uint64_t journal_bytes;
     BlockExchange* exchange = nullptr;
     SimTime now = sim_start;
 
-    explicit LogRig(std::uint64_t checkpoint_bytes_ = 700, RingPlace place_ = RingPlace::fixed) : checkpoint_bytes{checkpoint_bytes_}, place{place_} { open(); }
-    [[nodiscard]] MetaArea planned() const { return plan_meta_area(config, geometry, geometry.planes(), checkpoint_bytes, place); }
+    explicit LogRig(std::uint64_t checkpoint_bytes_ = 700, RingPlace place_ = RingPlace::fixed, std::uint64_t journal_bytes_ = 0)
+        : checkpoint_bytes{checkpoint_bytes_}, place{place_}, journal_bytes{journal_bytes_} {
+        open();
+    }
+    [[nodiscard]] MetaArea planned() const { return plan_meta_area(config, geometry, geometry.planes(), {.checkpoint_bytes = checkpoint_bytes, .journal_bytes = journal_bytes}, place); }
     void open() {
         log.reset();
         array = std::make_unique<NandArray>(geometry, config, store, sink, UndoPolicy::keep);
@@ -185,6 +189,21 @@ TEST_CASE("a new ring recovers to nothing, and what is appended comes back in or
             model.compare(rig.recovered, rig.now);
             CHECK(rig.log->check().empty());
         }
+    }
+}
+
+TEST_CASE("as many records as were planned fit between two checkpoints, however long those are", "[metalog]") {
+    const std::uint64_t journal_bytes = GENERATE(0, 9000, 30000);
+    LogRig rig{9000u, RingPlace::fixed, journal_bytes};
+    const std::uint64_t row_bytes = std::uint64_t{rig.planned().width} * rig.geometry.pages_per_block() * rig.geometry.page_bytes();
+    const std::uint64_t planned = std::max(row_bytes, journal_bytes / row_bytes * row_bytes);
+    for (int round = 0; round < 3; ++round) {
+        std::uint64_t written = 0;
+        for (; !rig.log->needs_checkpoint(100); written += rig.geometry.page_bytes())
+            REQUIRE(rig.log->append(1, content(written, 100), rig.log->last_end(), origin).has_value());
+        CHECK(written >= planned);
+        if (round > 0) CHECK(written <= planned + row_bytes); // before, no checkpoint takes its rows
+        REQUIRE(rig.log->checkpoint(content(round, 9000), rig.log->last_end(), origin).has_value());
     }
 }
 
