@@ -99,8 +99,8 @@ void DramPartition::size_ghosts() {
 void DramPartition::decide(SimTime now) {
     counted_.map_share_sum += map_share();
     ++counted_.decisions;
-    const GhostState buffer{ghost_buffer_->hits(), std::uint64_t{ghost_buffer_->size()} * page_bytes_, std::uint64_t{ghost_buffer_->capacity()} * page_bytes_};
-    const GhostState map{ghost_map_->hits(), ghost_map_->size() * entry_bytes_, ghost_map_->capacity() * entry_bytes_};
+    const GhostState buffer{ghost_buffer_->hits(), std::uint64_t{ghost_buffer_->size()} * page_bytes_, config_.size_bytes};
+    const GhostState map{ghost_map_->hits(), ghost_map_->size() * entry_bytes_, config_.size_bytes};
     const std::uint64_t before = map_bytes_;
     const auto decision = tuner_->decide(buffer, map, maps_->profit_factors());
     (void)apply(decision.map_bytes, now); // what went wrong, the next write tells the host

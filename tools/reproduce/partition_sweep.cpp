@@ -1,6 +1,7 @@
 #include "tools/reproduce/partition_sweep.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,8 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
 
 const PartitionResult& PartitionCurve::best() const { return *std::ranges::min_element(fixed, is_faster); }
 const PartitionResult& PartitionCurve::worst() const { return *std::ranges::max_element(fixed, is_faster); }
+
+double late_seconds(const PartitionResult& r) { return std::accumulate(r.period_s.begin() + partition_periods / 2, r.period_s.end(), 0.0); }
 
 std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib) {
     std::vector<PartitionCase> cases;

@@ -41,6 +41,9 @@ struct PartitionCase {
 /// The adaptive one of a case, as the paper has it.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
 
+/// Operation time of the second half of the run: the way from one half of the DRAM, where the adaptive partition begins, lies in the first.
+[[nodiscard]] double late_seconds(const PartitionResult& result);
+
 [[nodiscard]] constexpr double percent(double share) { return share * 100; }
 /// One series of all static points and one of the adaptive point, over the map share.
 void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what, const std::function<double(const PartitionResult&)>& y);
