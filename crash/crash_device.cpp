@@ -15,6 +15,7 @@ std::string_view name_of(DeviceErrorKind kind) {
     case DeviceErrorKind::out_of_range: return "out_of_range";
     case DeviceErrorKind::no_space: return "no_space";
     case DeviceErrorKind::read_only: return "read_only";
+    case DeviceErrorKind::foreign: return "foreign";
     case DeviceErrorKind::host_io: return "host_io";
     }
     return "unknown";

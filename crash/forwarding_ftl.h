@@ -39,6 +39,7 @@ public:
     FtlCounters counters() const override { return real_->counters(); }
     FtlSpace space() const override { return real_->space(); }
     BlockStatus status_of(BlockId block) const override { return real_->status_of(block); }
+    WriteMemory write_memory() const override { return real_->write_memory(); }
     std::vector<CheckProblem> check() override { return real_->check(); }
 
 protected:

@@ -12,6 +12,7 @@ namespace flashlab {
     case DeviceErrorKind::read_only: return FsError{EROFS};
     case DeviceErrorKind::uncorrectable:
     case DeviceErrorKind::out_of_range:
+    case DeviceErrorKind::foreign:
     case DeviceErrorKind::host_io: break;
     }
     return FsError{EIO};

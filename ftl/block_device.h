@@ -23,6 +23,7 @@ enum class DeviceErrorKind : std::uint8_t {
     out_of_range,   ///< beyond identify().sectors
     no_space,       ///< the flash has no free block left: the device is full of valid data or worn out
     read_only,      ///< worn out, or a host error: still reads
+    foreign,        ///< of a start: the records of the translation layer do not parse; nothing was changed
     host_io,        ///< the image could not be read or written
 };
 struct DeviceError {

@@ -19,7 +19,13 @@
 
 namespace flashlab {
 
-enum class FtlErrorKind : std::uint8_t { lost_page, no_free_block, read_only, host_io };
+enum class FtlErrorKind : std::uint8_t {
+    lost_page,
+    no_free_block,
+    read_only,
+    foreign,  ///< of recover(): its own records do not parse; damaged, or another version of FlashLab wrote them
+    host_io,
+};
 struct FtlError {
     FtlErrorKind kind;
     Lpn lpn{0};
@@ -65,6 +71,17 @@ struct FtlRecovery {
     SimTime done;
 };
 
+/// Which of the writes before one still show in where things lie: what a drive's ageing must play (tools/precondition.h).
+struct WriteMemory {
+    enum class Kind : std::uint8_t {
+        turnover,   ///< after so many random writes nothing is left of what was before them but where the data lie
+        history,    ///< a page map: so many pages are written between a page and the collection of its block, copies included
+        shared_log, ///< a log of so many pages, emptied from its oldest block on
+    };
+    Kind kind = Kind::turnover;
+    std::uint64_t pages = 0; ///< logical ones
+};
+
 enum class BlockUse : std::uint8_t { free, open, data, log, translation, bad, other };
 struct BlockStatus {
     BlockUse use = BlockUse::free;
@@ -103,6 +120,8 @@ public:
     [[nodiscard]] virtual FtlCounters counters() const = 0;
     [[nodiscard]] virtual FtlSpace space() const = 0;
     [[nodiscard]] virtual BlockStatus status_of(BlockId block) const = 0;
+    /// Of a device on which nothing lies yet.
+    [[nodiscard]] virtual WriteMemory write_memory() const = 0;
     [[nodiscard]] virtual std::vector<CheckProblem> check() = 0;
     /// The maps that share the drive's DRAM with the write buffer (ftl/cache/mapping_space.h); null where they lie elsewhere, or always whole in DRAM.
     [[nodiscard]] virtual MappingSpace* mapping_space() { return nullptr; }

@@ -14,6 +14,7 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
     case FtlErrorKind::lost_page: return DeviceErrorKind::uncorrectable;
     case FtlErrorKind::no_free_block: return DeviceErrorKind::no_space;
     case FtlErrorKind::read_only: return DeviceErrorKind::read_only;
+    case FtlErrorKind::foreign: return DeviceErrorKind::foreign;
     case FtlErrorKind::host_io: return DeviceErrorKind::host_io;
     }
     return DeviceErrorKind::host_io;

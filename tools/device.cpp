@@ -20,6 +20,7 @@ std::string to_text(const DeviceError& error) {
     case DeviceErrorKind::out_of_range: return fmt::format("sector {} is beyond the device", error.where.value());
     case DeviceErrorKind::no_space: return "no free block is left on the flash";
     case DeviceErrorKind::read_only: return "the device is read-only (worn out, or its image could not be written)";
+    case DeviceErrorKind::foreign: return "the records of its translation layer do not parse: damaged, or written by another version of FlashLab; use that one to copy its files off, or a copy of the device";
     case DeviceErrorKind::host_io: return fmt::format("the image could not be read or written: {}", std::strerror(error.host_errno));
     }
     return "unknown";

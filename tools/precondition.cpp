@@ -14,40 +14,6 @@ namespace {
 
 constexpr ReplaySpeed closed{.depth = 32};
 
-/// How much of a drive's past decides what its scheme does next.
-struct Memory {
-    enum class Kind : std::uint8_t {
-        turnover,   ///< after so many random writes nothing is left of what was before them but where the data lie
-        history,    ///< a page map: so many pages are written between a page and the collection of its block, copies included
-        shared_log, ///< a log of so many pages, emptied from its oldest block on
-    };
-    Kind kind = Kind::turnover;
-    std::uint64_t pages = 0; ///< logical ones
-};
-
-/// Of a device on which nothing lies yet.
-Memory memory_of(const Device& device) {
-    const Ftl& ftl = device.ftl();
-    const Geometry& g = device.array().geometry();
-    const std::uint64_t page_bytes = g.page_bytes(), in_block = g.pages_per_block(), unit = ftl.logical_page_bytes();
-    const std::uint64_t free = ftl.space().free_blocks, dies = g.dies(), planes = g.planes();
-    const std::uint64_t spare = free - std::min<std::uint64_t>(free, std::uint64_t{ftl.logical_pages()} * unit / page_bytes / in_block);
-    const std::string_view name = ftl.name();
-    if (name == "page_map" || name == "hftl" || name == "dftl") {
-        // What collection keeps free in each group, and what the map on flash takes, stale versions included.
-        const std::uint64_t kept = dies * (g.planes_per_die() + (name == "dftl" ? 3u : 2u));
-        const std::uint64_t map = name == "dftl" ? 2 * (ftl.logical_pages() / (unit / 4) + 1) : 0;
-        const std::uint64_t all = free > kept ? (free - kept) * in_block * page_bytes / unit : 0;
-        return {Memory::Kind::history, all > map ? all - map : 0};
-    }
-    // Of the spare blocks some are kept for merges and for running ahead (ftl/schemes/merge_plan.cpp).
-    const std::uint64_t room = spare > 4 ? spare - 4 : 0, logs = room - std::min(planes, room / 4);
-    if (name == "fast")
-        return {Memory::Kind::shared_log, logs * in_block};
-    const std::uint64_t cached = name == "coftl" ? device.config().ssd.ftl.coftl.cache_bytes / unit : 0;
-    return {Memory::Kind::turnover, 16 * spare + 4 * cached + 64}; // each log block, or replacement set, has served others since, a few times over
-}
-
 /// Writes into the span of a space, one logical page each unless said otherwise.
 class Writer {
 public:
@@ -109,9 +75,9 @@ std::expected<void, std::string> close_with_real_writes(Writer& writer, const De
 }
 
 std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed, Ageing ageing) {
-    const Memory memory = memory_of(device);
+    const WriteMemory memory = device.ftl().write_memory();
     Random random{seed};
-    if (ageing == Ageing::quick && memory.kind == Memory::Kind::history) {
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::history) {
         auto ages = page_map_ages(pages, memory.pages, overwrites);
         if (!ages.empty()) {
             if (auto done = writer.history(AgedHistory{pages, std::move(ages), seed}); !done)
@@ -121,12 +87,12 @@ std::expected<void, std::string> age(Writer& writer, const Device& device, std::
     }
     if (auto done = writer.in_order(); !done)
         return done;
-    if (ageing == Ageing::quick && memory.kind == Memory::Kind::shared_log && overwrites > memory.pages) {
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::shared_log && overwrites > memory.pages) {
         if (auto done = writer.history(AgedHistory{pages, shared_log_ages(pages, memory.pages, device.array().geometry().pages_per_block()), seed}); !done)
             return done;
         return writer.at_random(memory.pages / 4, random);
     }
-    if (ageing == Ageing::quick && memory.kind == Memory::Kind::turnover)
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::turnover)
         overwrites = std::min(overwrites, memory.pages);
     return writer.at_random(overwrites, random);
 }

@@ -250,6 +250,11 @@ FtlSpace MergeFtl::space() const {
     return s;
 }
 
+WriteMemory MergeFtl::write_memory() const {
+    const std::uint64_t spare = pool_.free_blocks() - std::min(pool_.free_blocks(), map_.logical_blocks());
+    return {WriteMemory::Kind::turnover, 16 * spare + 64}; // each log block has served other homes since, a few times over
+}
+
 BlockStatus MergeFtl::status_of(BlockId block) const {
     const std::uint32_t owner = owner_[block.value()];
     switch (role_[block.value()]) {

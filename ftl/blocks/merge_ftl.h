@@ -58,6 +58,7 @@ public:
     bool is_mapped(Lpn lpn) const override { return map_.is_mapped(lpn); }
     FtlCounters counters() const override;
     FtlSpace space() const override;
+    WriteMemory write_memory() const override;
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
 

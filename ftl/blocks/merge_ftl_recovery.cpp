@@ -101,18 +101,18 @@ FtlResult<FtlRecovery> MergeFtl::recover(SimTime now) {
     const auto kept = meta_.recover(now);
     if (!kept) return std::unexpected(fail(kept.error(), Lpn{0}));
     report.pages_scanned = kept->pages_read;
-    const FtlError damaged{FtlErrorKind::read_only, Lpn{0}, kept->done};
+    const FtlError foreign{FtlErrorKind::foreign, Lpn{0}, kept->done};
     Replay replay;
     replay.moved_at.resize(map_.logical_blocks());
     replay.is_new = !kept->checkpoint && kept->records.empty();
     if (kept->checkpoint) {
         const auto checkpoint = decode_merge_checkpoint(kept->checkpoint->payload, limits());
-        if (!checkpoint) return std::unexpected(damaged);
+        if (!checkpoint) return std::unexpected(foreign);
         load(*checkpoint, replay);
     }
     for (const MergeLimits of = limits(); const MetaRecord& record : kept->records) {
         const auto changes = decode_merge_record(record.payload, of);
-        if (record.kind != merge_record_kind || !changes) return std::unexpected(damaged);
+        if (record.kind != merge_record_kind || !changes) return std::unexpected(foreign);
         for (const MergeChange& change : *changes) {
             replay.apply(change, map_);
             next_sequence_ = std::max(next_sequence_, change.sequence.value());

@@ -270,6 +270,14 @@ FtlSpace PageBlocks::space() const {
     return s;
 }
 
+WriteMemory PageBlocks::write_memory(std::uint64_t map_units) const {
+    // What collection keeps free in each group, and its open superblocks.
+    const std::uint64_t kept = std::uint64_t{config_.groups} * (array_.geometry().planes_per_die() + config_.frontiers.size() + 1);
+    const std::uint64_t all = free_.total() - std::min<std::uint64_t>(free_.total(), kept);
+    const std::uint64_t units = all * units_.units_per_block();
+    return {WriteMemory::Kind::history, units - std::min(units, map_units)};
+}
+
 BlockStatus PageBlocks::status_of(BlockId block, BlockUse data_use) const {
     switch (state_[block.value()]) {
     case BlockState::open: return {BlockUse::open, valid_.count(block)};

@@ -132,6 +132,8 @@ public:
     [[nodiscard]] bool has_failed_image() const { return image_failed_; }
     [[nodiscard]] bool has_failed_blocks() const { return !failed_.empty(); }
     [[nodiscard]] FtlSpace space() const;
+    /// `map_units`: written besides the logical ones.
+    [[nodiscard]] WriteMemory write_memory(std::uint64_t map_units = 0) const;
     [[nodiscard]] BlockStatus status_of(BlockId block, BlockUse data_use) const;
     void count_into(FtlCounters& counters) const;
     /// B1, B2.

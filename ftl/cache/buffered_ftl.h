@@ -47,6 +47,7 @@ public:
     [[nodiscard]] bool is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below_.is_mapped(lpn); }
     [[nodiscard]] FtlCounters counters() const override { return below_.counters(); }
     [[nodiscard]] FtlSpace space() const override { return below_.space(); }
+    [[nodiscard]] WriteMemory write_memory() const override { return below_.write_memory(); }
     [[nodiscard]] BlockStatus status_of(BlockId block) const override { return below_.status_of(block); }
     [[nodiscard]] std::vector<CheckProblem> check() override;
 

@@ -10,7 +10,7 @@ namespace flashlab {
 namespace {
 
 constexpr std::uint32_t checkpoint_magic = 0x4c46'4d42; // "BMFL"
-constexpr std::uint32_t checkpoint_version = 1;
+constexpr std::uint32_t checkpoint_version = 2; ///< 1: the journal had one row of the ring, so what lies behind was not the ring's
 constexpr std::uint64_t checkpoint_head_bytes = 40;
 constexpr std::uint64_t log_head_bytes = 16;
 constexpr std::uint32_t flag_in_place = 1;

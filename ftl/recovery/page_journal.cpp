@@ -38,7 +38,7 @@ FtlResult<PageJournal::Start> PageJournal::recover(SimTime now, FtlRecovery& rep
     start.was_clean = start.is_new;
     if (recovered->checkpoint) {
         const auto decoded = PageCheckpoint::decode(config_.shape, blocks_.units(), recovered->checkpoint->payload);
-        if (!decoded) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start.done});
+        if (!decoded) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, start.done});
         start.checkpoint = decoded->head;
         start.scheme_part.assign(decoded->scheme_part.begin(), decoded->scheme_part.end());
         start.was_clean = start.checkpoint.clean && recovered->records.empty();
@@ -46,7 +46,7 @@ FtlResult<PageJournal::Start> PageJournal::recover(SimTime now, FtlRecovery& rep
     std::uint64_t next_sequence = start.checkpoint.next_sequence;
     for (const MetaRecord& record : recovered->records) {
         if (record.kind != static_cast<std::uint32_t>(Record::trims)) continue;
-        if (!start.trims.add_record(record.payload)) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start.done});
+        if (!start.trims.add_record(record.payload)) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, start.done});
     }
     start.trims.for_each([&](const TrimRange& r) { next_sequence = std::max(next_sequence, r.sequence.value() + 1); });
     std::uint32_t next_stamp = start.checkpoint.next_stamp;

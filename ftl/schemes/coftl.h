@@ -78,6 +78,7 @@ public:
     bool is_mapped(Lpn lpn) const override;
     FtlCounters counters() const override { return counters_; }
     FtlSpace space() const override;
+    WriteMemory write_memory() const override;
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
     [[nodiscard]] const CoftlCounters& coftl_counters() const { return own_; }

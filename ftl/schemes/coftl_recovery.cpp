@@ -31,7 +31,7 @@ FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
 }
 
 FtlResult<SimTime> Coftl::take_over(const MetaLog::Recovered& log, FtlRecovery& report) {
-    const FtlError unusable{FtlErrorKind::read_only, Lpn{0}, log.done};
+    const FtlError unusable{FtlErrorKind::foreign, Lpn{0}, log.done};
     const auto version = CoftlVersion::decode(log.checkpoint->payload);
     if (!version || version->width != config_.width || version->sets != sets_.count() || version->virtual_blocks != config_.virtual_blocks)
         return std::unexpected(unusable);
@@ -203,6 +203,11 @@ FtlSpace Coftl::space() const {
     s.bad_blocks = bad_blocks_;
     s.mapped_pages = mapped_total_;
     return s;
+}
+
+WriteMemory Coftl::write_memory() const {
+    // Each replacement set has served other chains since, a few times over; and so has each page of the cache.
+    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{space().spare_blocks} + 4 * std::uint64_t{cache_.capacity()} + 64};
 }
 
 } // namespace flashlab

@@ -60,6 +60,7 @@ public:
     bool is_mapped(Lpn lpn) const override { return entry_of(lpn) != unmapped; }
     FtlCounters counters() const override;
     FtlSpace space() const override;
+    WriteMemory write_memory() const override { return blocks_.write_memory(2 * gtd_.size()); } // a translation page and its stale version
     BlockStatus status_of(BlockId block) const override;
     std::vector<CheckProblem> check() override;
     [[nodiscard]] const MappingCache& cache() const { return cache_; }

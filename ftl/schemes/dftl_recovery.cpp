@@ -48,7 +48,7 @@ FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
     FtlRecovery report;
     auto start = journal_.recover(now, report);
     if (!start) return std::unexpected(start.error());
-    const FtlError foreign{FtlErrorKind::read_only, Lpn{0}, start->done};
+    const FtlError foreign{FtlErrorKind::foreign, Lpn{0}, start->done};
     const UnitGeometry& units = blocks_.units();
     const std::uint64_t since = start->checkpoint.next_sequence;
     if (!start->is_new) {
@@ -78,7 +78,7 @@ FtlResult<SimTime> Dftl::read_translation_pages(SimTime now, FtlRecovery& report
     for (std::uint32_t page = 0; page < gtd_.size(); ++page) {
         const auto unit = unit_of(gtd_[page]);
         if (!unit) continue;
-        if (unit->value() >= units.units()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, done});
+        if (unit->value() >= units.units()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, done});
         for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
             const auto part = std::span{page_}.subspan(std::size_t{p} * page_bytes, page_bytes);
             const auto read = array_.read(PageRead{units.page_of(*unit, p), 0, page_bytes, part}, now, {Cause::recovery, no_event});

@@ -45,6 +45,7 @@ public:
     bool is_mapped(Lpn lpn) const override { return current(lpn).has_value(); }
     FtlCounters counters() const override;
     FtlSpace space() const override { return blocks_.space(); }
+    WriteMemory write_memory() const override { return blocks_.write_memory(); }
     BlockStatus status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
     std::vector<CheckProblem> check() override;
 

@@ -10,7 +10,7 @@ FtlResult<FtlRecovery> Hftl::recover(SimTime now) {
     ensure(!recovered_, "recover() is called once");
     FtlRecovery report;
     SimTime at = tables_.recover(now);
-    if (!tables_.is_new() && !tables_.matches()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, at});
+    if (!tables_.is_new() && !tables_.matches()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, at});
     report.was_clean = tables_.is_new() || tables_.was_clean();
     blocks_.set_next(std::max<std::uint64_t>(1, tables_.sequence_ceiling()), 1);
     std::vector<OpenSuperblock> open;

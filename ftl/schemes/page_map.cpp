@@ -20,12 +20,12 @@ FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
     const auto start = journal_.recover(now, report);
     if (!start) return std::unexpected(start.error());
     if (start->scheme_part.size() % 4 != 0 || start->scheme_part.size() / 4 > map_.size())
-        return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, start->done});
+        return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, start->done});
     std::ranges::copy(start->scheme_part, std::as_writable_bytes(std::span{map_}).begin());
     if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
     for (std::uint32_t l = 0; !start->is_new && l < map_.size(); ++l)
         if (const auto unit = current(Lpn{l})) {
-            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit)) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{l}, start->done});
+            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit)) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{l}, start->done});
             blocks_.valid_to_load().set(*unit);
         }
     const auto ready = journal_.load(*start, start->done);

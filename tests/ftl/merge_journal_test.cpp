@@ -75,7 +75,7 @@ TEST_CASE("a merge checkpoint's bytes are those of FORMAT.md, and damaged ones a
     std::vector<std::byte> checkpoint;
     const std::vector<BlockId> erased{BlockId{0}, BlockId{11}};
     encode_merge_checkpoint(checkpoint, limits, true, 0x99, sample.map, sample.logs, erased);
-    auto expected = bytes({'B', 'M', 'F', 'L', 1, 0, 0, 0, 0x99, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 20, 0, 0, 0, 12, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0});
+    auto expected = bytes({'B', 'M', 'F', 'L', 2, 0, 0, 0, 0x99, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 20, 0, 0, 0, 12, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0});
     std::vector<std::byte> data_blocks(12 * 4);
     data_blocks[2 * 4] = std::byte{10};
     std::vector<std::byte> rows(12);
