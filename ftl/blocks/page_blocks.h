@@ -200,6 +200,9 @@ private:
     void tell(const Job& job, SimTime end);
     [[nodiscard]] FtlResult<SimTime> collect_now(Group& group, BlockId victim, bool retire, SimTime now);
     SimTime idle_group(Group& group, SimTime now);
+    /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that copies keep: else the copies of
+    /// the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and so on for ever.
+    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const;
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[frontier_of_[victim.value()]].copies_keep_free; }
     [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[frontier_of_[block.value()]]; }
     /// Joins the candidates; how long it rests is settled now.

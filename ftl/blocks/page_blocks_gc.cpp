@@ -235,7 +235,7 @@ SimTime PageBlocks::idle_group(Group& group, SimTime now) {
     for (const Frontier& f : group.frontiers)
         if (f.closing.is_active()) close_at = std::min(close_at, close_ready(f.closing));
     const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t keep = config_.frontiers[0].writes_keep_free;
+    const std::uint32_t keep = writes_keep_free(0);
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
     if (!group.job.victim) {
         if (free_in(group) > planes + keep) return close_at;

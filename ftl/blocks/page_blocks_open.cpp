@@ -7,12 +7,20 @@
 
 namespace flashlab {
 
+std::uint32_t PageBlocks::writes_keep_free(std::uint32_t frontier) const {
+    constexpr std::uint64_t enough_rows = 8; // that one more is not felt, and that collections can make it (B4)
+    const std::uint32_t least = config_.frontiers[frontier].writes_keep_free;
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    if (frontier != 0 || spare_units() < enough_rows * planes * units_.units_per_block() * groups_.size()) return least;
+    return std::max(least, planes + 1);
+}
+
 FtlResult<SimTime> PageBlocks::room(Group& group, std::uint32_t frontier, SimTime now) {
     close_due(group, now);
     Frontier& f = group.frontiers[frontier];
     if (f.open.has_room()) return std::max(now, f.open.ready);
     retire_open(group, frontier);
-    const std::uint32_t keep = config_.frontiers[frontier].writes_keep_free;
+    const std::uint32_t keep = writes_keep_free(frontier);
     if (frontier != 0) {
         while (free_in(group) <= keep && !f.open.has_room()) {
             const auto compacted = compact(group, now);
@@ -37,7 +45,7 @@ FtlResult<SimTime> PageBlocks::room(Group& group, std::uint32_t frontier, SimTim
 /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
 FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
     const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t keep = config_.frontiers[0].writes_keep_free;
+    const std::uint32_t keep = writes_keep_free(0);
     const std::uint32_t units_per_block = units_.units_per_block();
     Frontier& f = group.frontiers[0];
     SimTime at = now;

@@ -183,3 +183,28 @@ TEST_CASE("a block with a trimmed page's newest version is not erased while the 
         }
     }
 }
+
+TEST_CASE("on a full drive the host's pages still go to every plane of a die", "[ftl]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const std::uint32_t planes = GENERATE(2, 4);
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.planes_per_die = planes;
+    shape.nand.geometry.blocks_per_plane = 100;
+    shape.ftl.reserved_permille = 150;
+    const SsdConfig config = *shape_for(scheme, shape);
+    CAPTURE(scheme, planes);
+    CutRig rig{config, Payload::keep, UndoPolicy::none};
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+    Random random{9};
+    std::uint64_t writes = 0, to_every_plane = 0;
+    for (std::uint32_t i = 0; i < rig.units(); ++i) {
+        rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
+        if (i < rig.units() / 2) continue;
+        std::vector<bool> open(planes);
+        for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b)
+            if (rig.ftl().status_of(BlockId{b}).use == BlockUse::open) open.at(rig.geometry().plane_of(BlockId{b}).value()) = true;
+        ++writes;
+        to_every_plane += std::ranges::count(open, true) == planes ? 1 : 0;
+    }
+    CHECK(to_every_plane * 10 >= writes * 9);
+}
