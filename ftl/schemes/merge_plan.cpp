@@ -56,8 +56,8 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (f.log_blocks != 0) {
         out.ftl.log_blocks = logs_asked;
     } else {
-        // What is left free lets merges run ahead on several planes, and wait for a record that speaks of many.
-        const std::uint32_t ahead = std::min(std::max(planes, out.ftl.most_leaving), room / 4);
+        // What is left free lets merges run ahead on several planes, and, where a few log blocks less are not felt, wait for a record that speaks of many.
+        const std::uint32_t ahead = std::max(std::min(planes, room / 4), std::min(out.ftl.most_leaving, room / 64));
         out.ftl.log_blocks = std::max(logs_asked, room - ahead);
         if (kind.most_logs_a_plane != 0) out.ftl.log_blocks = std::clamp(kind.most_logs_a_plane * planes, logs_asked, out.ftl.log_blocks);
     }
