@@ -251,8 +251,7 @@ FtlSpace MergeFtl::space() const {
 }
 
 WriteMemory MergeFtl::write_memory() const {
-    const std::uint64_t spare = pool_.free_blocks() - std::min(pool_.free_blocks(), map_.logical_blocks());
-    return {WriteMemory::Kind::turnover, 16 * spare + 64}; // each log block has served other homes since, a few times over
+    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{space().spare_blocks} + 64}; // each log block has served other homes since, a few times over
 }
 
 BlockStatus MergeFtl::status_of(BlockId block) const {

@@ -19,6 +19,20 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
     return out;
 }
 
+/// Of so many planes a die, with spare to choose from.
+SsdConfig roomy_config(const std::string& scheme, std::uint32_t planes, std::uint32_t blocks_per_plane, std::uint32_t reserved_permille) {
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.planes_per_die = planes;
+    shape.nand.geometry.blocks_per_plane = blocks_per_plane;
+    shape.ftl.reserved_permille = reserved_permille;
+    return *shape_for(scheme, shape);
+}
+
+/// Every page written once: collections come at once.
+void fill(CutRig& rig) {
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+}
+
 /// 25 cuts, half of them with another in the recovery, after so many steps each at most.
 void step_and_cut(CutRig& rig, Random& random, std::uint64_t steps) {
     for (int c = 0; c < 25; ++c) {
@@ -192,14 +206,9 @@ TEST_CASE("a block with a trimmed page's newest version is not erased while the 
 TEST_CASE("on a full drive the host's pages still go to every plane of a die", "[ftl]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
     const std::uint32_t planes = GENERATE(2, 4);
-    SsdConfig shape = tiny_config();
-    shape.nand.geometry.planes_per_die = planes;
-    shape.nand.geometry.blocks_per_plane = 100;
-    shape.ftl.reserved_permille = 150;
-    const SsdConfig config = *shape_for(scheme, shape);
     CAPTURE(scheme, planes);
-    CutRig rig{config, Payload::keep, UndoPolicy::none};
-    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+    CutRig rig{roomy_config(scheme, planes, 100, 150), Payload::keep, UndoPolicy::none};
+    fill(rig);
     Random random{9};
     std::uint64_t writes = 0, to_every_plane = 0;
     for (std::uint32_t i = 0; i < rig.units(); ++i) {
@@ -217,16 +226,12 @@ TEST_CASE("on a full drive the host's pages still go to every plane of a die", "
 TEST_CASE("power cuts on a drive with spare enough to keep a row of planes free keep the contract", "[ftl][crash][recovery]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
     const std::uint32_t planes = GENERATE(2, 4);
-    SsdConfig shape = tiny_config();
-    shape.nand.geometry.planes_per_die = planes;
-    shape.nand.geometry.blocks_per_plane = 24;
-    shape.ftl.reserved_permille = 500;
-    const SsdConfig config = *shape_for(scheme, shape);
+    const SsdConfig config = roomy_config(scheme, planes, 24, 500);
     for (std::uint64_t seed = 951; seed <= 953; ++seed) {
         CAPTURE(scheme, planes, seed);
         CutRig rig{config};
         Random random{seed};
-        for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1); // collections come at once
+        fill(rig);
         step_and_cut(rig, random, 150);
     }
 }

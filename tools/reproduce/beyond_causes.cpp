@@ -10,20 +10,11 @@ namespace {
 
 // Device, fill and loads: as in figures 4 to 10. What a claim's failing is put down to is taken away, and nothing else.
 constexpr std::uint64_t dram_mib = 16;
+constexpr PartitionCase sysmark{{"sysmark", "SYSmark"}, dram_mib}, financial{{"financial", "Financial"}, dram_mib};
 constexpr std::uint64_t directory = mebibyte / 4; ///< of dftl: beside the DRAM of the figures
 
 using Result = std::expected<Reproduction, std::string>;
 using Points = std::expected<std::vector<PartitionResult>, std::string>;
-
-PartitionSetting static_setting(const std::string& ftl, const char* load, std::uint32_t permille) {
-    PartitionSetting s;
-    s.ftl = ftl;
-    s.workload = load;
-    s.kind = PartitionKind::static_share;
-    s.dram_bytes = dram_mib * mebibyte;
-    s.map_permille = permille;
-    return s;
-}
 
 void add_point(Reproduction& out, std::string series, const PartitionSetting& s, const PartitionResult& r, double y) {
     out.points.push_back({std::move(series), percent(r.mean_map_share),
@@ -33,7 +24,7 @@ void add_point(Reproduction& out, std::string series, const PartitionSetting& s,
 /// Figure 5, Financial: with all of the DRAM the maps have no buffer before them, which takes the writes that come back soon and would hit the CMT. Here the buffer stays.
 std::expected<void, std::string> same_buffer(Reproduction& out, const RunContext& context) {
     constexpr double as_often = 0.05;
-    std::vector<PartitionSetting> settings{static_setting("dftl", "financial", 333), static_setting("dftl", "financial", 1000)};
+    std::vector<PartitionSetting> settings{static_setting("dftl", financial, 333), static_setting("dftl", financial, 1000)};
     for (const std::uint64_t maps : {dram_mib * mebibyte / 3, dram_mib * mebibyte}) {
         settings.emplace_back();
         settings.back() = {.ftl = "dftl", .workload = "financial", .kind = PartitionKind::separate, .buffer_bytes = dram_mib * mebibyte * 2 / 3, .map_bytes = maps + directory};
@@ -57,7 +48,7 @@ std::expected<void, std::string> axis_from_tables(Reproduction& out, const RunCo
     constexpr double hardly = 0.05;
     std::vector<PartitionSetting> settings;
     for (const std::uint32_t permille : {0u, 270u}) {
-        settings.push_back(static_setting("fast", "sysmark", permille));
+        settings.push_back(static_setting("fast", sysmark, permille));
         settings.back().tables_in_share = true;
     }
     const Points r = run_partitions(settings, context);
@@ -75,7 +66,7 @@ std::expected<void, std::string> axis_from_tables(Reproduction& out, const RunCo
 /// Figure 9, Financial: the partition follows time, and so the static share of least time is as far from the fewest erases.
 std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunContext& context) {
     constexpr double close_erases = 1.05;
-    const auto curves = sweep_partitions("dftl", {{{"financial", "Financial"}, dram_mib}}, context);
+    const auto curves = sweep_partitions("dftl", {financial}, context);
     if (!curves)
         return std::unexpected(curves.error());
     const PartitionCurve& c = curves->front();
@@ -94,17 +85,17 @@ std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunCon
 std::expected<void, std::string> maps_that_hold_all(Reproduction& out, const RunContext& context) {
     constexpr double next_to_nothing = 0.01;
     std::vector<PartitionSetting> settings;
-    for (const std::uint64_t part : {12, 6, 3, 2}) {
+    constexpr std::array<std::uint64_t, 4> parts{12, 6, 3, 2}; // one of so many of the DRAM
+    for (const std::uint64_t part : parts) {
         settings.emplace_back();
         settings.back() = {.ftl = "dftl", .workload = "sysmark", .kind = PartitionKind::separate, .buffer_bytes = dram_mib * mebibyte / 2, .map_bytes = dram_mib * mebibyte / part + directory};
-        settings.back().map_permille = static_cast<std::uint32_t>(1000 / part);
     }
     const Points r = run_partitions(settings, context);
     if (!r)
         return std::unexpected(r.error());
     for (std::size_t i = 0; i < settings.size(); ++i)
-        out.points.push_back({"SYSmark, the buffer keeps half, operation time in s", settings[i].map_permille / 10.0,
-                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"maps_percent_of_dram", settings[i].map_permille / 10.0}}, r->at(i).operation_s});
+        out.points.push_back({"SYSmark, the buffer keeps half, operation time in s", percent(1.0 / static_cast<double>(parts.at(i))),
+                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"maps_percent_of_dram", percent(1.0 / static_cast<double>(parts.at(i)))}}, r->at(i).operation_s});
     const auto gain = [&](std::size_t i, std::size_t of) { return 1 - r->at(i).operation_s / r->at(of).operation_s; };
     out.claims.push_back({"ap-fig4, SYSmark: beside the same buffer, maps beyond a sixth of the DRAM gain less than 1 %",
                           fmt::format("a sixth saves {:.1f} % of a twelfth's time, a third {:.1f} % of a sixth's, a half {:.1f} %; {:.1f} % of the writes find their entry in a sixth", percent(gain(1, 0)),

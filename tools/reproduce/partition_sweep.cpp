@@ -28,7 +28,7 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
     std::vector<PartitionSetting> settings;
     for (std::size_t c = 0; c < curves.size(); ++c)
         for (const std::uint32_t at : twelfths[c])
-            settings.push_back(setting(ftl, {curves[c].load, curves[c].dram_mib}, PartitionKind::static_share, at * 1000 / (2 * steps)));
+            settings.push_back(static_setting(ftl, {curves[c].load, curves[c].dram_mib}, at * 1000 / (2 * steps)));
     const auto results = run_partitions(settings, context);
     if (!results)
         return std::unexpected(results.error());
@@ -54,6 +54,10 @@ std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dra
         for (const PartitionLoad& load : partition_loads)
             cases.push_back({load, mib});
     return cases;
+}
+
+PartitionSetting static_setting(const std::string& ftl, const PartitionCase& of, std::uint32_t permille) {
+    return setting(ftl, of, PartitionKind::static_share, permille);
 }
 
 PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of) { return setting(ftl, of, PartitionKind::adaptive, 500); }

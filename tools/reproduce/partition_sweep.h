@@ -38,6 +38,7 @@ struct PartitionCase {
 /// Curves in the order of the cases.
 [[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases,
                                                                                       const RunContext& context);
+[[nodiscard]] PartitionSetting static_setting(const std::string& ftl, const PartitionCase& of, std::uint32_t permille);
 /// The adaptive one of a case, as the paper has it.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
 
