@@ -82,7 +82,19 @@ void SqliteEventLog::close_batch() {
         filling_ = std::move(empty_.back());
         empty_.pop_back();
     }
-    wake_writer();
+    if (waiting_.size() >= enough)
+        gathering_ = false;
+    if (!gathering_ || is_needed_now())
+        wake_writer();
+}
+
+void SqliteEventLog::look_at_the_clock() {
+    const bool quiet = given_ == given_at_look_;
+    given_at_look_ = given_;
+    if (!quiet && std::chrono::steady_clock::now() - gathering_since_ < longest_gathering)
+        return;
+    gathering_ = false;
+    close_batch();
 }
 
 void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? Turn::at_need : Turn::when_idle)].notify_one(); }
@@ -170,7 +182,11 @@ bool SqliteEventLog::is_needed_now() const {
 }
 
 bool SqliteEventLog::has_work_for(Turn turn) const {
-    return !running_ || (closing_ && waiting_.empty()) || (!writing_ && !waiting_.empty() && is_needed_now() == (turn == Turn::at_need));
+    if (!running_ || (closing_ && waiting_.empty()))
+        return true;
+    if (writing_ || waiting_.empty())
+        return false;
+    return turn == Turn::at_need ? is_needed_now() : !gathering_ && !is_needed_now();
 }
 
 void SqliteEventLog::write_batches(Turn turn) {
@@ -179,8 +195,8 @@ void SqliteEventLog::write_batches(Turn turn) {
         (void)::sched_setscheduler(0, SCHED_IDLE, &no_priority); // refused: then it is an ordinary thread
     std::unique_lock lock{mutex_};
     while (true) {
-        if (!wake_[std::to_underlying(turn)].wait_for(lock, std::chrono::milliseconds{100}, [&] { return has_work_for(turn); })) {
-            close_batch();
+        if (!wake_[std::to_underlying(turn)].wait_for(lock, look_every, [&] { return has_work_for(turn); })) {
+            look_at_the_clock();
             continue;
         }
         if (!running_ || waiting_.empty())
@@ -201,8 +217,12 @@ void SqliteEventLog::write_batches(Turn turn) {
         batch.clear();
         empty_.push_back(std::move(batch));
         wake_emitter_.notify_all();
-        if (!waiting_.empty())
+        if (waiting_.empty()) {
+            gathering_ = true;
+            gathering_since_ = std::chrono::steady_clock::now();
+        } else {
             wake_writer();
+        }
     }
 }
 
