@@ -160,6 +160,8 @@ const std::array keys{
               FIELD(ssd.dram.ghost_floor_permille)},
     ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "", "Bitmap of the ghost mapping cache, a power of two; taken off dram.size.",
               FIELD(ssd.dram.ghost_bitmap_bytes)},
+    ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "", "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's (dftl and fast 1000, coftl 30).",
+              FIELD(ssd.dram.ghost_reach_permille)},
     ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "",
               "Writes are answered from here and programmed later; 0: none.", FIELD(ssd.dram.write_buffer_bytes)},
     ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",

@@ -11,6 +11,8 @@ namespace flashlab {
 
 namespace {
 
+std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) { return bytes / 1000 * permille + bytes % 1000 * permille / 1000; } // without overflow
+
 /// What the ghosts' own records take: bitmap, and a record for each page that the ghost buffer may hold.
 std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps, std::uint64_t page_bytes) {
     if (!config.is_adaptive() || maps == nullptr) return 0;
@@ -47,8 +49,9 @@ DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, Buffe
                                  .most = std::max(shape_.least_bytes, std::min(config.size_bytes - metadata_bytes_, shape_.most_bytes)),
                                  .tune_bytes = std::uint64_t{shape_.unit_bytes} * config.tune_units,
                                  .ghost_floor = config.ghost_floor_permille / 1000.0};
-    tuner_.emplace(limits, config.size_bytes / 1000 * config.map_share_permille + config.size_bytes % 1000 * config.map_share_permille / 1000);
+    tuner_.emplace(limits, part_of(config.size_bytes, config.map_share_permille));
     if (!is_adaptive_) return;
+    ghost_reach_ = std::max({part_of(config.size_bytes, config.ghost_reach_permille == 0 ? shape_.ghost_reach_permille : config.ghost_reach_permille), page_bytes_, entry_bytes_});
     ghost_buffer_.emplace(static_cast<std::uint32_t>(dram_pages()));
     ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
     buffer_.watch(*ghost_buffer_);
@@ -92,8 +95,9 @@ FtlResult<SimTime> DramPartition::apply(std::uint64_t map_bytes, SimTime now) {
 
 void DramPartition::size_ghosts() {
     if (!is_adaptive_) return;
-    ghost_buffer_->set_capacity(static_cast<std::uint32_t>(dram_pages() - std::min<std::uint64_t>(dram_pages(), buffer_.capacity())));
-    ghost_map_->set_capacity((config_.size_bytes - map_bytes_) / entry_bytes_);
+    const std::uint64_t beside_buffer = dram_pages() - std::min<std::uint64_t>(dram_pages(), buffer_.capacity());
+    ghost_buffer_->set_capacity(static_cast<std::uint32_t>(std::min(beside_buffer, ghost_reach_ / page_bytes_)));
+    ghost_map_->set_capacity(std::min(config_.size_bytes - map_bytes_, ghost_reach_) / entry_bytes_);
 }
 
 void DramPartition::decide(SimTime now) {
@@ -127,6 +131,8 @@ void DramPartition::check(std::vector<CheckProblem>& out) const {
     const std::uint64_t shared = map_bytes_ + buffer_bytes() + metadata_bytes_;
     if (shared > config_.size_bytes) out.push_back({"P1", "DRAM", fmt::format("{} bytes are shared out of {}", shared, config_.size_bytes)});
     if (!is_adaptive_) return;
+    if (ghost_buffer_->size() * page_bytes_ > ghost_reach_ || ghost_map_->size() * entry_bytes_ > ghost_reach_)
+        out.push_back({"P2", "ghosts", fmt::format("{} pages and {} entries within a reach of {} bytes", ghost_buffer_->size(), ghost_map_->size(), ghost_reach_)});
     const std::uint64_t pages = std::uint64_t{buffer_.capacity()} + ghost_buffer_->size();
     if (pages > std::max<std::uint64_t>(dram_pages(), buffer_.capacity()) || map_bytes_ + ghost_map_->size() * entry_bytes_ > config_.size_bytes)
         out.push_back({"P2", "ghosts", fmt::format("{} pages of buffer and ghost, {} bytes of maps and {} of their ghost in {}", pages, map_bytes_,

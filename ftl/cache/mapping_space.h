@@ -23,6 +23,7 @@ struct MappingSpaceShape {
     std::uint32_t unit_bytes = 1;       ///< tune unit: a cached entry, a log block's map, a page table
     std::uint32_t entries_per_unit = 1; ///< what the ghost counts
     std::uint32_t interval = 1000;      ///< requests between two decisions
+    std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
 };
 
 /// Nanoseconds that a hit in a ghost would have saved.

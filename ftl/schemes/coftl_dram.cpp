@@ -20,6 +20,7 @@ MappingSpaceShape Coftl::map_shape() const {
     shape.least_bytes = shape.fixed_bytes + std::uint64_t{least_tables} * shape.unit_bytes;
     shape.most_bytes = shape.fixed_bytes + std::uint64_t{tables_.most()} * shape.unit_bytes;
     shape.interval = 1000;
+    shape.ghost_reach_permille = 30; // most tables never come back: a mean over all that have left says nothing of the next one
     return shape;
 }
 

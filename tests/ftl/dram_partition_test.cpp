@@ -219,6 +219,24 @@ TEST_CASE("COFTL keeps as many page tables as its share holds, and a table that 
     rig.check_all();
 }
 
+TEST_CASE("a ghost stands for no more than its reach: what left its cache longer ago is no hit", "[ssd][partition]") {
+    SsdConfig config = partitioned("dftl", 4096, "adaptive");
+    config.dram.tune_interval = 6;
+    config.dram.ghost_reach_permille = 250; // two pages of eight
+    CutRig rig{config};
+    REQUIRE(rig.ssd().buffer()->capacity() == 3);
+    for (const std::uint32_t u : {0u, 1u, 2u, 3u, 4u}) rig.now = rig.write(u, 1); // 0 and 1 leave
+    rig.now = rig.write(5, 1);                                                     // 2 leaves, and takes the place of 0
+    const PartitionEvent& d = rig.ssd().partition()->last_decision();
+    REQUIRE(rig.ssd().partition()->counters().decisions == 1);
+    CHECK(d.buffer_ghost_bytes == 2 * 512);
+    CHECK(d.buffer_ghost_writes == 0);
+    for (const std::uint32_t u : {0u, 0u, 0u, 0u, 0u, 0u}) rig.now = rig.write(u, 1); // forgotten
+    REQUIRE(rig.ssd().partition()->counters().decisions == 2);
+    CHECK(d.buffer_ghost_writes == 0);
+    rig.check_all();
+}
+
 TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, reads of many pages grow them", "[ssd][partition]") {
     SsdConfig config = partitioned("dftl", 8192, "adaptive");
     config.dram.tune_interval = 50;

@@ -29,6 +29,7 @@ std::vector<Varied> all_varied() {
             {"the interval", "the interval over the paper's", {0.25, 1, 4, 16},
              [](PartitionSetting& s, double v) { s.interval = static_cast<std::uint32_t>(v * (s.ftl == "fast" ? 10'000 : 1000)); }},
             {"the size of the ghost's bitmap", "KiB of ghost bitmap", {8, 32, 128, 512}, [](PartitionSetting& s, double v) { s.bitmap_bytes = static_cast<std::uint64_t>(v) << 10; }},
+            {"the reach of the ghosts", "% of the DRAM that a ghost stands for", {3, 10, 30, 100}, [](PartitionSetting& s, double v) { s.reach_permille = static_cast<std::uint32_t>(v * 10); }},
             {"the tune unit", "tune units", {1, 4, 16}, [](PartitionSetting& s, double v) { s.tune_units = static_cast<std::uint32_t>(v); }}};
 }
 

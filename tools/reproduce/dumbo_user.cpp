@@ -43,7 +43,8 @@ DeviceConfig device_of_user() {
 
 class User {
 public:
-    User(DumboOp op, std::uint64_t file_bytes) : op_{op}, file_bytes_{file_bytes} {}
+    /// So many of a hundred requests are completed late; see dumbo_write_competing().
+    User(DumboOp op, std::uint64_t file_bytes, std::uint32_t late_percent = 0) : op_{op}, file_bytes_{file_bytes}, late_percent_{late_percent} {}
     std::expected<void, std::string> prepare();
     /// MB/s of the file's bytes, front to back, in blocks of so many bytes.
     std::expected<double, std::string> run(Mode mode, std::uint32_t block_bytes);
@@ -52,8 +53,16 @@ private:
     std::expected<SimTime, std::string> issue(DumboOp op, std::uint64_t request, SimTime now);
     std::expected<double, std::string> drive(DumboOp op, Mode mode, std::uint32_t block_bytes);
 
+    struct Request {
+        std::uint64_t number;
+        SimTime done;
+    };
+    using InFlight = std::deque<Request>; ///< of a group
+    [[nodiscard]] SimTime seen_complete(const Request& request, const InFlight& of_other) const;
+
     DumboOp op_;
     std::uint64_t file_bytes_;
+    std::uint32_t late_percent_;
     NullEventSink events_;
     std::unique_ptr<Device> device_;
     std::uint64_t block_pages_ = 0;
@@ -91,24 +100,31 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
     return *done;
 }
 
+/// A driver thread that does not hold the CPU sees the end of its request when the other's busy wait is over.
+SimTime User::seen_complete(const Request& request, const InFlight& of_other) const {
+    const bool competes = (request.number + 1) * late_percent_ / 100 != request.number * late_percent_ / 100;
+    const auto wait = std::ranges::find_if(of_other, [&](SimTime end) { return end > request.done; }, &Request::done);
+    return competes && wait != of_other.end() ? wait->done : request.done;
+}
+
 /// Read-ahead and the buffer cache keep the device full; a synchronous write() waits for its own requests before the next begins.
 std::expected<double, std::string> User::drive(DumboOp op, Mode mode, std::uint32_t block_bytes) {
     const SimTime begin = now_;
     SimTime end = begin;
-    std::array<std::deque<SimTime>, layout.interleaving> in_flight;
+    std::array<InFlight, layout.interleaving> in_flight;
     for (std::uint64_t r = 0; r < file_bytes_ / request_bytes; ++r) {
         auto& group = in_flight[r % layout.interleaving];
         if (mode == Mode::synchronous && r * request_bytes % block_bytes == 0)
             now_ = std::max(now_, end);
         if (group.size() == depth / layout.interleaving) {
-            now_ = std::max(now_, group.front());
+            now_ = std::max(now_, seen_complete(group.front(), in_flight[(r + 1) % layout.interleaving]));
             group.pop_front();
         }
         device_->settle(now_);
         const auto done = issue(op, r, now_);
         if (!done)
             return std::unexpected(done.error());
-        group.push_back(*done);
+        group.push_back({r, *done});
         end = std::max(end, *done);
     }
     now_ = end;
@@ -116,6 +132,8 @@ std::expected<double, std::string> User::drive(DumboOp op, Mode mode, std::uint3
 }
 
 std::expected<double, std::string> User::run(Mode mode, std::uint32_t block_bytes) { return drive(op_, mode, block_bytes); }
+
+std::uint64_t file_bytes_of(RunLength length) { return length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20; }
 
 struct Curve {
     const char* series;
@@ -147,7 +165,7 @@ void judge(Reproduction& out, const std::array<std::vector<double>, 3>& y, doubl
 std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
     Reproduction out;
     std::array<std::vector<double>, 3> y;
-    const std::uint64_t file_bytes = length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20;
+    const std::uint64_t file_bytes = file_bytes_of(length);
     for (std::size_t c = 0; c < curves.size(); ++c) {
         for (const std::uint32_t block_bytes : block_sizes) {
             User user{curves[c].op, file_bytes};
@@ -171,6 +189,13 @@ std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
     out.points.push_back({"read over raw, times", static_cast<double>(block_sizes.back()), params(DumboOp::read, block_sizes.back()), share});
     judge(out, y, raw[0], raw[1]);
     return out;
+}
+
+std::expected<double, std::string> dumbo_write_competing(RunLength length, std::uint32_t percent_of_completions) {
+    User user{DumboOp::write, file_bytes_of(length), percent_of_completions};
+    if (auto ready = user.prepare(); !ready)
+        return std::unexpected(ready.error());
+    return user.run(Mode::asynchronous, request_bytes);
 }
 
 } // namespace flashlab

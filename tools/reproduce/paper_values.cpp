@@ -95,6 +95,7 @@ constexpr std::array words{
     Words{"beyond-causes", "ap-fig7, SYSmark: with the block map inside the DRAM the buffer's hits hardly change up to a quarter", ap_small},
     Words{"beyond-causes", "", ap_erases},
     Words{"beyond-overheads", "mc-fig11, read: no gain at 2 KB and +73 % at 8 KB go together only when a part of the driver's cost is each sub-request's", below_a_page},
+    Words{"beyond-overheads", "mc-fig16, asynchronous writes: the oftener the driver's threads compete for the CPU, the slower", "as the block size increases, the competition between two channel manager groups is exacerbated (5.2)"},
     Words{"beyond-overheads", "hy-fig12, sequential read: with look-ups of 1 ns a word hftl is as fast as log_block", "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
     Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
     Words{"mc-fig11", "write: no gain while the sub-request is below a page", below_a_page},

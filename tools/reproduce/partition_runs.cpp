@@ -202,6 +202,7 @@ void FilledDrive::set_dram(const PartitionSetting& s) {
     dram.map_share_permille = static_cast<std::uint32_t>((beside_ * 1000 + axis * s.map_permille) / dram.size_bytes);
     dram.ghost_floor_permille = s.floor_permille;
     dram.ghost_bitmap_bytes = scale_.of(s.bitmap_bytes != 0 ? s.bitmap_bytes : bitmap_bytes);
+    dram.ghost_reach_permille = s.reach_permille;
     dram.tune_units = s.tune_units == 0 ? 1 : s.tune_units;
     dram.tune_interval = scale_.of(s.interval != 0 ? s.interval : s.ftl == "fast" ? fast_interval : dftl_interval);
 }

@@ -29,6 +29,7 @@ struct PartitionSetting {
     std::uint32_t tune_units = 0;         ///< 0: as the experiment's set-up says
     std::uint32_t interval = 0;           ///< 0: the paper's
     std::uint64_t bitmap_bytes = 0;       ///< adaptive: of the ghost mapping cache; 0: the paper's
+    std::uint32_t reach_permille = 0;     ///< adaptive: of the DRAM, what a ghost stands for at most; 0: the scheme's
     bool tables_in_share = false;         ///< true: the tables that always lie in DRAM take part of dram_bytes, and of the share; false: they lie beside them
     friend auto operator<=>(const PartitionSetting&, const PartitionSetting&) = default;
 };
