@@ -67,6 +67,13 @@ public:
     /// Before this thread looks at what the workers changed, and after it changed what they will look at: the monitor orders both. Without it only the
     /// kernel does, which ThreadSanitizer cannot see.
     void meet_workers() { (void)mount->stats(); }
+    /// What the workers have told so far.
+    std::vector<FsOpEvent> requests_seen() {
+        meet_workers();
+        std::vector<FsOpEvent> seen = events.seen;
+        meet_workers();
+        return seen;
+    }
     MountEnd wait() {
         if (thread_.joinable()) thread_.join();
         return end;

@@ -111,8 +111,7 @@ TEST_CASE("a program that reads a file in small pieces makes requests of up to a
     if (!can_mount() || access("/sys/class/bdi", W_OK) != 0) return;
     LiveMount live;
     live.start();
-    live.meet_workers();
-    CHECK(live.events.seen.empty());
+    CHECK(live.requests_seen().empty());
     const std::string text(8u << 20, 'x');
     write_file(live.path + "/large", text);
     const int file = open((live.path + "/large").c_str(), O_RDONLY | O_CLOEXEC);
@@ -122,9 +121,8 @@ TEST_CASE("a program that reads a file in small pieces makes requests of up to a
     while (read(file, piece.data(), piece.size()) > 0) {
     }
     close(file);
-    live.meet_workers();
     std::uint64_t most = 0;
-    for (const FsOpEvent& event : live.events.seen) most = std::max(most, event.op == FsOp::read ? event.bytes : 0);
+    for (const FsOpEvent& event : live.requests_seen()) most = std::max(most, event.op == FsOp::read ? event.bytes : 0);
     CHECK(most == 1u << 20);
 }
 
