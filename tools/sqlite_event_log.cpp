@@ -89,12 +89,26 @@ void SqliteEventLog::close_batch() {
 }
 
 void SqliteEventLog::look_at_the_clock() {
+    const auto now = std::chrono::steady_clock::now();
     const bool quiet = given_ == given_at_look_;
     given_at_look_ = given_;
-    if (!quiet && std::chrono::steady_clock::now() - gathering_since_ < longest_gathering)
+    if (given_ == committed_) {
+        begin_gathering(now);
+        return;
+    }
+    if (config_.yields && !quiet && now - gathering_since_ < longest_gathering)
         return;
     gathering_ = false;
+    if (now - gathering_since_ >= longest_waiting)
+        needed_until_ = now + at_least;
     close_batch();
+    if (!waiting_.empty())
+        wake_writer();
+}
+
+void SqliteEventLog::begin_gathering(std::chrono::steady_clock::time_point now) {
+    gathering_ = true;
+    gathering_since_ = now;
 }
 
 void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? Turn::at_need : Turn::when_idle)].notify_one(); }
@@ -196,7 +210,8 @@ void SqliteEventLog::write_batches(Turn turn) {
     std::unique_lock lock{mutex_};
     while (true) {
         if (!wake_[std::to_underlying(turn)].wait_for(lock, look_every, [&] { return has_work_for(turn); })) {
-            look_at_the_clock();
+            if (turn == Turn::at_need) // one of the two, so that its looks are as far apart as they seem
+                look_at_the_clock();
             continue;
         }
         if (!running_ || waiting_.empty())
@@ -217,12 +232,10 @@ void SqliteEventLog::write_batches(Turn turn) {
         batch.clear();
         empty_.push_back(std::move(batch));
         wake_emitter_.notify_all();
-        if (waiting_.empty()) {
-            gathering_ = true;
-            gathering_since_ = std::chrono::steady_clock::now();
-        } else {
+        if (waiting_.empty())
+            begin_gathering(std::chrono::steady_clock::now());
+        else
             wake_writer();
-        }
     }
 }
 

@@ -3,12 +3,12 @@
 /// Idea       on() appends to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
 ///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
 ///            It gathers batches and then writes all of them: a little after each one, it came between a program and its answers too often. Such a thread can
-///            be starved: where batches pile up, or somebody waits for them, a second, ordinary one does its work.
+///            be starved: where batches pile up or grow old, or somebody waits for them, a second, ordinary one does its work.
 /// Invariant  E1 nothing is dropped silently: a full queue blocks the emitter. E2 a log that cannot be written stops with one message and the device goes on.
 ///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file. E5 SQLite never runs inside the monitor.
 /// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
 /// Threading  on(), add_*() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
-/// Power cut  WAL while live: kill -9 leaves what was committed, at most about half a second behind.
+/// Power cut  WAL while live: kill -9 leaves what was committed, about half a second behind, a second where the processors are busy.
 #pragma once
 
 #include <array>
@@ -123,8 +123,9 @@ private:
     void wake_writer();
     /// What is being filled waits for a writer from now on.
     void close_batch();
-    /// Has what was gathered written, if nothing came lately or it has waited for long.
+    /// Has what was gathered written, if nothing came since the last look or it has waited for long.
     void look_at_the_clock();
+    void begin_gathering(std::chrono::steady_clock::time_point now);
     void join_writers();
     void stop_with(const std::string& why, std::unique_lock<std::mutex>& lock);
 
@@ -132,8 +133,8 @@ private:
     static constexpr std::size_t most_waiting = 64;   ///< batches; then the emitter waits
     static constexpr std::size_t enough = 16;         ///< batches gathered for the idle moments
     static constexpr std::chrono::milliseconds look_every{100};
-    static constexpr std::chrono::milliseconds longest_gathering{500};
-    static constexpr std::size_t too_many = 48; ///< batches; then the ordinary thread writes, for so long:
+    static constexpr std::chrono::milliseconds longest_gathering{500}, longest_waiting{1000};
+    static constexpr std::size_t too_many = 32; ///< batches; then, and after longest_waiting, the ordinary thread writes, for so long:
     static constexpr std::chrono::seconds at_least{5};
 
     EventLogConfig config_;
@@ -150,7 +151,7 @@ private:
     bool writing_ = false;           ///< one thread at a time
     bool gathering_ = true;          ///< nothing is written in idle moments
     std::uint64_t given_at_look_ = 0;
-    std::chrono::steady_clock::time_point gathering_since_{};
+    std::chrono::steady_clock::time_point gathering_since_{}; ///< nothing older waits
     std::chrono::steady_clock::time_point needed_until_{}; ///< the idle moments did not suffice
     bool closing_ = false;
     bool running_ = false;        ///< somebody takes what is appended

@@ -13,7 +13,7 @@ namespace {
 
 std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) { return bytes / 1000 * permille + bytes % 1000 * permille / 1000; } // without overflow
 
-/// What the ghosts' own records take: bitmap, and a record for each page that the ghost buffer may hold.
+/// What the ghosts' own records take: bitmap, and a record for each page of the DRAM, which the ghost buffer may hold, whatever its reach.
 std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps, std::uint64_t page_bytes) {
     if (!config.is_adaptive() || maps == nullptr) return 0;
     return config.ghost_bitmap_bytes + config.size_bytes / page_bytes * GhostBuffer::device_bytes_per_page;

@@ -49,6 +49,7 @@ public:
     [[nodiscard]] std::uint64_t buffer_bytes() const { return std::uint64_t{buffer_.capacity()} * page_bytes_; }
     [[nodiscard]] std::uint64_t ghost_metadata_bytes() const { return metadata_bytes_; }
     [[nodiscard]] double map_share() const { return static_cast<double>(map_bytes_) / static_cast<double>(config_.size_bytes); }
+    [[nodiscard]] std::uint64_t map_ghost_capacity_bytes() const { return ghost_map_ ? ghost_map_->capacity() * entry_bytes_ : 0; }
     [[nodiscard]] bool is_adaptive() const { return is_adaptive_; }
     [[nodiscard]] const PartitionCounters& counters() const { return counted_; }
     /// The last one; all zero before the first.

@@ -2,7 +2,7 @@
 ///
 /// Idea       At each interval the benefit of a ghost is its profit (hits x what a hit would have saved) over the bytes that it stands for. The side of the richer
 ///            ghost grows by the tune unit x the ratio of the two. A ghost without a hit would make the ratio infinite: it counts part of a hit (dearer of its two
-///            kinds), over all that it and its cache may stand for. No step is larger than what the richer ghost stands for: beyond that nothing says that it pays.
+///            kinds), over the whole DRAM. No step is larger than what the richer ghost stands for: beyond that nothing says that it pays.
 /// Invariant  T1 least <= map_bytes() <= most. T2 two ghosts without a hit change nothing.
 /// Cost       A handful of multiplications a decision.
 /// Power cut  Lost: a partition begins anew.
@@ -26,7 +26,7 @@ struct PartitionLimits {
 struct GhostState {
     GhostHits hits;
     std::uint64_t bytes = 0;      ///< that it stands for now
-    std::uint64_t most_bytes = 0; ///< that it and its cache could: the whole DRAM
+    std::uint64_t most_bytes = 0; ///< the whole DRAM
 };
 
 class PartitionTuner {

@@ -237,6 +237,24 @@ TEST_CASE("a ghost stands for no more than its reach: what left its cache longer
     rig.check_all();
 }
 
+TEST_CASE("the ghost of the maps has the same reach; it is the scheme's where none is given, and a page at least", "[ssd][partition]") {
+    struct Expected {
+        std::uint32_t permille;
+        std::uint64_t bytes;
+    };
+    for (const Expected& reach : {Expected{1000, 4096 - 1024}, Expected{250, 1024}, Expected{0, 512}}) {
+        SsdConfig config = partitioned("coftl", 4096, "adaptive");
+        config.dram.map_share_permille = 250;
+        config.dram.ghost_reach_permille = reach.permille;
+        config.dram.tune_interval = 1'000'000;
+        CutRig rig{config};
+        CAPTURE(reach.permille);
+        const auto shape = dynamic_cast<const Coftl&>(rig.ftl()).map_shape();
+        CHECK(shape.ghost_reach_permille == 30); // 122 bytes: less than a page
+        CHECK(rig.ssd().partition()->map_ghost_capacity_bytes() == reach.bytes / shape.unit_bytes * shape.unit_bytes);
+    }
+}
+
 TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, reads of many pages grow them", "[ssd][partition]") {
     SsdConfig config = partitioned("dftl", 8192, "adaptive");
     config.dram.tune_interval = 50;

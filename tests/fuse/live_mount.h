@@ -69,9 +69,8 @@ public:
     void meet_workers() { (void)mount->stats(); }
     /// What the workers have told so far.
     std::vector<FsOpEvent> requests_seen() {
-        meet_workers();
-        std::vector<FsOpEvent> seen = events.seen;
-        meet_workers();
+        std::vector<FsOpEvent> seen;
+        mount->with_monitor([&](SimTime) { seen = events.seen; });
         return seen;
     }
     MountEnd wait() {

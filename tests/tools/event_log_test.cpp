@@ -95,7 +95,7 @@ TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]")
     constexpr int rounds = 4, events = 80'000;
     for (int i = 0; i < rounds * events; ++i) {
         log->on(program(i, Cause::user));
-        if (i % events == 5000)
+        if (i % events == 20'000) // 19 batches: enough for it, not yet too many
             std::this_thread::sleep_for(std::chrono::milliseconds{1});
         if (i % events == events / 2) {
             log->flush();
@@ -117,6 +117,23 @@ TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
     log->on(event);
     for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM fs_op") == 0; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds{10});
     CHECK(file.number("SELECT count(*) FROM fs_op") == 1);
+}
+
+TEST_CASE("beside a mount a few batches are gathered before they are written; without one each is written at once", "[tools]") {
+    using namespace std::chrono;
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
+    constexpr int events = 4 * 1024;
+    const auto began = steady_clock::now();
+    for (int i = 0; i < events; ++i) log->on(program(i, Cause::user));
+    std::this_thread::sleep_for(milliseconds{30});
+    const auto at_once = file.number("SELECT count(*) FROM nand_op");
+    if (yields && steady_clock::now() - began < milliseconds{90}) // later, it has been quiet
+        CHECK(at_once == 0);
+    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM nand_op") < events; ++tries) std::this_thread::sleep_for(milliseconds{10});
+    CHECK(file.number("SELECT count(*) FROM nand_op") == events);
 }
 
 TEST_CASE("ids of a second run follow those of the first", "[tools]") {

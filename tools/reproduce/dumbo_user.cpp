@@ -102,7 +102,8 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
 
 /// A driver thread that does not hold the CPU sees the end of its request when the other's busy wait is over.
 SimTime User::seen_complete(const Request& request, const InFlight& of_other) const {
-    const bool competes = (request.number + 1) * late_percent_ / 100 != request.number * late_percent_ / 100;
+    const std::uint64_t in_group = request.number / layout.interleaving; // of both groups the same part is late
+    const bool competes = (in_group + 1) * late_percent_ / 100 != in_group * late_percent_ / 100;
     const auto wait = std::ranges::find_if(of_other, [&](SimTime end) { return end > request.done; }, &Request::done);
     return competes && wait != of_other.end() ? wait->done : request.done;
 }

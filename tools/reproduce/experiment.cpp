@@ -53,7 +53,7 @@ constexpr std::array all{
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
     Experiment{"beyond-phases", beyond, "Adaptive partitioning on a load of changing phases, DFTL and FAST: time, erases, share over time", run_beyond_phases, true},
     Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps", run_beyond_coftl_partition, true},
-    Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over the values that its paper leaves open: clamp, interval, ghost size, tune unit", run_beyond_sensitivity, true},
+    Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over values that its paper leaves open or we changed: clamp, interval, ghost size and reach, tune unit", run_beyond_sensitivity, true},
     Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig4 to 10 that fail: the suspected cause taken away", run_beyond_causes, true},
     Experiment{"beyond-overheads", beyond, "What mc-fig11, mc-fig16 and hy-fig12 charge for overheads, charged another way", run_beyond_overheads},
 };

@@ -305,10 +305,12 @@ std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSett
 }
 
 /// Points that more than one figure shows are measured once: run() is a pure function of a setting and a load. Who needs some waits until they are there.
+/// Drives stay filled: each run has a copy of its own, and to fill one takes as long as to run a point, on one core.
 struct Known {
     using Key = std::pair<std::string, PartitionSetting>; ///< first: the length and the load's source
     std::mutex measuring;
     std::map<Key, PartitionResult> results;
+    std::map<std::pair<std::string, RunLength>, std::unique_ptr<FilledDrive>> drives;
 };
 Known& known() {
     static Known all;
@@ -363,12 +365,16 @@ std::expected<std::vector<PartitionResult>, std::string> run_partitions(const st
                 missing.push_back(key);
         if (missing.empty())
             continue;
-        auto drive = FilledDrive::make(ftl, context.length);
-        if (!drive)
-            return std::unexpected(drive.error());
+        auto& drive = known().drives[{ftl, context.length}];
+        if (drive == nullptr) {
+            auto made = FilledDrive::make(ftl, context.length);
+            if (!made)
+                return std::unexpected(made.error());
+            drive = std::move(*made);
+        }
         const auto measured = run_each_forked<PartitionResult>(missing.size(), context.workers == nullptr ? 1 : context.workers->cores(), [&](std::size_t i) {
             const PartitionSetting& setting = missing.at(i).second;
-            return (*drive)->run(setting, loads_of(setting.workload, context));
+            return drive->run(setting, loads_of(setting.workload, context));
         });
         if (!measured)
             return std::unexpected(measured.error());
