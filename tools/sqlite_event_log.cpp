@@ -101,8 +101,9 @@ void SqliteEventLog::look_at_the_clock() {
     gathering_ = false;
     if (now - gathering_since_ >= longest_waiting)
         needed_until_ = now + at_least;
-    close_batch();
-    if (!waiting_.empty())
+    if (filling_.events != 0)
+        close_batch(); // wakes the writer, too
+    else
         wake_writer();
 }
 

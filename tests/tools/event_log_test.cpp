@@ -119,7 +119,7 @@ TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
     CHECK(file.number("SELECT count(*) FROM fs_op") == 1);
 }
 
-TEST_CASE("beside a mount a few batches are gathered before they are written; without one each is written at once", "[tools]") {
+TEST_CASE("a few batches are gathered beside a mount, and all of them are written in the end, there and elsewhere", "[tools]") {
     using namespace std::chrono;
     const bool yields = GENERATE(false, true);
     CAPTURE(yields);

@@ -26,7 +26,7 @@ using Done = std::expected<void, std::string>;
 
 class Overheads {
 public:
-    explicit Overheads(RunLength length) : length_{length}, requests_{length == RunLength::quick ? 256u : 4096u}, is_quick_{length == RunLength::quick} {}
+    explicit Overheads(RunLength length) : length_{length} {}
     std::expected<Reproduction, std::string> run();
 
 private:
@@ -37,14 +37,14 @@ private:
     std::expected<double, std::string> board_read(std::string_view scheme, std::optional<Duration> word_read) const;
     void point(std::string series, double x, Json::Object params, double y) { out_.points.push_back({std::move(series), x, std::move(params), y}); }
 
+    [[nodiscard]] bool is_quick() const { return length_ == RunLength::quick; }
+
     RunLength length_;
-    std::uint32_t requests_;
-    bool is_quick_;
     Reproduction out_;
 };
 
 std::expected<double, std::string> Overheads::dumbo_read(const DumboLayout& layout, std::uint32_t bytes, const DriverOverheads& overheads) const {
-    const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = bytes, .requests = requests_, .layout = layout, .overheads = overheads});
+    const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = bytes, .requests = is_quick() ? 256u : 4096u, .layout = layout, .overheads = overheads});
     if (!result)
         return std::unexpected(result.error());
     return result->megabytes_per_second;
@@ -101,7 +101,7 @@ Done Overheads::competing_threads() {
 std::expected<double, std::string> Overheads::board_read(std::string_view scheme, std::optional<Duration> word_read) const {
     HybridChoice choice{.scheme = scheme};
     choice.pram_word_read = word_read;
-    if (is_quick_)
+    if (is_quick())
         choice.blocks /= 16;
     auto board = HybridDevice::make(choice);
     if (!board)

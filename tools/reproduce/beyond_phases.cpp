@@ -111,7 +111,8 @@ Result run_beyond_coftl_partition(const RunContext& context) {
     bool never_worst = true;
     double farthest = 1;
     std::string far_seen;
-    for (const PartitionCurve& c : *curves) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const PartitionCurve& c = curves->at(i);
         names.emplace_back(c.load.name);
         plot_curve(out, "coftl", c, "operation time in s", [](const PartitionResult& r) { return r.operation_s; });
         plot_curve(out, "coftl", c, "erases", [](const PartitionResult& r) { return r.erases; });
@@ -120,7 +121,7 @@ Result run_beyond_coftl_partition(const RunContext& context) {
                               fmt::format("{:+.1f} % at a mean share of {:.0f} %, the best static at {:.0f} %, the worst {:+.1f} %", percent(over - 1), percent(c.adaptive.mean_map_share),
                                           percent(c.best().mean_map_share), percent(c.worst().operation_s / c.best().operation_s - 1)),
                               over <= close_time});
-        const double far = whole_reach->at(names.size() - 1).operation_s / c.best().operation_s;
+        const double far = whole_reach->at(i).operation_s / c.best().operation_s;
         farthest = std::max(farthest, far);
         far_seen += fmt::format("{}{} {:+.1f} %", far_seen.empty() ? "" : ", ", c.load.title, percent(far - 1));
         never_worst = never_worst && c.adaptive.operation_s <= c.worst().operation_s;
@@ -128,10 +129,10 @@ Result run_beyond_coftl_partition(const RunContext& context) {
     out.claims.push_back({"coftl: adaptive is never slower than the worst static", never_worst ? "holds for each load" : "it is, see above", never_worst});
     out.claims.push_back({"coftl: with ghosts that stand for all of the DRAM, as the paper has it, adaptive is not within 3 % for each load", far_seen, farthest > close_time});
     auto whole = with_partition_setup(std::move(out), names, context);
-    if (whole)
-        whole->free_parameters.push_back({"reach of COFTL's ghosts", "3 % of the DRAM", "the paper's is all of it; chosen after that had failed, see the claim"});
-    if (whole)
-        whole->free_parameters.push_back({"COFTL's sets", "4 blocks, one on each of 4 channels; 10 % spare as for FAST", "the paper of the partition has no COFTL, its device one channel"});
+    if (!whole)
+        return whole;
+    whole->free_parameters.push_back({"reach of COFTL's ghosts", "3 % of the DRAM", "the paper's is all of it; chosen after that had failed, see the claim"});
+    whole->free_parameters.push_back({"COFTL's sets", "4 blocks, one on each of 4 channels; 10 % spare as for FAST", "the paper of the partition has no COFTL, its device one channel"});
     return whole;
 }
 

@@ -44,7 +44,7 @@ DeviceConfig device_of_user() {
 class User {
 public:
     /// So many of a hundred requests are completed late; see dumbo_write_competing().
-    User(DumboOp op, std::uint64_t file_bytes, std::uint32_t late_percent = 0) : op_{op}, file_bytes_{file_bytes}, late_percent_{late_percent} {}
+    User(DumboOp op, std::uint64_t file_bytes, std::uint32_t late_percent) : op_{op}, file_bytes_{file_bytes}, late_percent_{late_percent} {}
     std::expected<void, std::string> prepare();
     /// MB/s of the file's bytes, front to back, in blocks of so many bytes.
     std::expected<double, std::string> run(Mode mode, std::uint32_t block_bytes);
@@ -134,7 +134,13 @@ std::expected<double, std::string> User::drive(DumboOp op, Mode mode, std::uint3
 
 std::expected<double, std::string> User::run(Mode mode, std::uint32_t block_bytes) { return drive(op_, mode, block_bytes); }
 
-std::uint64_t file_bytes_of(RunLength length) { return length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20; }
+/// On a drive of its own, whose file was written once before.
+std::expected<double, std::string> measure(RunLength length, DumboOp op, Mode mode, std::uint32_t block_bytes, std::uint32_t late_percent = 0) {
+    User user{op, length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20, late_percent};
+    if (auto ready = user.prepare(); !ready)
+        return std::unexpected(ready.error());
+    return user.run(mode, block_bytes);
+}
 
 struct Curve {
     const char* series;
@@ -166,13 +172,9 @@ void judge(Reproduction& out, const std::array<std::vector<double>, 3>& y, doubl
 std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
     Reproduction out;
     std::array<std::vector<double>, 3> y;
-    const std::uint64_t file_bytes = file_bytes_of(length);
     for (std::size_t c = 0; c < curves.size(); ++c) {
         for (const std::uint32_t block_bytes : block_sizes) {
-            User user{curves[c].op, file_bytes};
-            if (auto ready = user.prepare(); !ready)
-                return std::unexpected(ready.error());
-            const auto speed = user.run(curves[c].mode, block_bytes);
+            const auto speed = measure(length, curves[c].op, curves[c].mode, block_bytes);
             if (!speed)
                 return std::unexpected(speed.error());
             y[c].push_back(*speed);
@@ -193,10 +195,7 @@ std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
 }
 
 std::expected<double, std::string> dumbo_write_competing(RunLength length, std::uint32_t percent_of_completions) {
-    User user{DumboOp::write, file_bytes_of(length), percent_of_completions};
-    if (auto ready = user.prepare(); !ready)
-        return std::unexpected(ready.error());
-    return user.run(Mode::asynchronous, request_bytes);
+    return measure(length, DumboOp::write, Mode::asynchronous, request_bytes, percent_of_completions);
 }
 
 } // namespace flashlab
