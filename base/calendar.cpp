@@ -7,7 +7,10 @@
 
 namespace flashlab {
 
-Calendar::Calendar(Duration shortest) : shortest_{shortest} { ensure(shortest > Duration{0}, "Calendar: the shortest phase has a length"); }
+Calendar::Calendar(Duration shortest, std::size_t max_live) : shortest_{shortest}, max_live_{max_live} {
+    ensure(shortest > Duration{0}, "Calendar: the shortest phase has a length");
+    ensure(max_live > 0, "Calendar: the last reservation is kept");
+}
 
 /// Index of the first live reservation that ends after `time`; slots_.size() when none does.
 std::size_t Calendar::first_ending_after(SimTime time) const {
@@ -67,7 +70,7 @@ void Calendar::take_run(SimTime start, Duration step, std::uint32_t count, std::
         if (i > 0 && phases[i].offset - (phases[i - 1].offset + phases[i - 1].length) >= shortest_) ++slots;
     }
     const bool parted = step + first.offset - (last.offset + last.length) >= shortest_;
-    const auto kept = static_cast<std::uint32_t>(max_live / slots + 3);
+    const auto kept = static_cast<std::uint32_t>(max_live_ / slots + 3);
     std::uint32_t at = 0;
     if (!parted && slots == 1) { // one reservation from beginning to end
         append({start + first.offset, start + (count - 1) * step + last.offset + last.length});
@@ -93,7 +96,7 @@ void Calendar::take_run(SimTime start, Duration step, std::uint32_t count, std::
 /// A gap is forgotten when as many reservations as settle() keeps lie behind it.
 std::uint32_t Calendar::steps_free(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) const {
     std::size_t next = first_ending_after(start);
-    if (slots_.size() - next >= max_live) return 0;
+    if (slots_.size() - next >= max_live_) return 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         for (const Phase& phase : phases) {
             const SimTime begin = start + i * step + phase.offset;
@@ -110,7 +113,7 @@ void Calendar::weave_run(SimTime start, Duration step, std::uint32_t count, std:
     const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(start));
     scratch.assign(first, slots_.end());
     slots_.erase(first, slots_.end());
-    ensure(scratch.size() < max_live, "steps_free() said so");
+    ensure(scratch.size() < max_live_, "steps_free() said so");
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         for (const Phase& phase : phases) {
@@ -157,7 +160,7 @@ void Calendar::drop_past(SimTime now) {
 
 /// `behind`: reservations that are kept elsewhere for a moment.
 void Calendar::forget_oldest(std::size_t behind) {
-    while (slots_.size() - head_ + behind > max_live) {
+    while (slots_.size() - head_ + behind > max_live_) {
         slots_[head_ + 1].start = slots_[head_].start;
         ++head_;
     }
@@ -167,7 +170,7 @@ void Calendar::drop_dead() {
     if (head_ == slots_.size()) {
         slots_.clear();
         head_ = 0;
-    } else if (head_ >= max_live && head_ * 2 >= slots_.size()) {
+    } else if (head_ >= max_live_ && head_ * 2 >= slots_.size()) {
         slots_.erase(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;
     }

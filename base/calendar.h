@@ -3,7 +3,7 @@
 /// Idea       An operation takes the earliest gap that fits; a late arrival may use an earlier gap.
 /// Invariant  Reservations never overlap; touching ones are merged.
 /// Cost       O(1) amortised: reservations before settle()'s time are dropped, gaps shorter than the shortest phase are forgotten, and settle() forgets
-///            the oldest gaps beyond max_live reservations, so that an open-loop backlog costs no more than a quiet device.
+///            the oldest gaps beyond so many reservations, so that an open-loop backlog costs no more than a quiet device.
 /// Power cut  A calendar is the simulator's, not the device's: nothing of it survives.
 #pragma once
 
@@ -23,11 +23,12 @@ struct Slot {
 
 class Calendar {
 public:
-    /// A gap that lies more than this many reservations back is forgotten by settle(): a later operation will not go back to it.
-    static constexpr std::size_t max_live = 64;
+    static constexpr std::size_t usual_live = 64;
 
     /// `shortest`: gaps below it are useless to every caller and are merged away. No phase of positive length may be shorter.
-    explicit Calendar(Duration shortest = Duration{1});
+    /// `max_live`: a gap that lies more than this many reservations back is forgotten by settle(): a later operation will not go back to it. As many as
+    /// may be under way at once, each with a reservation to come, lose nothing.
+    explicit Calendar(Duration shortest = Duration{1}, std::size_t max_live = usual_live);
     /// Earliest start >= from at which `length` fits; reserves nothing. A phase of no length fits anywhere.
     [[nodiscard]] SimTime earliest(SimTime from, Duration length) const {
         if (from >= last_end_ || length == Duration{0}) return from;
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] Duration busy() const { return busy_; }       ///< total reserved, ever
     void settle(SimTime now) {
         if (head_ == slots_.size()) return;
-        if (slots_[head_].end > now && slots_.size() - head_ <= max_live) return;
+        if (slots_[head_].end > now && slots_.size() - head_ <= max_live_) return;
         drop_past(now);
     }
 
@@ -70,6 +71,7 @@ private:
     std::vector<Slot> slots_; ///< sorted, disjoint; slots_[head_..] are live
     std::size_t head_ = 0;
     Duration shortest_;
+    std::size_t max_live_;
     Duration busy_{0};
     SimTime last_end_ = sim_start;
 };

@@ -20,6 +20,16 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
     return DeviceErrorKind::host_io;
 }
 
+/// Answers that wait for the link, each with a place of its own on it: no host keeps more requests under way.
+constexpr std::size_t most_on_link = 1024;
+
+Duration shortest_on(const HostLinkConfig& link) {
+    const Duration sector{(static_cast<std::int64_t>(sector_bytes * link.ps_per_byte) + 999) / 1000};
+    const Duration overhead = link.request_overhead;
+    const Duration shortest = overhead == Duration{0} ? sector : sector == Duration{0} ? overhead : std::min(sector, overhead);
+    return std::max(shortest, Duration{1});
+}
+
 std::unique_ptr<BufferedFtl> buffer_of(const DramConfig& dram, Ftl& ftl) {
     if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
     return dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes);
@@ -72,7 +82,7 @@ Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventS
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
-      link_{std::max(config.host_link.request_overhead, Duration{1})},
+      link_{shortest_on(config.host_link), most_on_link},
       controller_{std::max(config.host_link.controller_request, Duration{1})},
       scratch_(ftl.logical_page_bytes()) {}
 

@@ -55,7 +55,7 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()},
       page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
-      buses_(geometry.channels(), Calendar{shortest_transfer_}),
+      buses_(geometry.channels(), Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
       cells_(geometry.planes() / planes_per_lane_.divisor(),
              Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),

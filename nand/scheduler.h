@@ -11,7 +11,7 @@
 ///            the cells are busy, erases and programs that let reads of the host in. Such an operation is given the time of all its suspensions when
 ///            it is reserved: its end, once told, never moves, and whoever depends on it waits no shorter than in the worst case.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
-/// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep at most Calendar::max_live of them.
+/// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep 64 of them at most, a bus eight for each of its planes.
 /// Power cut  Nothing survives.
 /// Source     Park et al., "Design and analysis of flash translation layers for multi-channel NAND flash-based storage devices" (MC2, MC5, MC7).
 #pragma once

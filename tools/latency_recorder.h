@@ -25,8 +25,8 @@ public:
         max_ns_ = std::max(max_ns_, ns);
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
-    /// Upper edge of the bucket that holds the value of this rank.
-    [[nodiscard]] std::uint64_t percentile_ns(double percent) const;
+    /// Upper edge of the bucket that holds the smallest value which at least so many of a thousand values do not exceed.
+    [[nodiscard]] std::uint64_t permille_ns(std::uint32_t permille) const;
     /// mean, p50, p95, p99, p999, max in microseconds.
     [[nodiscard]] Json to_json() const;
 

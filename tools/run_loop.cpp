@@ -107,6 +107,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
     Completions in_flight;
     SimTime now = begin;
     TraceRequest request;
+    bool begins = false; ///< counting: with the next request, not with the last answer of those before
     for (std::uint64_t until_look = watch.every;;) {
         const auto more = next(request);
         if (!more)
@@ -120,6 +121,9 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             now = std::max(now, in_flight.top());
             in_flight.pop();
         }
+        if (begins)
+            tally.begin = tally.end = now;
+        begins = false;
         target.pass(now);
         const auto done = target.issue(request, now);
         if (!done)
@@ -141,6 +145,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             tally = RunTally{};
             tally.before = answered;
             tally.begin = tally.end = here;
+            begins = true;
         }
     }
 }

@@ -110,6 +110,8 @@ std::uint32_t PageBlocks::choose_group(SimTime now) {
 
 FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, Origin origin) {
     Group* group = &groups_[write.group ? *write.group : choose_group(now)];
+    if (write.frontier == 0)
+        if (const auto paced = keep_pace(*group, write.pages, now); !paced) return std::unexpected(paced.error());
     auto ready = room(*group, write.frontier, now);
     if (!ready && ready.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
         group = &*std::ranges::max_element(groups_, {}, &Group::room);

@@ -42,6 +42,7 @@ struct PageBlocksConfig {
     std::uint32_t gc_slice_us = 2000;
     std::uint32_t wear_threshold = 0;       ///< not 0: free blocks are taken by their erase counts, and worn ones rest (B6)
     std::vector<FrontierRule> frontiers{FrontierRule{}};
+    std::uint32_t paced_from_spare = 2;     ///< collections keep pace with the host where the spare is so many times what they keep free
     bool closes_at_once = false;            ///< a full superblock is data right away: nothing durable waits for it
     bool stamps_pages = false;              ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
 };
@@ -178,6 +179,7 @@ private:
     // page_blocks_open.cpp
     [[nodiscard]] FtlResult<SimTime> room(Group& group, std::uint32_t frontier, SimTime now);
     [[nodiscard]] FtlResult<bool> collect_for_host(Group& group, SimTime now);
+    [[nodiscard]] FtlResult<void> keep_pace(Group& group, std::uint32_t pages, SimTime now);
     [[nodiscard]] FtlResult<bool> compact(Group& group, SimTime now);
     [[nodiscard]] bool open_superblock(Group& group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
     [[nodiscard]] SimTime forgotten_by(const Group& group, std::uint32_t blocks, SimTime now) const;
@@ -190,8 +192,12 @@ private:
     // page_blocks_gc.cpp
     [[nodiscard]] std::optional<BlockId> choose_victim(const Group& group, std::uint32_t first_frontier) const;
     void start_job(Job& job, BlockId victim, bool retire, SimTime now);
-    /// Runs the job until `until` has been reserved.
-    [[nodiscard]] FtlResult<JobEnd> run_job(Group& group, Job& job, SimTime now, SimTime until, std::uint32_t keep_free);
+    /// How far a job is run in one go.
+    struct Slice {
+        SimTime until = sim_never;                ///< or somewhat beyond: this has been reserved
+        std::uint32_t copies = ~std::uint32_t{0}; ///< at most
+    };
+    [[nodiscard]] FtlResult<JobEnd> run_job(Group& group, Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Group& group, Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] FtlResult<SimTime> finish_job(Group& group, Job& job, SimTime now);

@@ -47,12 +47,12 @@ void PageBlocks::drop_job(Job& job) {
     if (pinned_[victim.value()] == 0) list_full(victim);
 }
 
-FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTime now, SimTime until, std::uint32_t keep_free) {
+FtlResult<PageBlocks::JobEnd> PageBlocks::run_job(Group& group, Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
     const BlockId victim = *job.victim;
-    for (;;) {
+    for (const std::uint32_t before = job.copied;;) {
         job.next = valid_.next_set(victim, job.next);
         if (job.next == units_.units_per_block()) break;
-        if (job.last_end >= until) return JobEnd::paused;
+        if (job.last_end >= slice.until || job.copied - before >= slice.copies) return JobEnd::paused;
         look_ahead(victim, job.next + 1);
         const auto copied = copy_unit(group, job, units_.unit_at(victim, job.next), now, keep_free);
         if (copied && *copied == JobEnd::finished) continue;
@@ -186,7 +186,7 @@ FtlResult<SimTime> PageBlocks::collect_now(Group& group, BlockId victim, bool re
         if (job.victim && job.victim != victim) drop_job(job);
         if (job.victim) job.retire = job.retire || retire;
         else start_job(job, victim, retire, now);
-        const auto run = run_job(group, job, now, sim_never, copies_keep_free(victim));
+        const auto run = run_job(group, job, now, {}, copies_keep_free(victim));
         if (!run) return std::unexpected(run.error());
         if (*run != JobEnd::no_room) break;
         const auto compacted = compact(group, now);
@@ -245,7 +245,7 @@ SimTime PageBlocks::idle_group(Group& group, SimTime now) {
         start_job(group.job, *victim, false, now);
     }
     if (group.job.next_slice > now) return std::min(close_at, group.job.next_slice);
-    const auto run = run_job(group, group.job, now, now + slice, std::max(keep, copies_keep_free(*group.job.victim)));
+    const auto run = run_job(group, group.job, now, {.until = now + slice}, std::max(keep, copies_keep_free(*group.job.victim)));
     if (!run || !failed_.empty()) {
         if (run && !retire_failed(now)) return close_at;
         return read_only_ ? sim_never : std::min(close_at, now + slice);

@@ -62,7 +62,7 @@ FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
             start_job(group.job, *victim, false, at);
         }
         const BlockId victim = *group.job.victim;
-        const auto run = run_job(group, group.job, at, sim_never, copies_keep_free(victim));
+        const auto run = run_job(group, group.job, at, {}, copies_keep_free(victim));
         if (!run) return std::unexpected(run.error());
         if (*run == JobEnd::no_room) {
             const auto compacted = compact(group, at);
@@ -70,7 +70,7 @@ FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
             if (!*compacted && copies_keep_free(victim) == 0) break;
             if (!*compacted) { // after a cut the blocks kept for others may be all there are
                 start_job(group.job, victim, false, at);
-                const auto last = run_job(group, group.job, at, sim_never, 0);
+                const auto last = run_job(group, group.job, at, {}, 0);
                 if (!last) return std::unexpected(last.error());
                 if (*last == JobEnd::no_room) break;
             }
@@ -81,6 +81,34 @@ FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
     return true;
 }
 
+/// A collection's share of the host's next pages: when the open superblock is full, which both fill, a whole row of planes shall be free. A collection that is
+/// made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of other dies, too.
+FtlResult<void> PageBlocks::keep_pace(Group& group, std::uint32_t pages, SimTime now) {
+    const OpenSuperblock& open = group.frontiers[0].open;
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t wanted = planes + writes_keep_free(0);
+    const std::uint32_t free = free_in(group);
+    if (free >= wanted || !open.has_room() || jobs_under_way_ != 0) return {};
+    const std::uint32_t units = units_.units_per_block();
+    if (spare_units() < std::uint64_t{config_.paced_from_spare} * wanted * units * groups_.size()) return {}; // too little to keep so much of it free
+    Job& job = group.job;
+    const auto victim = job.victim ? job.victim : choose_victim(group, 0);
+    if (!victim) return {};
+    const std::uint64_t left = valid_.count(*victim);
+    const std::uint64_t each = left + (job.victim ? job.copied : 0);
+    if (each == units) return {};
+    if (!job.victim) start_job(job, *victim, false, now);
+    // The next victims are taken to be like this one; as many as the superblock has room for.
+    const std::uint64_t room = open.units - open.next;
+    const std::uint64_t more = room > left && each != 0 ? std::min<std::uint64_t>(wanted - free - 1, (room - left - 1) / each) : 0;
+    const std::uint64_t copies = left + more * each;
+    const std::uint64_t host = room > copies ? room - copies : 1;
+    const auto share = static_cast<std::uint32_t>(std::min(left, (std::min(pages, planes) * copies + host - 1) / host));
+    const auto run = run_job(group, job, now, {.copies = share}, std::max(writes_keep_free(0), copies_keep_free(*victim)));
+    if (!run) return std::unexpected(run.error());
+    return {};
+}
+
 /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
 FtlResult<bool> PageBlocks::compact(Group& group, SimTime now) {
     if (config_.frontiers.size() == 1) return false;
@@ -89,7 +117,7 @@ FtlResult<bool> PageBlocks::compact(Group& group, SimTime now) {
         if (!victim) return false;
         start_job(group.inner, *victim, false, now);
     }
-    const auto run = run_job(group, group.inner, now, sim_never, copies_keep_free(*group.inner.victim));
+    const auto run = run_job(group, group.inner, now, {}, copies_keep_free(*group.inner.victim));
     if (!run) return std::unexpected(run.error());
     return *run == JobEnd::finished;
 }

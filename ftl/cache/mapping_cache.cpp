@@ -23,24 +23,28 @@ std::uint32_t MappingCache::take_slot(Lpn lpn, std::uint32_t entry) {
     return s;
 }
 
-void MappingCache::link_hot(std::uint32_t s) {
+void MappingCache::link_hot(std::uint32_t s, Order& order) {
     slots_[s].hotter = none;
-    slots_[s].colder = hot_;
-    (hot_ == none ? cold_ : slots_[hot_].hotter) = s;
-    hot_ = s;
+    slots_[s].colder = order.hot;
+    (order.hot == none ? order.cold : slots_[order.hot].hotter) = s;
+    order.hot = s;
 }
 
-void MappingCache::link_cold(std::uint32_t s) {
+void MappingCache::link_cold(std::uint32_t s, Order& order) {
     slots_[s].colder = none;
-    slots_[s].hotter = cold_;
-    (cold_ == none ? hot_ : slots_[cold_].colder) = s;
-    cold_ = s;
+    slots_[s].hotter = order.cold;
+    (order.cold == none ? order.hot : slots_[order.cold].colder) = s;
+    order.cold = s;
 }
 
+/// Set aside or not, it is neither afterwards.
 void MappingCache::unlink(std::uint32_t s) {
-    const Slot& slot = slots_[s];
-    (slot.hotter == none ? hot_ : slots_[slot.hotter].colder) = slot.colder;
-    (slot.colder == none ? cold_ : slots_[slot.colder].hotter) = slot.hotter;
+    Slot& slot = slots_[s];
+    Order& order = slot.is_aside ? waiting_ : used_;
+    (slot.hotter == none ? order.hot : slots_[slot.hotter].colder) = slot.colder;
+    (slot.colder == none ? order.cold : slots_[slot.colder].hotter) = slot.hotter;
+    aside_ -= slot.is_aside ? 1 : 0;
+    slot.is_aside = false;
 }
 
 void MappingCache::mark_dirty(std::uint32_t s) {
@@ -74,22 +78,30 @@ std::optional<std::uint32_t> MappingCache::peek(Lpn lpn) const {
 std::optional<std::uint32_t> MappingCache::use(Lpn lpn) {
     const std::uint32_t s = slot_of(lpn);
     if (s == none) return std::nullopt;
-    if (s != hot_) {
+    if (s != used_.hot) {
         unlink(s);
-        link_hot(s);
+        link_hot(s, used_);
     }
     return slots_[s].entry;
 }
 
 void MappingCache::insert(Lpn lpn, std::uint32_t entry, bool is_dirty) {
     const std::uint32_t s = take_slot(lpn, entry);
-    link_hot(s);
+    link_hot(s, used_);
     if (is_dirty) mark_dirty(s);
 }
 
 void MappingCache::insert_cold(Lpn lpn, std::uint32_t entry) {
     const std::uint32_t s = take_slot(lpn, entry);
-    link_cold(s);
+    link_cold(s, used_);
+    mark_dirty(s);
+}
+
+void MappingCache::set_aside(Lpn lpn, std::uint32_t entry) {
+    const std::uint32_t s = take_slot(lpn, entry);
+    link_hot(s, waiting_);
+    slots_[s].is_aside = true;
+    ++aside_;
     mark_dirty(s);
 }
 
@@ -110,12 +122,18 @@ void MappingCache::remove(Lpn lpn) {
 }
 
 std::optional<MappingCache::Coldest> MappingCache::coldest() const {
-    if (cold_ == none) return std::nullopt;
-    return Coldest{Lpn{slots_[cold_].lpn}, slots_[cold_].is_dirty()};
+    if (used_.cold == none) return std::nullopt;
+    return Coldest{Lpn{slots_[used_.cold].lpn}, slots_[used_.cold].is_dirty()};
 }
 
 void MappingCache::clean(std::uint32_t page) {
-    while (dirty_head_[page] != none) mark_clean(dirty_head_[page]);
+    while (dirty_head_[page] != none) {
+        const std::uint32_t s = dirty_head_[page];
+        mark_clean(s);
+        if (!slots_[s].is_aside) continue;
+        unlink(s);
+        link_cold(s, used_);
+    }
 }
 
 } // namespace flashlab

@@ -2,7 +2,8 @@
 ///
 /// Idea       Entries in the order of their last use; the dirty ones of each translation page are linked, too, so that one batch update finds them all.
 /// Invariant  K1 an entry is cached at most once. K2 the dirty entries are exactly those linked to their translation page.
-/// Cost       O(1) a call; 24 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to keep:
+///            K3 entries set aside are dirty; they have no place in the order.
+/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to keep:
 ///            entries that a collection or a recovery brings may exceed it until they are flushed.
 /// Power cut  Lost; the owner's recovery finds what was dirty.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009 (CMT, batch update); Shim et al. (AP4): LRU order.
@@ -28,6 +29,9 @@ public:
     [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
     void set_capacity(std::uint32_t capacity) { capacity_ = capacity; }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(index_.size()); }
+    [[nodiscard]] std::uint32_t aside() const { return aside_; }
+    /// Those that are not set aside.
+    [[nodiscard]] std::uint32_t in_order() const { return size() - aside_; }
     [[nodiscard]] std::uint32_t dirty() const { return dirty_; }
     [[nodiscard]] std::uint32_t dirty_of(std::uint32_t page) const { return dirty_count_[page]; }
 
@@ -39,6 +43,9 @@ public:
     void insert(Lpn lpn, std::uint32_t entry, bool is_dirty);
     /// A new dirty entry that goes first when room is needed.
     void insert_cold(Lpn lpn, std::uint32_t entry);
+    /// A new dirty entry that nobody asked for and that waits to be written with others: it is never the coldest. Used, it is an entry like any other; cleaned,
+    /// it goes first when room is needed.
+    void set_aside(Lpn lpn, std::uint32_t entry);
     /// A cached entry changes and is dirty; its place in the order does not change.
     void update(Lpn lpn, std::uint32_t entry);
     void remove(Lpn lpn);
@@ -54,11 +61,12 @@ public:
     void for_each_dirty_of(std::uint32_t page, F&& visit) const {
         for (std::uint32_t s = dirty_head_[page]; s != none; s = slots_[s].dirty_next) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
     }
-    /// The least recently used first.
+    /// Those set aside, then the least recently used first.
     template <class F>
     void for_each_dirty(F&& visit) const {
-        for (std::uint32_t s = cold_; s != none; s = slots_[s].hotter)
-            if (slots_[s].is_dirty()) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
+        for (const Order* order : {&waiting_, &used_})
+            for (std::uint32_t s = order->cold; s != none; s = slots_[s].hotter)
+                if (slots_[s].is_dirty()) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
     }
 
 private:
@@ -71,7 +79,12 @@ private:
         std::uint32_t colder = none;
         std::uint32_t dirty_next = none;
         std::uint32_t dirty_previous = clean_entry;
+        bool is_aside = false;
         [[nodiscard]] bool is_dirty() const { return dirty_previous != clean_entry; }
+    };
+    struct Order {
+        std::uint32_t hot = none;
+        std::uint32_t cold = none;
     };
     [[nodiscard]] std::uint32_t slot_of(Lpn lpn) const {
         const auto it = index_.find(lpn.value());
@@ -79,8 +92,8 @@ private:
     }
     [[nodiscard]] std::uint32_t take_slot(Lpn lpn, std::uint32_t entry);
     [[nodiscard]] std::uint32_t page_of(const Slot& slot) const { return slot.lpn / entries_per_page_; }
-    void link_hot(std::uint32_t s);
-    void link_cold(std::uint32_t s);
+    void link_hot(std::uint32_t s, Order& order);
+    void link_cold(std::uint32_t s, Order& order);
     void unlink(std::uint32_t s);
     void mark_dirty(std::uint32_t s);
     void mark_clean(std::uint32_t s);
@@ -92,8 +105,9 @@ private:
     std::vector<std::uint32_t> dirty_head_;  ///< by translation page
     std::vector<std::uint32_t> dirty_count_;
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_; ///< never iterated
-    std::uint32_t hot_ = none;
-    std::uint32_t cold_ = none;
+    Order used_;
+    Order waiting_; ///< set aside
+    std::uint32_t aside_ = 0;
     std::uint32_t dirty_ = 0;
 };
 

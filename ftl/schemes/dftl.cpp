@@ -136,7 +136,9 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
     }
     ensure(entry_of(oob.lpn) == from.value() + 1, "a valid unit is its page's newest version");
     if (cache_.peek(oob.lpn)) return cache_.update(oob.lpn, to.value() + 1); // lazy copying
-    cache_.insert_cold(oob.lpn, to.value() + 1);
+    // One block's worth a group: what collections that were given up have brought on top goes as room is needed, so that a checkpoint holds it all.
+    if (cache_.aside() < blocks_.groups() * blocks_.units().units_per_block()) cache_.set_aside(oob.lpn, to.value() + 1);
+    else cache_.insert_cold(oob.lpn, to.value() + 1);
     moved_pages_.push_back(page_of(oob.lpn));
 }
 

@@ -28,7 +28,7 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
             at = *read;
             just_read = page;
         }
-        const bool has_room = cache_.size() < cache_.capacity() || !blocks_.is_read_only();
+        const bool has_room = cache_.in_order() < cache_.capacity() || !blocks_.is_read_only();
         if (has_room && !cache_.peek(lpn)) cache_.insert(lpn, on_flash_[l], false); // making room may have moved the page, and its entry here
     }
     return at;
@@ -36,7 +36,7 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
 
 FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin origin) {
     SimTime at = now;
-    while (cache_.size() != 0 && cache_.size() + entries > cache_.capacity()) {
+    while (cache_.in_order() != 0 && cache_.in_order() + entries > cache_.capacity()) {
         const auto victim = *cache_.coldest();
         if (!victim.is_dirty) {
             evict_entry(victim.lpn);
@@ -112,7 +112,7 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
 
 /// After a batch update of what collections brought: those entries are clean and were never asked for.
 void Dftl::drop_clean_excess() {
-    while (cache_.size() > cache_.capacity()) {
+    while (cache_.in_order() > cache_.capacity()) {
         const auto victim = *cache_.coldest();
         if (victim.is_dirty) return;
         evict_entry(victim.lpn);

@@ -32,7 +32,9 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
         return std::unexpected(fmt::format("the PRAM image has hftl tables of version {}, this program knows version {}", version, HftlHeader::version));
     auto policy = victim_policy_of(config);
     if (!policy) return std::unexpected(policy.error());
-    return std::make_unique<Hftl>(page_blocks_config(config, plan), array, *pram, layout, events, std::move(*policy));
+    PageBlocksConfig blocks = page_blocks_config(config, plan);
+    blocks.paced_from_spare = 1; // what one die's collection is to commit when its copies have ended, the commits of all others wait for
+    return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policy));
 }
 
 } // namespace

@@ -195,3 +195,12 @@ TEST_CASE("a run woven into what is reserved leaves what its phases leave one by
     }
     CHECK(woven > 500);
 }
+
+TEST_CASE("a calendar that keeps as many reservations as are to come loses no gap between them", "[base]") {
+    const std::size_t kept = GENERATE(std::size_t{64}, std::size_t{256});
+    CAPTURE(kept);
+    Calendar calendar{Duration{1}, kept};
+    for (std::int64_t i = 1; i <= 200; ++i) calendar.take(at(10 * i), Duration{2});
+    calendar.settle(at(0));
+    CHECK((calendar.earliest(at(13), Duration{5}) == at(13)) == (kept >= 200));
+}

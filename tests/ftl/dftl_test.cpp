@@ -99,3 +99,29 @@ TEST_CASE("cached dirty entries survive a clean shutdown without being written t
     CHECK(rig.ftl().counters().batch_updates == 0);
     rig.check_all();
 }
+
+TEST_CASE("entries set aside are never the coldest, are written with their page, and go first once they are clean", "[ftl][dftl]") {
+    MappingCache cache{2, 128, 2};
+    cache.insert(Lpn{1}, 11, false);
+    cache.set_aside(Lpn{2}, 12);
+    cache.set_aside(Lpn{3}, 13);
+    cache.set_aside(Lpn{130}, 14);
+    CHECK(cache.size() == 4);
+    CHECK(cache.in_order() == 1);
+    CHECK(cache.coldest()->lpn == Lpn{1});
+    CHECK(cache.dirty_of(0) == 2);
+    std::uint32_t dirty = 0;
+    cache.for_each_dirty([&](Lpn, std::uint32_t) { ++dirty; });
+    CHECK(dirty == 3);
+    CHECK(cache.use(Lpn{2}) == 12); // asked for: an entry like any other
+    CHECK(cache.in_order() == 2);
+    cache.clean(0);
+    CHECK(cache.dirty() == 1);
+    CHECK(cache.aside() == 1);
+    CHECK(cache.coldest()->lpn == Lpn{3});
+    CHECK_FALSE(cache.coldest()->is_dirty);
+    cache.remove(Lpn{130});
+    CHECK(cache.aside() == 0);
+    CHECK(cache.dirty() == 0);
+    CHECK(cache.size() == cache.in_order());
+}

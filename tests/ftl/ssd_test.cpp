@@ -135,3 +135,21 @@ TEST_CASE("a trim that finds nothing mapped is answered no earlier than the trim
     REQUIRE(again.has_value());
     CHECK(*again >= *unmapped);
 }
+
+TEST_CASE("a request crosses the link in the next gap that is long enough, however many answers wait for it", "[ssd][time]") {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.channels = 4;
+    config.nand.timing.page_read = Duration{100'000};
+    config.host_link.request_overhead = Duration{1000};
+    config.host_link.ps_per_byte = 250; // 128 ns a sector: shorter than a request's overhead
+    CutRig rig{config, Payload::none, UndoPolicy::none};
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+    rig.settle();
+    const SimTime begin = rig.now;
+    Random random{3};
+    for (int i = 0; i < 1000; ++i) REQUIRE(rig.ssd().read(Sector{random.below(rig.units())}, 1, {}, begin).has_value());
+    // All have crossed the link; most of the answers wait for the flash, each with its 128 ns on the link to come.
+    rig.now = begin + Duration{1'100'000};
+    rig.settle();
+    CHECK(*rig.ssd().flush(rig.now) <= rig.now + Duration{1000} + Duration{20 * 128});
+}

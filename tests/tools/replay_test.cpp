@@ -163,3 +163,38 @@ TEST_CASE("speeds and preconditions are read as documented, and nonsense is refu
         CHECK_FALSE(parse_precondition(wrong).has_value());
     }
 }
+
+TEST_CASE("what is counted after a warm-up begins with its first request, not with the last answer before it", "[replay]") {
+    const RunTarget target{.issue = [](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+                               return now + (request.offset == 0 ? Duration{1'000'000} : Duration{100}); // the first one takes long
+                           },
+                           .pass = [](SimTime) {}};
+    std::uint64_t at = 0;
+    const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
+        request = TraceRequest{};
+        request.offset = at * 4096;
+        request.time_ns = at * 1000;
+        return at++ < 100;
+    };
+    const RunWatch watch{.every = 1, .look = [](const RunTally& tally) { return tally.answered() == 1 ? RunStep::count_from_here : RunStep::go_on; }};
+    const auto tally = run_requests(target, next, {}, sim_start, watch);
+    REQUIRE(tally.has_value());
+    CHECK(tally->begin == sim_start + Duration{1000});
+    CHECK(tally->end == sim_start + Duration{99'100});
+}
+
+TEST_CASE("compact keeps devices apart whatever a trace calls them", "[replay]") {
+    AddressFit fit{FitPolicy::compact, 1 << 20};
+    std::vector<std::uint64_t> places;
+    for (const std::uint32_t device : {259u << 20, 3u << 20, 259u << 20}) { // alike in their lower 24 bits
+        TraceRequest request;
+        request.op = TraceOp::write;
+        request.device = device;
+        request.bytes = 4096;
+        const auto pieces = fit.place(request);
+        REQUIRE(pieces.has_value());
+        places.push_back((**pieces).front().offset);
+    }
+    CHECK(places[0] != places[1]);
+    CHECK(places[0] == places[2]);
+}

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tools/sizes.h"
+#include "tools/traces/device_pages.h"
 
 namespace flashlab {
 
@@ -15,6 +16,7 @@ constexpr std::uint64_t page_bytes = 4096;
 
 /// Looked up, never walked.
 struct AddressFit::Pages {
+    DevicePages numbers;
     std::unordered_map<std::uint64_t, std::uint64_t> place;
 };
 
@@ -71,7 +73,7 @@ std::expected<void, std::string> AddressFit::compact(const TraceRequest& request
     const std::uint64_t end = request.offset + request.bytes;
     for (std::uint64_t at = request.offset; at < end;) {
         const std::uint64_t page = at / page_bytes, n = std::min(end, (page + 1) * page_bytes) - at;
-        const auto [found, is_new] = pages_->place.try_emplace(std::uint64_t{request.device} << 40 ^ page, pages_->place.size());
+        const auto [found, is_new] = pages_->place.try_emplace(pages_->numbers.number_of(request.device, page), pages_->place.size());
         if (is_new && pages_->place.size() * page_bytes > device_bytes_)
             return std::unexpected(fmt::format("the trace touches more than the device's {}: choose a larger --size, or --wrap", human_size(device_bytes_)));
         add(found->second * page_bytes + at % page_bytes, n);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/traces/device_pages.h"
+
 namespace flashlab {
 
 namespace {
@@ -19,6 +21,7 @@ struct TraceStatistics::Pages {
     struct Touches {
         std::uint64_t read = 0, written = 0;
     };
+    DevicePages numbers;
     std::unordered_map<std::uint64_t, Touches> seen;
     std::uint64_t distinct = 0, read = 0, written = 0, touches = 0;
 
@@ -62,7 +65,7 @@ void TraceStatistics::add(const TraceRequest& r) {
 
     for (std::uint64_t page = r.offset / page_bytes; page < (end + page_bytes - 1) / page_bytes; ++page) {
         ++op.pages_touched;
-        if (const auto gap = pages_->touch(std::uint64_t{r.device} << 40 ^ page, r.op))
+        if (const auto gap = pages_->touch(pages_->numbers.number_of(r.device, page), r.op))
             count_reuse(op, *gap);
     }
 }

@@ -1,0 +1,76 @@
+/// Collections keep pace with the host: none is made in one go while everybody waits, and dies do not wait for one another.
+#include <algorithm>
+#include <queue>
+
+#include "tests/support/every_scheme.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::shape_for;
+using flashlab::test::tiny_config;
+
+namespace {
+
+struct Load {
+    double seconds = 0;          ///< of simulated time
+    std::uint64_t most_copies = 0; ///< between two requests
+};
+
+/// Random writes, 16 under way, on a drive that was filled and overwritten once.
+Load random_writes(const std::string& scheme, std::uint32_t channels) {
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.channels = channels;
+    shape.nand.geometry.blocks_per_plane = 60;
+    shape.nand.geometry.pages_per_block = 32;
+    shape.ftl.reserved_permille = 250;
+    CutRig rig{*shape_for(scheme, shape), Payload::none, UndoPolicy::none};
+    Random random{17};
+    const auto copies = [&] { return rig.array().counters().programs[static_cast<std::size_t>(Cause::gc)]; };
+    const auto write = [&](SimTime at) {
+        rig.now = at;
+        return rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
+    };
+    std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> under_way;
+    for (int i = 0; i < 16; ++i) under_way.push(rig.now);
+    const auto next = [&] {
+        const SimTime at = under_way.top();
+        under_way.pop();
+        under_way.push(write(at));
+        rig.settle();
+        return at;
+    };
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+    while (under_way.top() < rig.now) {
+        under_way.pop();
+        under_way.push(rig.now);
+    }
+    for (std::uint32_t i = 0; i < rig.units(); ++i) next();
+    Load load;
+    const SimTime begin = under_way.top();
+    SimTime end = begin;
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        const std::uint64_t before = copies();
+        end = next();
+        load.most_copies = std::max(load.most_copies, copies() - before);
+    }
+    load.seconds = static_cast<double>((end - begin).count()) / 1e9;
+    return load;
+}
+
+} // namespace
+
+TEST_CASE("page maps write almost as much faster as there are more channels, also while they collect", "[ftl]") {
+    const std::string scheme = GENERATE("page_map", "hftl");
+    CAPTURE(scheme);
+    const Load one = random_writes(scheme, 1), four = random_writes(scheme, 4);
+    CAPTURE(one.seconds, four.seconds);
+    CHECK(one.seconds > 3 * four.seconds);
+}
+
+TEST_CASE("no write of a page map waits for a whole block's copies", "[ftl]") {
+    const std::string scheme = GENERATE("page_map", "hftl"); // dftl compacts blocks of translation pages in one go
+    CAPTURE(scheme);
+    const Load load = random_writes(scheme, 1);
+    CHECK(load.most_copies > 0);
+    CHECK(load.most_copies < 6); // of the twenty or so that a victim holds
+}
