@@ -1,0 +1,33 @@
+// Goal: with metadata in a journal a commit is durable later than it is answered, and nobody acts as if it were sooner.
+// Method: a device in memory; the daemon dies between the commit and the record that makes it durable.
+#include "tests/fs/fs_world.h"
+
+using namespace flashlab;
+using flashlab::test::FsWorld;
+
+namespace {
+constexpr std::uint64_t pages = 4096;
+constexpr std::uint64_t page = 4096;
+} // namespace
+
+TEST_CASE("bytes that a truncate took away stay on the device until it is durable, though the inode was forgotten meanwhile", "[fs][journal][crash]") {
+    FsWorld world{pages, FsWorld::in_journal};
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, std::string(page, 'A')) == 0);
+    REQUIRE(world.sync(ino) == 0);
+    REQUIRE(world.truncate(ino, 100) == 0);
+    world.fs->forget(ino, 1, world.now);
+    SECTION("a truncate upward") { REQUIRE(world.truncate(world.find("a"), 2000) == 0); }
+    SECTION("a write behind the end") { REQUIRE(world.write(world.find("a"), 3000, "behind") == 0); }
+    SECTION("a write over the last page") {
+        REQUIRE(world.write(world.find("a"), 90, std::string(10, 'A')) == 0);
+        world.now += world.options.dirty_age;
+        (void)world.fs->tick(world.now);
+    }
+    world.kill();
+    const std::string left = world.contents(world.find("a"));
+    CAPTURE(left.size());
+    CHECK(left.substr(0, 100) == std::string(100, 'A'));
+    if (left.size() == page) CHECK(left == std::string(page, 'A')); // as before the truncate
+    world.check();
+}
