@@ -136,6 +136,7 @@ FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
     job.phase = WriteBackJob::Phase::writing;
     job.pieces.clear();
     job.started = now;
+    job.is_by_age = false;
     inode.job = &job;
     jobs_.push_back(&job);
     collect(job);
@@ -242,6 +243,7 @@ SimTime WriteBack::tick(SimTime now) {
         if (inode.job != nullptr) continue;
         if (!inode.flush_now && now - inode.dirty_since < dirty_age_) break;
         if (const auto started = start(inode, now); !started && started.error().is_again()) next = std::min(next, started.error().again);
+        if (inode.job != nullptr) inode.job->is_by_age = true;
     }
     for (const WriteBackJob* job : jobs_) next = std::min(next, job->resume);
     for (const Inode& inode : dirty_) {

@@ -34,6 +34,7 @@ public:
     Phase phase = Phase::writing;
     std::vector<WriteBackPiece> pieces;
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
+    bool is_by_age = false;        ///< nobody waits for it: it sees itself to it that its commits become durable
     SimTime started = sim_start;
     SimTime resume = sim_start;
 };

@@ -113,7 +113,10 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
         (void)events_.next_id();
     }
     job.inode->record_dirty = false;
+    const bool is_by_age = job.is_by_age;
     end_job(job, now);
+    // Old data do not wait for their commit to grow old, too. The store's tick() takes the steps that follow, and tries again what fails.
+    if (is_by_age) (void)store_.make_durable(store_.last_commit(), now);
     return end;
 }
 

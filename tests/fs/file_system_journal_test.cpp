@@ -31,3 +31,20 @@ TEST_CASE("bytes that a truncate took away stay on the device until it is durabl
     if (left.size() == page) CHECK(left == std::string(page, 'A')); // as before the truncate
     world.check();
 }
+
+TEST_CASE("what is no longer listed as unsynced after the age limit survives", "[fs][journal][crash]") {
+    FsWorld world{pages, FsWorld::in_journal};
+    const Ino ino = world.create("a");
+    REQUIRE(world.sync(ino) == 0);
+    const std::string text(3 * page, 'x');
+    REQUIRE(world.write(ino, 0, text) == 0);
+    const SimTime written = world.now;
+    const auto tick = [&] { return std::max(world.now + Duration{1}, world.fs->tick(world.now)); };
+    for (SimTime next = tick(); !world.fs->unsynced().empty(); next = tick()) world.now = next;
+    CHECK(world.now - written < world.options.dirty_age + Duration{100'000'000});
+    const SimTime a_moment_later = world.now + Duration{10'000'000}; // the record is on its way
+    for (SimTime next = tick(); next < a_moment_later; next = tick()) world.now = next;
+    world.kill();
+    CHECK(world.contents(world.find("a")) == text);
+    world.check();
+}
