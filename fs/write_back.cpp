@@ -65,7 +65,7 @@ std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_
     return std::span{staging_}.first(count * page_bytes);
 }
 
-FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
     const std::size_t per_write = std::max(staging_bytes / cache_.page_bytes(), std::size_t{1});
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
@@ -73,6 +73,8 @@ FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
+        // What failed may be there in part; a device that is read-only has taken nothing.
+        if (written || written.error().kind != DeviceErrorKind::read_only) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
         end = std::max(end, *written);
         at += pages;
@@ -111,7 +113,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
             cached.in_flight = true;
             job.pieces.push_back({.page = page + i, .logical = logical + i, .cached = &cached, .kind = kind});
         }
-        const auto written = write_run(at, count, logical, now);
+        const auto written = write_run(job, at, count, logical, now);
         if (!written) return std::unexpected(written.error());
         job.resume = std::max(job.resume, *written);
         at += count;
@@ -135,6 +137,7 @@ FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
     job.inode = &inode;
     job.phase = WriteBackJob::Phase::writing;
     job.pieces.clear();
+    job.issued = 0;
     job.started = now;
     job.is_by_age = false;
     inode.job = &job;

@@ -33,6 +33,7 @@ public:
     Inode* inode = nullptr;
     Phase phase = Phase::writing;
     std::vector<WriteBackPiece> pieces;
+    std::size_t issued = 0; ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
     bool is_by_age = false;        ///< nobody waits for it: it sees itself to it that its commits become durable
     SimTime started = sim_start;
@@ -82,11 +83,12 @@ private:
     void collect(WriteBackJob& job);
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
     [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
-    [[nodiscard]] FsResult<SimTime> write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);
     void abandon(WriteBackJob& job, std::size_t first, SimTime now);
+    void give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now);
     void end_job(WriteBackJob& job, SimTime now);
     FsError fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now);
 

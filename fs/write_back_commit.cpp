@@ -26,6 +26,14 @@ std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t fi
     return length;
 }
 
+void append_page(PageRuns& runs, std::uint64_t page) {
+    if (!runs.empty() && runs.back().first + runs.back().pages == page) {
+        ++runs.back().pages;
+    } else {
+        runs.push_back({.first = page, .pages = 1});
+    }
+}
+
 } // namespace
 
 FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t first, SimTime now) {
@@ -134,11 +142,11 @@ void WriteBack::end_job(WriteBackJob& job, SimTime now) {
 }
 
 void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
-    PageRuns written;
+    PageRuns written, untouched;
     for (std::size_t i = first; i < job.pieces.size(); ++i) {
         const WriteBackPiece& piece = job.pieces[i];
         if (piece.kind == Kind::fresh) {
-            written.push_back({.first = piece.logical, .pages = 1});
+            append_page(i < job.issued ? written : untouched, piece.logical);
             if (piece.cached == nullptr) space_.release(1);
         }
         if (piece.cached == nullptr) continue;
@@ -146,9 +154,15 @@ void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
         piece.cached->dirty = true;
         piece.cached->in_flight = false;
     }
-    // What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it.
-    for (std::size_t at = 0; at < written.size(); at += ExtentMap::extents_per_transaction) {
-        const auto part = std::span{written}.subspan(at, std::min(ExtentMap::extents_per_transaction, written.size() - at));
+    for (const MetadataStore::PageRun& run : untouched) space_.unclaim(run);
+    give_to_pending(written, now);
+}
+
+/// What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it. One record a
+/// run: a device that fails again and again must not use up the metadata.
+void WriteBack::give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now) {
+    for (std::size_t at = 0; at < runs.size(); at += ExtentMap::extents_per_transaction) {
+        const auto part = runs.subspan(at, std::min(ExtentMap::extents_per_transaction, runs.size() - at));
         MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
         for (const MetadataStore::PageRun& run : part) store_.set_data_pages(run, true);
         if (!space_.put_pending(part) || !transaction.commit(now)) return;

@@ -32,6 +32,7 @@ public:
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
         ++writes;
+        if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         if (fail_writes || writes_to_fail != 0) {
             writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
             return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
@@ -52,7 +53,7 @@ public:
     }
     DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
         ++trims;
-        if (refuses_trims) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+        if (refuses_trims || is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         const std::uint64_t per = unit_bytes_ / sector_bytes;
         for (std::uint64_t unit = first.value() / per; unit < (first.value() + sectors) / per; ++unit) {
             now_.erase(unit);
@@ -90,7 +91,7 @@ public:
     SimTime tick(SimTime) override { return sim_never; }
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
-    bool fail_reads = false, fail_writes = false, refuses_trims = false;
+    bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
     unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:
