@@ -162,6 +162,13 @@ private:
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now);
+    /// What the pages [first, last] of a file lack.
+    struct Needs {
+        std::uint64_t pages = 0;   ///< logical pages
+        std::uint64_t records = 0; ///< pages whose commit adds records
+    };
+    [[nodiscard]] Needs needs_of(Inode& inode, std::uint64_t first, std::uint64_t last);
+    [[nodiscard]] FsResult<void> make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
     [[nodiscard]] FsResult<void> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
     [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
     [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, std::uint64_t first, SimTime now);

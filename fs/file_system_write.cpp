@@ -11,21 +11,33 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 
-/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes.
-FsResult<void> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last) {
-    std::uint64_t missing = 0;
-    std::uint64_t unwritten = 0;
+FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first, std::uint64_t last) {
+    Needs needs;
     for (std::uint64_t page = first; page <= last; ++page) {
         Extent extent;
         if (cache_.find(inode, page) != nullptr) continue;
-        if (!find_extent(extents_, inode, page, extent)) {
-            ++missing;
-        } else if (extent.unwritten) {
-            ++unwritten;
-        }
+        const bool is_mapped = find_extent(extents_, inode, page, extent);
+        if (!is_mapped) ++needs.pages;
+        if (!is_mapped || extent.unwritten) ++needs.records;
     }
-    if (missing + unwritten == 0) return {};
-    return space_.reserve(missing, missing + unwritten);
+    return needs;
+}
+
+/// While only what is promised to cached pages stands in the way, they are written back. again: not yet.
+FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+    const std::uint64_t most = last - first + 1;
+    if (space_.could_reserve(0, most)) return {}; // without looking at each page
+    for (;;) {
+        const Needs needs = needs_of(inode, first, last);
+        if (!space_.waits_for_promises(needs.pages, needs.records)) return {};
+        if (const auto moved = write_back_.move_on(now); !moved) return moved;
+    }
+}
+
+/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes.
+FsResult<void> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last) {
+    const Needs needs = needs_of(inode, first, last);
+    return space_.reserve(needs.pages, needs.records);
 }
 
 /// True when bytes of the page outside [from, to) of it must be kept: they are committed data.
@@ -55,6 +67,7 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
     std::uint64_t first = page_of(offset);
     const std::uint64_t last = page_of(end - 1);
     if (const auto room = write_back_.make_room(static_cast<std::size_t>(last - first + 2), now); !room) return std::unexpected(room.error());
+    if (const auto room = make_room_for_records(inode, first, last, now); !room) return std::unexpected(room.error());
     SimTime done = now;
     const std::uint64_t head_to = std::min<std::uint64_t>(page_bytes_, end - first * page_bytes_);
     const bool load_head = needs_load(inode, first, offset % page_bytes_, head_to);
@@ -85,6 +98,7 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
                 cached->reserved = true;
                 ++inode.delayed_pages;
             }
+            cache_.set_adds_records(*cached, !mapped || extent.unwritten);
             if (page == first && load_head) {
                 std::memcpy(cached->data, head_page_.data(), page_bytes_);
             } else if (page == last && load_tail) {
@@ -98,7 +112,7 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
         offset += part;
         from = from.subspan(part);
     }
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     inode.record.size = std::max(inode.record.size, end);
     return done;
 }

@@ -195,16 +195,19 @@ FsResult<void> WriteBack::make_room(std::size_t pages, SimTime now) {
         if (const auto started = start(dirty_.front(), now); !started && !started.error().is_again()) return started;
     }
     while (cache_.pages() + pages > cache_.capacity()) {
-        if (jobs_.empty()) {
-            ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
-            if (const auto started = start(dirty_.front(), now); !started) return started;
-            continue;
-        }
-        const WriteBackJob& first = **std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
-        if (first.resume > now) return std::unexpected(again_at(first.resume));
-        if (const auto moved = advance(*first.inode, now); !moved) return moved;
+        if (const auto moved = move_on(now); !moved) return moved;
     }
     return {};
+}
+
+FsResult<void> WriteBack::move_on(SimTime now) {
+    if (jobs_.empty()) {
+        ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
+        return start(dirty_.front(), now);
+    }
+    const WriteBackJob& first = **std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
+    if (first.resume > now) return std::unexpected(again_at(first.resume));
+    return advance(*first.inode, now);
 }
 
 void WriteBack::drop(CachePage& page) {
@@ -228,7 +231,7 @@ void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last
         }
         for (CachePage* page : batch_) drop(*page);
     }
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     if (!inode.is_dirty() && inode.job == nullptr && inode.is_linked()) inode.unlink();
 }
 

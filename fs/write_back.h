@@ -60,6 +60,8 @@ public:
     [[nodiscard]] FsResult<SimTime> finish(Inode& inode, SimTime now);
     /// Writes back until `pages` more fit into the cache; starts early in the background. again: not yet.
     [[nodiscard]] FsResult<void> make_room(std::size_t pages, SimTime now);
+    /// The next step of the write-back that is ahead of the others; starts one when none is under way. The cache is not empty. again: not yet.
+    [[nodiscard]] FsResult<void> move_on(SimTime now);
     /// Times of a clean file, without data.
     [[nodiscard]] FsResult<SimTime> commit_record(Inode& inode, SimTime now);
 

@@ -91,6 +91,7 @@ void WriteBack::settle_pieces(WriteBackJob& job, std::size_t first, std::size_t 
         if (piece.cached == nullptr) continue;
         CachePage& page = *piece.cached;
         page.in_flight = false;
+        cache_.set_adds_records(page, false);
         if (page.reserved) {
             page.reserved = false;
             --page.owner->delayed_pages;
@@ -131,7 +132,7 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
 void WriteBack::end_job(WriteBackJob& job, SimTime now) {
     Inode& inode = *job.inode;
     inode.job = nullptr;
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     std::erase(jobs_, &job);
     idle_jobs_.push_back(&job);
     if (inode.is_linked()) inode.unlink();
