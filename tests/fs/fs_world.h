@@ -90,10 +90,20 @@ public:
         now = std::max(now, at.now);
         return result;
     }
+    /// As much as fits.
+    [[nodiscard]] FsResult<Timed<std::size_t>> write_once(Ino ino, std::uint64_t offset, std::string_view bytes) {
+        return patient([&](const FsCall& c) { return fs->write(c, ino, offset, std::as_bytes(std::span{bytes})); });
+    }
+    /// As applications do: again with the rest, until all is written or nothing more fits.
     [[nodiscard]] int write(Ino ino, std::uint64_t offset, std::string_view bytes) {
-        const auto done = patient([&](const FsCall& c) { return fs->write(c, ino, offset, std::as_bytes(std::span{bytes})); });
-        if (done && fs->host_cache() == HostCache::writethrough) return sync(ino);
-        return done ? 0 : done.error().error_number;
+        while (!bytes.empty()) {
+            const auto done = write_once(ino, offset, bytes);
+            if (!done) return done.error().error_number;
+            REQUIRE(done->value > 0);
+            offset += done->value;
+            bytes.remove_prefix(done->value);
+        }
+        return fs->host_cache() == HostCache::writethrough ? sync(ino) : 0;
     }
     [[nodiscard]] int allocate(Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) {
         const auto done = patient([&](const FsCall& c) { return fs->allocate(c, ino, mode, offset, bytes); });
