@@ -73,13 +73,17 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
-        // What failed may be there in part; a device that is read-only has taken nothing.
-        if (written || written.error().kind != DeviceErrorKind::read_only) job.issued = first + at + pages;
+        if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
         end = std::max(end, *written);
         at += pages;
     }
     return end;
+}
+
+/// Of a write that failed. A device that is read-only takes nothing any more, but it may have become so half-way.
+bool WriteBack::may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const {
+    return error.kind != DeviceErrorKind::read_only || std::ranges::any_of(device_.lba_status(first, sectors), &LbaRange::mapped);
 }
 
 FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {

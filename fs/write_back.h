@@ -86,6 +86,7 @@ private:
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
     [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
     [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] bool may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const;
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);

@@ -88,10 +88,14 @@ TEST_CASE("a device that turns read-only under dirty data costs the metadata a r
     const std::string text(2000 * page, 'x');
     REQUIRE(world.write(ino, 0, text) == 0);
     const std::uint64_t room = world.fs->usage().metadata_bytes_free;
-    world.device.fail_writes = true; // the host's disk is full, so the drive ...
-    CHECK(world.sync(ino) == EIO);
-    world.device.is_read_only = true; // ... takes no more
-    world.device.fail_writes = false;
+    SECTION("after a write that failed") {
+        world.device.fail_writes = true; // the host's disk is full, so the drive ...
+        CHECK(world.sync(ino) == EIO);
+        world.device.is_read_only = true; // ... takes no more
+        world.device.fail_writes = false;
+    }
+    SECTION("between two writes") { world.device.is_read_only = true; }
+    SECTION("half-way through a write") { world.device.sectors_left = 300 * page / sector_bytes; }
     CHECK(world.sync(ino) == EROFS);
     const std::uint64_t free = world.fs->usage().data_pages_free;
     CHECK(world.fs->usage().metadata_bytes_free + 8192 > room);
@@ -101,6 +105,7 @@ TEST_CASE("a device that turns read-only under dirty data costs the metadata a r
     CHECK(world.fs->usage().data_pages_free == free);
     world.check();
     world.device.is_read_only = false;
+    world.device.sectors_left = UINT64_MAX;
     CHECK(world.sync(ino) == 0);
     CHECK(world.contents(ino) == text);
     world.settle();

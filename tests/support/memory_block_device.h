@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -38,6 +39,11 @@ public:
             return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
         }
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes; at += sector_bytes) {
+            if (sectors_left == 0) {
+                is_read_only = true;
+                return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+            }
+            --sectors_left;
             const std::uint64_t byte = first.value() * sector_bytes + at;
             auto& unit = now_[byte / unit_bytes_];
             unit.resize(unit_bytes_);
@@ -92,6 +98,7 @@ public:
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
     bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
+    std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
     unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:
