@@ -163,7 +163,7 @@ public:
                                                                    std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
-    [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0;
+    [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0; ///< written, and lost if the daemon were killed now; in order
     /// Everything written back, trims done, a clean mark in the superblock. The last call: nothing else runs, so it goes ahead in simulated time.
     [[nodiscard]] virtual FsResult<SimTime> shut_down(SimTime now) = 0;
     /// Structure, link counts, extents against the allocator, the device's mapping against both; the device's own check() is the caller's.

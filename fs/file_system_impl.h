@@ -112,6 +112,8 @@ private:
     [[nodiscard]] FsResult<Inode*> get_directory(Ino ino);
     [[nodiscard]] FsResult<Inode*> get_regular(Ino ino);
     [[nodiscard]] FsResult<void> may_change() const;
+    /// 0 where there is no such file.
+    [[nodiscard]] std::uint64_t size_of(Ino ino) const;
     [[nodiscard]] Attributes attributes_of(const Inode& inode) const;
     void touch_accessed(const FsCall& call, Inode& inode);
     [[nodiscard]] std::uint64_t page_of(std::uint64_t offset) const { return offset / page_bytes_; }

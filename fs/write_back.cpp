@@ -15,7 +15,7 @@ constexpr std::size_t staging_bytes = 1u << 20;
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age} {}
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age}, undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;

@@ -15,6 +15,7 @@
 #include "fs/inode.h"
 #include "fs/page_cache.h"
 #include "fs/space_accounting.h"
+#include "fs/undurable_ranges.h"
 
 namespace flashlab {
 
@@ -35,7 +36,7 @@ public:
     std::vector<WriteBackPiece> pieces;
     std::size_t issued = 0; ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
-    bool is_by_age = false;        ///< nobody waits for it: it sees itself to it that its commits become durable
+    bool is_by_age = false;        ///< nobody waits for it: the last of its kind sees to it that their commits become durable
     SimTime started = sim_start;
     SimTime resume = sim_start;
 };
@@ -80,6 +81,7 @@ public:
     using InodeList = boost::intrusive::list<Inode, boost::intrusive::base_hook<InodeListHook>, boost::intrusive::constant_time_size<false>>;
     [[nodiscard]] InodeList& dirty_inodes() { return dirty_; }
     [[nodiscard]] const InodeList& dirty_inodes() const { return dirty_; }
+    [[nodiscard]] const UndurableRanges& undurable() const { return undurable_; }
 
 private:
     void collect(WriteBackJob& job);
@@ -92,6 +94,7 @@ private:
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);
     void abandon(WriteBackJob& job, std::size_t first, SimTime now);
     void give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now);
+    void note_undurable(const WriteBackJob& job);
     void end_job(WriteBackJob& job, SimTime now);
     FsError fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now);
 
@@ -103,6 +106,7 @@ private:
     EventSink& events_;
     Duration dirty_age_;
     InodeList dirty_;
+    UndurableRanges undurable_;
     std::vector<WriteBackJob*> jobs_; ///< under way, in order of start
     std::vector<std::unique_ptr<WriteBackJob>> all_jobs_;
     std::vector<WriteBackJob*> idle_jobs_;

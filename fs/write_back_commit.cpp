@@ -122,11 +122,21 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
         (void)events_.next_id();
     }
     job.inode->record_dirty = false;
-    const bool is_by_age = job.is_by_age;
+    note_undurable(job);
     end_job(job, now);
-    // Old data do not wait for their commit to grow old, too. The store's tick() takes the steps that follow, and tries again what fails.
-    if (is_by_age) (void)store_.make_durable(store_.last_commit(), now);
     return end;
+}
+
+/// What was committed just now and would go with a kill. Pages overwritten in place are on the device; at the file's end they need the commit that brings its size.
+void WriteBack::note_undurable(const WriteBackJob& job) {
+    if (store_.durable_at(store_.last_commit()) != sim_never) return; // at once, on PRAM
+    const std::uint64_t size = job.inode->committed_size;
+    for (const WriteBackPiece& piece : job.pieces) {
+        const std::uint64_t offset = piece.page * cache_.page_bytes();
+        const std::uint64_t end = std::min(offset + cache_.page_bytes(), size);
+        const bool needs_commit = piece.kind != Kind::overwrite || end == size;
+        if (piece.cached != nullptr && needs_commit && offset < end) undurable_.add(job.inode->ino, offset, end - offset);
+    }
 }
 
 void WriteBack::end_job(WriteBackJob& job, SimTime now) {
@@ -135,6 +145,9 @@ void WriteBack::end_job(WriteBackJob& job, SimTime now) {
     space_.promise_metadata(cache_.pages_adding_records());
     std::erase(jobs_, &job);
     idle_jobs_.push_back(&job);
+    // Old data do not wait for their commit to grow old, too, but for one another: a record for all of them. The store's tick() takes the steps that follow, and
+    // tries again what fails.
+    if (job.is_by_age && std::ranges::none_of(jobs_, &WriteBackJob::is_by_age)) (void)store_.make_durable(store_.last_commit(), now);
     if (inode.is_linked()) inode.unlink();
     if (inode.is_dirty()) {
         inode.dirty_since = now;

@@ -48,3 +48,36 @@ TEST_CASE("what is no longer listed as unsynced after the age limit survives", "
     CHECK(world.contents(world.find("a")) == text);
     world.check();
 }
+
+TEST_CASE("what a full cache pushed out is listed as unsynced until its commit is durable, as long as the file is there", "[fs][journal][crash]") {
+    FsOptions options;
+    options.cache_bytes = 64 * page;
+    FsWorld world{pages, FsWorld::in_journal, options};
+    const Ino ino = world.create("a");
+    const std::string text(200 * page - 10, 'x');
+    for (std::uint64_t at = 0; at < text.size(); at += 20 * page) REQUIRE(world.write(ino, at, text.substr(at, 20 * page)) == 0);
+    const auto listed = world.fs->unsynced();
+    REQUIRE(listed.size() == 1);
+    CHECK(listed[0].offset == 0);
+    CHECK(listed[0].bytes == text.size());
+    SECTION("synced") {
+        REQUIRE(world.sync(ino) == 0);
+        CHECK(world.fs->unsynced().empty());
+        REQUIRE(world.write(ino, page, "over") == 0); // in place: needs no commit
+        world.now += options.dirty_age;
+        world.settle(Duration{1'000'000});
+        CHECK(world.fs->unsynced().empty());
+        world.kill();
+        CHECK(world.contents(world.find("a")).substr(page, 5) == "overx");
+    }
+    SECTION("truncated and removed") {
+        REQUIRE(world.truncate(ino, 1000) == 0);
+        REQUIRE(world.fs->unsynced().size() == 1);
+        CHECK(world.fs->unsynced()[0].bytes == 1000);
+        REQUIRE(world.unlink("a") == 0);
+        world.fs->forget(ino, 1, world.now);
+        world.settle(Duration{1'000'000});
+        CHECK(world.fs->unsynced().empty());
+    }
+    world.check();
+}
