@@ -133,8 +133,9 @@ public:
     virtual void close_file(const FsCall&, Ino ino, bool for_writing) = 0;
     /// Returns the bytes read: short only at end of file.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) = 0;
-    /// All or nothing; durable only after a sync. again: the page cache is full.
-    [[nodiscard]] virtual FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) = 0;
+    /// Returns the bytes written: fewer where no more fit, ENOSPC where none does. What the kernel took before (from_page_cache) is written whole or not at
+    /// all, as nobody looks at the count. Durable only after a sync. again: the page cache is full.
+    [[nodiscard]] virtual FsResult<Timed<std::size_t>> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) = 0;
     /// What a fresh open of the file has been told: everything but a failure that nobody was told of yet.
     [[nodiscard]] virtual WriteErrorMark write_error_mark(Ino ino) = 0;
     /// Fails when write-back fails, or failed since `mark` says so; the mark is renewed. It outlives the call. Null: only what fails now.
@@ -162,7 +163,7 @@ public:
                                                                    std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
-    [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0;
+    [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0; ///< written, and lost if the daemon were killed now; in order
     /// Everything written back, trims done, a clean mark in the superblock. The last call: nothing else runs, so it goes ahead in simulated time.
     [[nodiscard]] virtual FsResult<SimTime> shut_down(SimTime now) = 0;
     /// Structure, link counts, extents against the allocator, the device's mapping against both; the device's own check() is the caller's.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/contract.h"
 #include "fs/device_errno.h"
@@ -126,25 +127,35 @@ SimTime FileSystemImpl::tick(SimTime now) {
     return std::min(next, space_.trim_slice(now));
 }
 
+/// Cached pages, and what was written back from them into commits that are not durable; of files that are still there, as long as they are now.
 std::vector<UnsyncedRange> FileSystemImpl::unsynced() const {
-    std::vector<UnsyncedRange> ranges;
+    std::vector<UnsyncedRange> found;
     for (const Inode& inode : write_back_.dirty_inodes()) {
         if (inode.pages == nullptr) continue;
-        std::vector<std::uint64_t> pages;
-        for (const CachePage& page : *inode.pages) pages.push_back(page.index);
-        std::ranges::sort(pages);
-        const std::size_t begin = ranges.size();
-        for (const std::uint64_t page : pages) {
-            const std::uint64_t offset = page * page_bytes_;
-            const std::uint64_t bytes = std::min<std::uint64_t>(page_bytes_, std::max(inode.record.size, offset) - offset);
-            if (ranges.size() > begin && ranges.back().offset + ranges.back().bytes == offset) {
-                ranges.back().bytes += bytes;
-            } else {
-                ranges.push_back({.ino = inode.ino, .offset = offset, .bytes = bytes});
-            }
+        for (const CachePage& page : *inode.pages) found.push_back({.ino = inode.ino, .offset = page.index * page_bytes_, .bytes = page_bytes_});
+    }
+    write_back_.undurable().append_to(found);
+    std::ranges::sort(found, {}, [](const UnsyncedRange& range) { return std::pair{range.ino, range.offset}; });
+    std::vector<UnsyncedRange> ranges;
+    for (const UnsyncedRange& range : found) {
+        const std::uint64_t end = std::min(range.offset + range.bytes, size_of(range.ino));
+        if (end <= range.offset) continue;
+        if (!ranges.empty() && ranges.back().ino == range.ino && ranges.back().offset + ranges.back().bytes >= range.offset) {
+            UnsyncedRange& last = ranges.back();
+            last.bytes = std::max(last.bytes, end - last.offset);
+        } else {
+            ranges.push_back({.ino = range.ino, .offset = range.offset, .bytes = end - range.offset});
         }
     }
     return ranges;
+}
+
+std::uint64_t FileSystemImpl::size_of(Ino ino) const {
+    if (const Inode* inode = table_.peek(ino)) return inode->record.size;
+    std::span<const std::byte> value;
+    if (!store_->get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return 0;
+    const auto record = InodeRecord::decode(value);
+    return record ? record->size : 0;
 }
 
 } // namespace flashlab

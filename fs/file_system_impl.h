@@ -71,7 +71,7 @@ public:
     FsResult<SimTime> open_file(const FsCall&, Ino ino, const OpenMode& mode) override;
     void close_file(const FsCall&, Ino ino, bool for_writing) override;
     FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) override;
-    FsResult<SimTime> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override;
+    FsResult<Timed<std::size_t>> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override;
     WriteErrorMark write_error_mark(Ino ino) override;
     FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark) override;
     FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override;
@@ -112,6 +112,8 @@ private:
     [[nodiscard]] FsResult<Inode*> get_directory(Ino ino);
     [[nodiscard]] FsResult<Inode*> get_regular(Ino ino);
     [[nodiscard]] FsResult<void> may_change() const;
+    /// 0 where there is no such file.
+    [[nodiscard]] std::uint64_t size_of(Ino ino) const;
     [[nodiscard]] Attributes attributes_of(const Inode& inode) const;
     void touch_accessed(const FsCall& call, Inode& inode);
     [[nodiscard]] std::uint64_t page_of(std::uint64_t offset) const { return offset / page_bytes_; }
@@ -161,8 +163,17 @@ private:
     [[nodiscard]] FsResult<SimTime> load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
-    [[nodiscard]] FsResult<SimTime> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now);
-    [[nodiscard]] FsResult<void> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last);
+    enum class Fit : std::uint8_t { all, what_fits };
+    /// Returns the bytes written, and when what it read for that is there.
+    [[nodiscard]] FsResult<Timed<std::size_t>> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, Fit fit, SimTime now);
+    /// What the pages [first, last] of a file lack.
+    struct Needs {
+        std::uint64_t pages = 0;   ///< logical pages
+        std::uint64_t records = 0; ///< pages whose commit adds records
+    };
+    [[nodiscard]] Needs needs_of(Inode& inode, std::uint64_t first, std::uint64_t last);
+    [[nodiscard]] FsResult<void> make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
+    [[nodiscard]] FsResult<std::uint64_t> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last, Fit fit);
     [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
     [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, std::uint64_t first, SimTime now);
     [[nodiscard]] FsResult<void> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);

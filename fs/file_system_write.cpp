@@ -11,21 +11,47 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 
-/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes.
-FsResult<void> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last) {
-    std::uint64_t missing = 0;
-    std::uint64_t unwritten = 0;
+FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first, std::uint64_t last) {
+    Needs needs;
     for (std::uint64_t page = first; page <= last; ++page) {
         Extent extent;
         if (cache_.find(inode, page) != nullptr) continue;
-        if (!find_extent(extents_, inode, page, extent)) {
-            ++missing;
-        } else if (extent.unwritten) {
-            ++unwritten;
-        }
+        const bool is_mapped = find_extent(extents_, inode, page, extent);
+        if (!is_mapped) ++needs.pages;
+        if (!is_mapped || extent.unwritten) ++needs.records;
     }
-    if (missing + unwritten == 0) return {};
-    return space_.reserve(missing, missing + unwritten);
+    return needs;
+}
+
+/// While only what is promised to cached pages stands in the way, they are written back. again: not yet.
+FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+    const std::uint64_t most = last - first + 1;
+    if (space_.could_reserve(0, most)) return {}; // without looking at each page
+    for (;;) {
+        const Needs needs = needs_of(inode, first, last);
+        if (!space_.waits_for_promises(needs.pages, needs.records)) return {};
+        if (const auto moved = write_back_.move_on(now); !moved) return moved;
+    }
+}
+
+/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes. Returns the last page for which
+/// that was possible.
+FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last, Fit fit) {
+    Needs needs = needs_of(inode, first, last);
+    if (fit == Fit::what_fits && !space_.could_reserve(needs.pages, needs.records)) {
+        const std::uint64_t wanted_last = last;
+        needs = {};
+        for (last = first; last < wanted_last; ++last) {
+            const Needs more = needs_of(inode, last, last);
+            if (!space_.could_reserve(needs.pages + more.pages, needs.records + more.records)) break;
+            needs.pages += more.pages;
+            needs.records += more.records;
+        }
+        if (last == first) return std::unexpected(FsError{ENOSPC});
+        --last;
+    }
+    if (const auto reserved = space_.reserve(needs.pages, needs.records); !reserved) return std::unexpected(reserved.error());
+    return last;
 }
 
 /// True when bytes of the page outside [from, to) of it must be kept: they are committed data.
@@ -50,27 +76,36 @@ FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t fi
     return loaded;
 }
 
-FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, SimTime now) {
-    const std::uint64_t end = offset + from.size();
-    std::uint64_t first = page_of(offset);
-    const std::uint64_t last = page_of(end - 1);
+FsResult<Timed<std::size_t>> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, Fit fit, SimTime now) {
+    std::uint64_t end = offset + from.size();
+    const std::uint64_t first = page_of(offset);
+    std::uint64_t last = page_of(end - 1);
     if (const auto room = write_back_.make_room(static_cast<std::size_t>(last - first + 2), now); !room) return std::unexpected(room.error());
+    if (const auto room = make_room_for_records(inode, first, last, now); !room) return std::unexpected(room.error());
     SimTime done = now;
     const std::uint64_t head_to = std::min<std::uint64_t>(page_bytes_, end - first * page_bytes_);
     const bool load_head = needs_load(inode, first, offset % page_bytes_, head_to);
-    const bool load_tail = last != first && needs_load(inode, last, 0, end - last * page_bytes_);
+    bool load_tail = last != first && needs_load(inode, last, 0, end - last * page_bytes_);
     for (const auto& [load, page, to] : {std::tuple{load_head, first, &head_page_}, std::tuple{load_tail, last, &tail_page_}}) {
         if (!load) continue;
         const auto loaded = load_page(inode, page, *to, now);
-        if (!loaded) return loaded;
+        if (!loaded) return std::unexpected(loaded.error());
         done = std::max(done, *loaded);
     }
     if (offset > inode.record.size) {
         const auto taken = take_tail_along(inode, first, now);
-        if (!taken) return taken;
+        if (!taken) return std::unexpected(taken.error());
         done = std::max(done, *taken);
     }
-    if (const auto reserved = reserve_for(inode, first, last); !reserved) return std::unexpected(reserved.error()); // the last that can fail
+    const auto reserved = reserve_for(inode, first, last, fit);
+    if (!reserved) return std::unexpected(reserved.error()); // the last that can fail
+    if (*reserved < last) {
+        last = *reserved;
+        load_tail = false; // of a page that does not fit; the new last one is written whole
+        end = (last + 1) * page_bytes_;
+        from = from.first(static_cast<std::size_t>(end - offset));
+    }
+    const std::size_t written = from.size();
     inode.loaded_until = std::max(inode.loaded_until, done);
 
     for (std::uint64_t page = first; page <= last; ++page) {
@@ -85,6 +120,7 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
                 cached->reserved = true;
                 ++inode.delayed_pages;
             }
+            cache_.set_adds_records(*cached, !mapped || extent.unwritten);
             if (page == first && load_head) {
                 std::memcpy(cached->data, head_page_.data(), page_bytes_);
             } else if (page == last && load_tail) {
@@ -98,12 +134,12 @@ FsResult<SimTime> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset
         offset += part;
         from = from.subspan(part);
     }
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     inode.record.size = std::max(inode.record.size, end);
-    return done;
+    return Timed<std::size_t>{written, done};
 }
 
-FsResult<SimTime> FileSystemImpl::write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) {
+FsResult<Timed<std::size_t>> FileSystemImpl::write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) {
     if (const auto may = may_change(); !may) return std::unexpected(may.error());
     const auto found = get_regular(ino);
     if (!found) return std::unexpected(found.error());
@@ -111,9 +147,9 @@ FsResult<SimTime> FileSystemImpl::write(const FsCall& call, Ino ino, std::uint64
     if (!call.from_page_cache) {
         if (const auto may = may_write(inode, offset); !may) return std::unexpected(may.error());
     }
-    if (from.empty()) return call.now;
+    if (from.empty()) return Timed<std::size_t>{0, call.now};
     if (offset > largest_file || from.size() > largest_file - offset) return std::unexpected(FsError{EFBIG});
-    const auto done = write_pages(inode, offset, from, call.now);
+    const auto done = write_pages(inode, offset, from, call.from_page_cache ? Fit::all : Fit::what_fits, call.now);
     if (!done) return done;
     if (!call.may_override_suid) inode.record.clear_suid_sgid();
     inode.record.modified = inode.record.changed = call.wall;
@@ -132,7 +168,7 @@ FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std
     if (const auto got = read(call, inode.ino, from, bytes); !got) return std::unexpected(got.error());
     if (std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; })) return {};
     std::ranges::fill(bytes, std::byte{0});
-    if (const auto written = write_pages(inode, from, bytes, call.now); !written) return std::unexpected(written.error());
+    if (const auto written = write_pages(inode, from, bytes, Fit::all, call.now); !written) return std::unexpected(written.error());
     inode.record.modified = inode.record.changed = call.wall;
     return {};
 }
@@ -164,7 +200,7 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::copy_range(const FsCall& call, In
     if (!put_done) return std::unexpected(put_done.error());
     Inode& target = *table_.find(to);
     target.loaded_until = std::max(target.loaded_until, got->done);
-    return Timed<std::uint64_t>{got->value, std::max(got->done, *put_done)};
+    return Timed<std::uint64_t>{put_done->value, std::max(got->done, put_done->done)};
 }
 
 } // namespace flashlab

@@ -1,5 +1,7 @@
 #include "fs/inode_table.h"
 
+#include <algorithm>
+
 namespace flashlab {
 
 Inode* InodeTable::peek(Ino ino) const {
@@ -12,7 +14,10 @@ Inode* InodeTable::find(Ino ino) {
     std::span<const std::byte> value;
     if (!store_.get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return nullptr;
     const auto record = InodeRecord::decode(value);
-    return record ? &add(ino, *record) : nullptr;
+    if (!record) return nullptr;
+    Inode& inode = add(ino, *record);
+    inode.shrunk = dropped_shrunk_; // perhaps its own
+    return &inode;
 }
 
 Inode& InodeTable::add(Ino ino, const InodeRecord& record) {
@@ -26,7 +31,9 @@ Inode& InodeTable::add(Ino ino, const InodeRecord& record) {
 void InodeTable::remove(Ino ino) { inodes_.erase(ino.value()); }
 
 void InodeTable::drop_if_idle(Inode& inode) {
-    if (inode.is_idle() && inode.record.links != 0) inodes_.erase(inode.ino.value());
+    if (!inode.is_idle() || inode.record.links == 0) return;
+    dropped_shrunk_ = std::max(dropped_shrunk_, inode.shrunk);
+    inodes_.erase(inode.ino.value());
 }
 
 } // namespace flashlab

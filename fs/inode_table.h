@@ -1,7 +1,8 @@
 /// The inodes in memory.
 ///
 /// Idea       Loaded on first use; kept while the kernel refers to them, they are open, or something of them is not committed.
-/// Invariant  One Inode an inode number; its address stays while it is in the table.
+/// Invariant  One Inode an inode number; its address stays while it is in the table. What was loaded waits for every commit that shrank an inode dropped before:
+///            the mark of its own outlives it in the newest of all.
 /// Cost       A hash look-up; a record read on a miss.
 /// Power cut  Gone; unlinked open inodes are orphan records.
 #pragma once
@@ -30,6 +31,7 @@ public:
 private:
     MetadataStore& store_;
     boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Inode>> inodes_;
+    CommitMark dropped_shrunk_; ///< the newest of the dropped: one for all, as a mark an inode would keep every inode
 };
 
 } // namespace flashlab

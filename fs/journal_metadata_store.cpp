@@ -74,7 +74,7 @@ public:
         if (oldest_ == sim_never && commits_ > durable_) oldest_ = now;
     }
     [[nodiscard]] SimTime durable_at(const CommitMark& mark) const {
-        if (mark.number <= durable_) return sim_start;
+        if (mark.number <= durable_) return durable_time_; // of the newest of them: a commit ahead of the clock makes it lie in the future
         return phase_ == Phase::recording && mark.number <= recorded_ ? due_ : sim_never;
     }
     [[nodiscard]] FsResult<SimTime> make_durable(const CommitMark& mark, SimTime now);
@@ -105,7 +105,8 @@ public:
     std::uint64_t sequence_;                     ///< of the next record
     std::uint64_t commits_ = 0, recorded_ = 0, durable_ = 0;
     Phase phase_ = Phase::idle;
-    SimTime due_ = sim_start;                    ///< when the phase is done
+    SimTime due_ = sim_start;                    ///< when the phase is done; ahead of the clock where a commit had to make room
+    SimTime durable_time_ = sim_start;           ///< when everything up to durable_ is
     SimTime oldest_ = sim_never;                 ///< commit that is not durable
     std::uint64_t records_ = 0, checkpoints_ = 0;
 };
@@ -141,12 +142,13 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
 
 FsResult<SimTime> JournalMetadataStore::Impl::make_durable(const CommitMark& mark, SimTime now) {
     while (durable_ < mark.number) {
-        if (phase_ != Phase::idle && due_ > now) return std::unexpected(again_at(due_));
+        if (due_ > now) return std::unexpected(again_at(due_)); // idle, too: no record overtakes one that was written ahead of the clock
         if (const auto moved = step(now); !moved) {
             phase_ = Phase::idle;
             return std::unexpected(moved.error());
         }
     }
+    if (durable_time_ > now) return std::unexpected(again_at(durable_time_));
     return now;
 }
 
@@ -160,6 +162,7 @@ FsResult<void> JournalMetadataStore::Impl::step(SimTime now) {
         return write_record(now);
     case Phase::recording:
         durable_ = recorded_;
+        durable_time_ = due_;
         oldest_ = commits_ > durable_ ? now : sim_never;
         phase_ = Phase::idle;
         return {};

@@ -47,6 +47,7 @@ inline constexpr std::size_t max_record_bytes = 1024;
 struct CommitMark {
     std::uint64_t number = 0;
     SimTime at = sim_start; ///< when it is durable, where the store knows that at once
+    friend auto operator<=>(const CommitMark&, const CommitMark&) = default;
 };
 
 class MetadataStore {

@@ -53,12 +53,20 @@ CachePage& PageCache::insert(Inode& inode, std::uint64_t index) {
     }
     page.owner = &inode;
     page.index = index;
-    page.dirty = page.in_flight = page.reserved = false;
+    page.dirty = page.in_flight = page.reserved = page.adds_records = false;
     inode.pages->push_back(page);
     return page;
 }
 
+void PageCache::set_adds_records(CachePage& page, bool adds) {
+    if (page.adds_records == adds) return;
+    page.adds_records = adds;
+    if (adds) ++adding_records_;
+    else --adding_records_;
+}
+
 void PageCache::drop(CachePage& page) {
+    set_adds_records(page, false);
     Inode& inode = *page.owner;
     inode.pages->erase(inode.pages->iterator_to(page));
     if (inode.pages->empty()) {

@@ -27,6 +27,7 @@ struct CachePage : CachePageHook {
     bool dirty = false;
     bool in_flight = false; ///< its data were given to the device, its extent is not committed yet
     bool reserved = false;  ///< has no logical page yet: one is reserved for it
+    bool adds_records = false; ///< its commit adds to the metadata: it has no extent yet, or an unwritten one
     std::uint32_t job_slot = 0;
     std::uint32_t place = 0; ///< its number in the pool; fixed, as is `data`
 };
@@ -45,8 +46,11 @@ public:
     /// A new page of the inode, clean, its bytes not initialised.
     CachePage& insert(Inode& inode, std::uint64_t index);
     void drop(CachePage& page);
+    void set_adds_records(CachePage& page, bool adds);
 
     [[nodiscard]] std::size_t pages() const { return pages_.size(); }
+    /// Those for which records are promised; pages that overwrite others in place need none.
+    [[nodiscard]] std::size_t pages_adding_records() const { return adding_records_; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
 
@@ -75,6 +79,7 @@ private:
     boost::dynamic_bitset<std::uint64_t> free_; ///< a bit a place
     std::size_t free_places_ = 0;
     std::size_t last_taken_ = 0;
+    std::size_t adding_records_ = 0;
     std::deque<CachePageList> lists_;
     std::vector<CachePageList*> free_lists_;
 };

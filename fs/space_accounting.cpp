@@ -59,9 +59,21 @@ std::uint64_t SpaceAccounting::free_pages() const {
     return free > reserved_ ? free - reserved_ : 0;
 }
 
+std::uint64_t SpaceAccounting::records_for(std::uint64_t extents) { return extents == 0 ? 0 : extents * metadata_bytes_per_extent + metadata_slack; }
+
+void SpaceAccounting::promise_metadata(std::uint64_t cached_pages) {
+    promised_bytes_ = cached_pages * metadata_bytes_per_extent;
+    store_.promise(promised_bytes_);
+}
+
+bool SpaceAccounting::waits_for_promises(std::uint64_t pages, std::uint64_t extents) const {
+    const std::uint64_t wanted = records_for(extents);
+    const bool a_page_may_fit = (pages == 0 || free_pages() != 0) && records_for(1) <= store_.bytes_free() + promised_bytes_;
+    return promised_bytes_ != 0 && a_page_may_fit && store_.bytes_free() < wanted;
+}
+
 FsResult<void> SpaceAccounting::could_reserve(std::uint64_t pages, std::uint64_t extents) const {
-    if (pages > free_pages()) return std::unexpected(FsError{ENOSPC});
-    if (extents != 0 && store_.bytes_free() < extents * metadata_bytes_per_extent + metadata_slack) return std::unexpected(FsError{ENOSPC});
+    if (pages > free_pages() || store_.bytes_free() < records_for(extents)) return std::unexpected(FsError{ENOSPC});
     return {};
 }
 

@@ -35,8 +35,10 @@ public:
     /// ENOSPC when data or metadata do not fit.
     [[nodiscard]] FsResult<void> reserve(std::uint64_t pages, std::uint64_t extents);
     [[nodiscard]] FsResult<void> could_reserve(std::uint64_t pages, std::uint64_t extents) const;
-    /// Write-back of so many cached pages is sure to find room for its records.
-    void promise_metadata(std::uint64_t cached_pages) { store_.promise(cached_pages * metadata_bytes_per_extent); }
+    /// Write-back of so many cached pages that add records is sure to find room for them.
+    void promise_metadata(std::uint64_t cached_pages);
+    /// There is no room for the records as long as so much is promised; committed in runs, the cached pages will take far less of it.
+    [[nodiscard]] bool waits_for_promises(std::uint64_t pages, std::uint64_t extents) const;
     void release(std::uint64_t pages);
 
     /// That so many pages can be claimed. again: while freed pages are being trimmed; ENOSPC when that does not help.
@@ -65,6 +67,8 @@ public:
     static constexpr std::uint64_t longest_pending = 16384;
 
 private:
+    /// So many bytes of metadata a reservation wants to see free.
+    [[nodiscard]] static std::uint64_t records_for(std::uint64_t extents);
     [[nodiscard]] FsResult<SimTime> issue_trims(std::size_t limit, SimTime now);
     /// Issue, flush, commit, whichever is next and due. Returns when the next is.
     [[nodiscard]] FsResult<SimTime> advance_trims(SimTime now);
@@ -77,6 +81,7 @@ private:
     BlockDevice& device_;
     std::uint32_t page_bytes_;
     std::uint64_t reserved_ = 0;
+    std::uint64_t promised_bytes_ = 0;
     std::map<std::uint64_t, std::uint64_t> pending_; ///< first page -> pages
     std::uint64_t pending_pages_ = 0;
     std::map<std::uint64_t, std::uint64_t> claims_;

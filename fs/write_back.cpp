@@ -15,7 +15,7 @@ constexpr std::size_t staging_bytes = 1u << 20;
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age} {}
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age}, undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;
@@ -65,7 +65,7 @@ std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_
     return std::span{staging_}.first(count * page_bytes);
 }
 
-FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
     const std::size_t per_write = std::max(staging_bytes / cache_.page_bytes(), std::size_t{1});
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
@@ -73,11 +73,17 @@ FsResult<SimTime> WriteBack::write_run(std::size_t first, std::size_t count, std
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
+        if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
         end = std::max(end, *written);
         at += pages;
     }
     return end;
+}
+
+/// Of a write that failed. A device that is read-only takes nothing any more, but it may have become so half-way.
+bool WriteBack::may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const {
+    return error.kind != DeviceErrorKind::read_only || std::ranges::any_of(device_.lba_status(first, sectors), &LbaRange::mapped);
 }
 
 FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
@@ -111,7 +117,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
             cached.in_flight = true;
             job.pieces.push_back({.page = page + i, .logical = logical + i, .cached = &cached, .kind = kind});
         }
-        const auto written = write_run(at, count, logical, now);
+        const auto written = write_run(job, at, count, logical, now);
         if (!written) return std::unexpected(written.error());
         job.resume = std::max(job.resume, *written);
         at += count;
@@ -135,7 +141,9 @@ FsResult<void> WriteBack::start(Inode& inode, SimTime now) {
     job.inode = &inode;
     job.phase = WriteBackJob::Phase::writing;
     job.pieces.clear();
+    job.issued = 0;
     job.started = now;
+    job.is_by_age = false;
     inode.job = &job;
     jobs_.push_back(&job);
     collect(job);
@@ -191,16 +199,19 @@ FsResult<void> WriteBack::make_room(std::size_t pages, SimTime now) {
         if (const auto started = start(dirty_.front(), now); !started && !started.error().is_again()) return started;
     }
     while (cache_.pages() + pages > cache_.capacity()) {
-        if (jobs_.empty()) {
-            ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
-            if (const auto started = start(dirty_.front(), now); !started) return started;
-            continue;
-        }
-        const WriteBackJob& first = **std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
-        if (first.resume > now) return std::unexpected(again_at(first.resume));
-        if (const auto moved = advance(*first.inode, now); !moved) return moved;
+        if (const auto moved = move_on(now); !moved) return moved;
     }
     return {};
+}
+
+FsResult<void> WriteBack::move_on(SimTime now) {
+    if (jobs_.empty()) {
+        ensure(!dirty_.empty(), "PageCache: pages belong to dirty inodes");
+        return start(dirty_.front(), now);
+    }
+    const WriteBackJob& first = **std::ranges::min_element(jobs_, {}, &WriteBackJob::resume);
+    if (first.resume > now) return std::unexpected(again_at(first.resume));
+    return advance(*first.inode, now);
 }
 
 void WriteBack::drop(CachePage& page) {
@@ -224,7 +235,7 @@ void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last
         }
         for (CachePage* page : batch_) drop(*page);
     }
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     if (!inode.is_dirty() && inode.job == nullptr && inode.is_linked()) inode.unlink();
 }
 
@@ -242,6 +253,7 @@ SimTime WriteBack::tick(SimTime now) {
         if (inode.job != nullptr) continue;
         if (!inode.flush_now && now - inode.dirty_since < dirty_age_) break;
         if (const auto started = start(inode, now); !started && started.error().is_again()) next = std::min(next, started.error().again);
+        if (inode.job != nullptr) inode.job->is_by_age = true;
     }
     for (const WriteBackJob* job : jobs_) next = std::min(next, job->resume);
     for (const Inode& inode : dirty_) {

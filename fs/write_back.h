@@ -15,6 +15,7 @@
 #include "fs/inode.h"
 #include "fs/page_cache.h"
 #include "fs/space_accounting.h"
+#include "fs/undurable_ranges.h"
 
 namespace flashlab {
 
@@ -33,7 +34,9 @@ public:
     Inode* inode = nullptr;
     Phase phase = Phase::writing;
     std::vector<WriteBackPiece> pieces;
+    std::size_t issued = 0; ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
+    bool is_by_age = false;        ///< nobody waits for it: the last of its kind sees to it that their commits become durable
     SimTime started = sim_start;
     SimTime resume = sim_start;
 };
@@ -58,6 +61,8 @@ public:
     [[nodiscard]] FsResult<SimTime> finish(Inode& inode, SimTime now);
     /// Writes back until `pages` more fit into the cache; starts early in the background. again: not yet.
     [[nodiscard]] FsResult<void> make_room(std::size_t pages, SimTime now);
+    /// The next step of the write-back that is ahead of the others; starts one when none is under way. The cache is not empty. again: not yet.
+    [[nodiscard]] FsResult<void> move_on(SimTime now);
     /// Times of a clean file, without data.
     [[nodiscard]] FsResult<SimTime> commit_record(Inode& inode, SimTime now);
 
@@ -76,16 +81,20 @@ public:
     using InodeList = boost::intrusive::list<Inode, boost::intrusive::base_hook<InodeListHook>, boost::intrusive::constant_time_size<false>>;
     [[nodiscard]] InodeList& dirty_inodes() { return dirty_; }
     [[nodiscard]] const InodeList& dirty_inodes() const { return dirty_; }
+    [[nodiscard]] const UndurableRanges& undurable() const { return undurable_; }
 
 private:
     void collect(WriteBackJob& job);
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
     [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
-    [[nodiscard]] FsResult<SimTime> write_run(std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] bool may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const;
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
     void settle_pieces(WriteBackJob& job, std::size_t first, std::size_t last);
     void abandon(WriteBackJob& job, std::size_t first, SimTime now);
+    void give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now);
+    void note_undurable(const WriteBackJob& job);
     void end_job(WriteBackJob& job, SimTime now);
     FsError fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now);
 
@@ -97,6 +106,7 @@ private:
     EventSink& events_;
     Duration dirty_age_;
     InodeList dirty_;
+    UndurableRanges undurable_;
     std::vector<WriteBackJob*> jobs_; ///< under way, in order of start
     std::vector<std::unique_ptr<WriteBackJob>> all_jobs_;
     std::vector<WriteBackJob*> idle_jobs_;

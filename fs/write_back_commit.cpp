@@ -26,6 +26,14 @@ std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t fi
     return length;
 }
 
+void append_page(PageRuns& runs, std::uint64_t page) {
+    if (!runs.empty() && runs.back().first + runs.back().pages == page) {
+        ++runs.back().pages;
+    } else {
+        runs.push_back({.first = page, .pages = 1});
+    }
+}
+
 } // namespace
 
 FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t first, SimTime now) {
@@ -83,6 +91,7 @@ void WriteBack::settle_pieces(WriteBackJob& job, std::size_t first, std::size_t 
         if (piece.cached == nullptr) continue;
         CachePage& page = *piece.cached;
         page.in_flight = false;
+        cache_.set_adds_records(page, false);
         if (page.reserved) {
             page.reserved = false;
             --page.owner->delayed_pages;
@@ -113,16 +122,32 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
         (void)events_.next_id();
     }
     job.inode->record_dirty = false;
+    note_undurable(job);
     end_job(job, now);
     return end;
+}
+
+/// What was committed just now and would go with a kill. Pages overwritten in place are on the device; at the file's end they need the commit that brings its size.
+void WriteBack::note_undurable(const WriteBackJob& job) {
+    if (store_.durable_at(store_.last_commit()) != sim_never) return; // at once, on PRAM
+    const std::uint64_t size = job.inode->committed_size;
+    for (const WriteBackPiece& piece : job.pieces) {
+        const std::uint64_t offset = piece.page * cache_.page_bytes();
+        const std::uint64_t end = std::min(offset + cache_.page_bytes(), size);
+        const bool needs_commit = piece.kind != Kind::overwrite || end == size;
+        if (piece.cached != nullptr && needs_commit && offset < end) undurable_.add(job.inode->ino, offset, end - offset);
+    }
 }
 
 void WriteBack::end_job(WriteBackJob& job, SimTime now) {
     Inode& inode = *job.inode;
     inode.job = nullptr;
-    space_.promise_metadata(cache_.pages());
+    space_.promise_metadata(cache_.pages_adding_records());
     std::erase(jobs_, &job);
     idle_jobs_.push_back(&job);
+    // Old data do not wait for their commit to grow old, too, but for one another: a record for all of them. The store's tick() takes the steps that follow, and
+    // tries again what fails.
+    if (job.is_by_age && std::ranges::none_of(jobs_, &WriteBackJob::is_by_age)) (void)store_.make_durable(store_.last_commit(), now);
     if (inode.is_linked()) inode.unlink();
     if (inode.is_dirty()) {
         inode.dirty_since = now;
@@ -131,11 +156,11 @@ void WriteBack::end_job(WriteBackJob& job, SimTime now) {
 }
 
 void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
-    PageRuns written;
+    PageRuns written, untouched;
     for (std::size_t i = first; i < job.pieces.size(); ++i) {
         const WriteBackPiece& piece = job.pieces[i];
         if (piece.kind == Kind::fresh) {
-            written.push_back({.first = piece.logical, .pages = 1});
+            append_page(i < job.issued ? written : untouched, piece.logical);
             if (piece.cached == nullptr) space_.release(1);
         }
         if (piece.cached == nullptr) continue;
@@ -143,9 +168,15 @@ void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
         piece.cached->dirty = true;
         piece.cached->in_flight = false;
     }
-    // What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it.
-    for (std::size_t at = 0; at < written.size(); at += ExtentMap::extents_per_transaction) {
-        const auto part = std::span{written}.subspan(at, std::min(ExtentMap::extents_per_transaction, written.size() - at));
+    for (const MetadataStore::PageRun& run : untouched) space_.unclaim(run);
+    give_to_pending(written, now);
+}
+
+/// What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it. One record a
+/// run: a device that fails again and again must not use up the metadata.
+void WriteBack::give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now) {
+    for (std::size_t at = 0; at < runs.size(); at += ExtentMap::extents_per_transaction) {
+        const auto part = runs.subspan(at, std::min(ExtentMap::extents_per_transaction, runs.size() - at));
         MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
         for (const MetadataStore::PageRun& run : part) store_.set_data_pages(run, true);
         if (!space_.put_pending(part) || !transaction.commit(now)) return;

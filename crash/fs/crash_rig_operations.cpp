@@ -239,10 +239,12 @@ void CrashRig::write() {
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().write(at, op.ino, op.offset, std::as_bytes(std::span{piece})); });
     if (!done)
         return;
+    op.bytes = done->value; // fewer when the drive is full
+    piece.resize(done->value);
     std::string after = padded(content, op.offset + op.bytes);
     after.replace(static_cast<std::size_t>(op.offset), piece.size(), piece);
     op.after = std::make_shared<const std::string>(std::move(after));
-    op.done = *done;
+    op.done = done->done;
     (void)model_.note(op);
     pass(op.done);
 }

@@ -77,7 +77,7 @@ public:
     WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, bool from_page_cache)
         : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{from_page_cache} {}
 
-    FsResult<SimTime> operator()(FsCall call) const {
+    FsResult<Timed<std::size_t>> operator()(FsCall call) const {
         call.from_page_cache = from_page_cache_;
         if (from_page_cache_)
             call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
@@ -100,8 +100,8 @@ private:
 /// O_DSYNC, O_SYNC, host_cache=writethrough: written, then synced, before it is answered.
 class SyncedWrite final : public SlowCall {
 public:
-    SyncedWrite(Service& service, const FsCall& call, Ino ino, WriteWork write, SyncScope scope, OpenHandle* handle)
-        : service_{service}, call_{call}, ino_{ino}, write_{std::move(write)}, scope_{scope}, handle_{handle} {
+    SyncedWrite(Service& service, const FsCall& call, Ino ino, WriteWork write, SyncScope scope, OpenHandle* handle, std::shared_ptr<std::size_t> bytes)
+        : service_{service}, call_{call}, ino_{ino}, write_{std::move(write)}, scope_{scope}, handle_{handle}, bytes_{std::move(bytes)} {
         write_.keep();
     }
     StepResult step(SimTime now) override {
@@ -112,6 +112,7 @@ public:
                 return ResumeAt{written.error().again};
             if (!written)
                 return std::unexpected(written.error());
+            *bytes_ = written->value;
             auto sync = service_.fs().begin_sync(call_, ino_, scope_, handle_ == nullptr ? nullptr : &handle_->errors);
             if (!sync)
                 return std::unexpected(sync.error());
@@ -127,6 +128,7 @@ private:
     WriteWork write_;
     SyncScope scope_;
     OpenHandle* handle_;
+    std::shared_ptr<std::size_t> bytes_; ///< written, for the answer
     std::unique_ptr<SlowCall> sync_;
 };
 
@@ -139,15 +141,16 @@ void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t 
     // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
     const bool is_synced = service.fs().host_cache() == HostCache::writethrough || ((file->flags & O_DSYNC) != 0 && !from_page_cache);
     if (!is_synced) {
-        service.serve_patient(request, info, std::move(write), [bytes](fuse_req_t to, Nothing&) { fuse_reply_write(to, bytes); });
+        service.serve_patient(request, info, std::move(write), [](fuse_req_t to, std::size_t& written) { fuse_reply_write(to, written); });
         return;
     }
     const auto scope = (file->flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
     OpenHandle* handle = from_page_cache ? nullptr : OpenHandle::of(file);
+    const auto written = std::make_shared<std::size_t>(0);
     const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
-        return std::make_unique<SyncedWrite>(service, call, Ino{ino}, std::move(write), scope, handle);
+        return std::make_unique<SyncedWrite>(service, call, Ino{ino}, std::move(write), scope, handle, written);
     };
-    service.serve_slow(request, info, begin, [bytes](fuse_req_t to) { fuse_reply_write(to, bytes); });
+    service.serve_slow(request, info, begin, [written](fuse_req_t to) { fuse_reply_write(to, *written); });
 }
 
 void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info* file) {

@@ -94,6 +94,44 @@ TEST_CASE("an extended file reads zeros where it was cut off", "[fs]") {
     world.check();
 }
 
+TEST_CASE("a write of more than fits writes what fits, and is refused when that is nothing", "[fs][space]") {
+    FsWorld world{64};
+    const Ino ino = world.create("a");
+    const std::uint64_t pages = world.fs->usage().data_pages_free;
+    REQUIRE(world.write(ino, 0, std::string((pages - 4) * 4096, 'x')) == 0);
+    const Ino other = world.create("b");
+    const std::string piece(10 * 4096, 'y');
+    SECTION("unless it comes from the kernel's cache, which looks at no count") {
+        FsCall call = world.call();
+        call.from_page_cache = true;
+        CHECK(world.fs->write(call, other, 100, std::as_bytes(std::span{piece})).error() == FsError{ENOSPC});
+        CHECK(world.stat(other).size == 0);
+        CHECK(world.fs->usage().data_pages_free == 4);
+    }
+    const auto done = world.write_once(other, 100, piece);
+    REQUIRE(done.has_value());
+    CHECK(done->value == 4 * 4096 - 100);
+    CHECK(world.stat(other).size == 4 * 4096);
+    CHECK(world.write_once(other, 4 * 4096, piece).error() == FsError{ENOSPC});
+    SECTION("what lies there already fits") {
+        REQUIRE(world.sync(ino) == 0);
+        const auto over = world.write_once(ino, (pages - 6) * 4096 + 1, piece);
+        REQUIRE(over.has_value());
+        CHECK(over->value == 2 * 4096 - 1);
+    }
+    SECTION("as much is copied as fits") {
+        REQUIRE(world.truncate(other, 2 * 4096) == 0);
+        const auto copied = world.patient([&](const FsCall& c) { return world.fs->copy_range(c, ino, 0, other, 2 * 4096, 20 * 4096); });
+        REQUIRE(copied.has_value());
+        CHECK(copied->value == 2 * 4096);
+        CHECK(world.read(other, 2 * 4096, 4096) == std::string(4096, 'x'));
+    }
+    CHECK(world.sync(other) == 0);
+    world.remount();
+    CHECK(world.read(world.find("b"), 0, 2 * 4096) == std::string(100, '\0') + std::string(2 * 4096 - 100, 'y'));
+    world.check();
+}
+
 TEST_CASE("a full device refuses the write, keeps everything else working, and gives the space back", "[fs][space]") {
     FsWorld world{64};
     const Ino ino = world.create("a");
@@ -219,11 +257,11 @@ TEST_CASE("random writes, truncates, punches and syncs agree with a model", "[fs
         case 2:
         case 3: {
             const std::string piece(length, static_cast<char>('a' + step % 26));
-            const int error = world.write(ino, offset, piece);
-            if (error == ENOSPC) break;
-            REQUIRE(error == 0);
-            if (text.size() < offset + length) text.resize(offset + length);
-            text.replace(offset, length, piece);
+            const auto done = world.write_once(ino, offset, piece);
+            if (!done && done.error() == FsError{ENOSPC}) break;
+            REQUIRE(done.has_value());
+            if (text.size() < offset + done->value) text.resize(offset + done->value);
+            text.replace(offset, done->value, piece, 0, done->value);
             break;
         }
         case 4:

@@ -81,3 +81,33 @@ TEST_CASE("a device that takes no trim any more is still mounted after a cut, an
     CHECK(world.device.trims != 0);
     CHECK(world.contents(world.find("kept")) == std::string(9000, 'k'));
 }
+
+TEST_CASE("a device that turns read-only under dirty data costs the metadata a record a run once, however often they are tried", "[fs][space]") {
+    FsWorld world{16384, 512 * kib};
+    const Ino ino = world.create("a");
+    const std::string text(2000 * page, 'x');
+    REQUIRE(world.write(ino, 0, text) == 0);
+    const std::uint64_t room = world.fs->usage().metadata_bytes_free;
+    SECTION("after a write that failed") {
+        world.device.fail_writes = true; // the host's disk is full, so the drive ...
+        CHECK(world.sync(ino) == EIO);
+        world.device.is_read_only = true; // ... takes no more
+        world.device.fail_writes = false;
+    }
+    SECTION("between two writes") { world.device.is_read_only = true; }
+    SECTION("half-way through a write") { world.device.sectors_left = 300 * page / sector_bytes; }
+    CHECK(world.sync(ino) == EROFS);
+    const std::uint64_t free = world.fs->usage().data_pages_free;
+    CHECK(world.fs->usage().metadata_bytes_free + 8192 > room);
+    const std::uint64_t left = world.fs->usage().metadata_bytes_free;
+    for (int attempt = 0; attempt < 50; ++attempt) CHECK(world.sync(ino) == EROFS);
+    CHECK(world.fs->usage().metadata_bytes_free == left);
+    CHECK(world.fs->usage().data_pages_free == free);
+    world.check();
+    world.device.is_read_only = false;
+    world.device.sectors_left = UINT64_MAX;
+    CHECK(world.sync(ino) == 0);
+    CHECK(world.contents(ino) == text);
+    world.settle();
+    world.check();
+}

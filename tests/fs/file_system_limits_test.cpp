@@ -95,6 +95,23 @@ TEST_CASE("what write() accepted is never refused at write-back, however little 
     }
 }
 
+TEST_CASE("a full cache on an empty drive with little room for metadata makes a writer wait, and refuses nothing", "[fs][space]") {
+    FsWorld world{16384, 512 * kib};
+    const Ino ino = world.create("a");
+    const std::string piece(64 * 4096, 'x');
+    const std::uint64_t pieces = 14000 / 64;
+    for (std::uint64_t at = 0; at < pieces; ++at) REQUIRE(world.write(ino, at * piece.size(), piece) == 0);
+    SECTION("what it overwrites in the cache is promised nothing") {
+        REQUIRE(world.sync(ino) == 0);
+        for (std::uint64_t at = 0; at < pieces; ++at) REQUIRE(world.write(ino, at * piece.size(), piece) == 0);
+        CHECK(world.fs->usage().metadata_bytes_free > 256 * kib);
+    }
+    REQUIRE(world.write(world.create("b"), 0, piece) == 0);
+    CHECK(world.sync(ino) == 0);
+    CHECK(world.read(ino, (pieces - 1) * piece.size(), piece.size()) == piece);
+    world.check();
+}
+
 TEST_CASE("fallocate that does not fit changes nothing", "[fs]") {
     FsWorld world{64};
     const Ino ino = world.create("a");

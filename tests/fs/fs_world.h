@@ -1,6 +1,7 @@
-/// A file system on PRAM and a device in memory, with the calls that a test wants to write short.
+/// A file system on PRAM, or with its metadata in a journal, and a device in memory, with the calls that a test wants to write short.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,16 +21,21 @@ namespace flashlab::test {
 
 class FsWorld {
 public:
+    static constexpr std::uint64_t in_journal = 0; ///< as `pram_bytes`: there is no PRAM
     explicit FsWorld(std::uint64_t pages = 1024, std::uint64_t pram_bytes = 4u << 20, FsOptions with = {}, std::uint32_t unit_bytes = 4096)
-        : options{with}, cells{pram_bytes}, device{pages, unit_bytes} {
+        : options{with}, cells{std::max<std::uint64_t>(pram_bytes, 8)}, device{pages, unit_bytes} {
         config.bytes = pram_bytes;
-        pram = std::make_unique<Pram>(config, cells, events, PramUndo::none);
-        REQUIRE(FileSystem::format(*pram, range(), device, "test", FileTime{.seconds = 1}).has_value());
+        if (pram_bytes == in_journal) {
+            REQUIRE(FileSystem::format_journal(device, "test", FileTime{.seconds = 1}, now).has_value());
+        } else {
+            pram = std::make_unique<Pram>(config, cells, events, PramUndo::none);
+            REQUIRE(FileSystem::format(*pram, range(), device, "test", FileTime{.seconds = 1}).has_value());
+        }
         open();
     }
     [[nodiscard]] PramRange range() const { return {.at = PramAddress{0}, .bytes = config.bytes}; }
     void open() {
-        auto opened = FileSystem::open(*pram, range(), device, events, options, now);
+        auto opened = pram == nullptr ? FileSystem::open_journal(device, events, options, now) : FileSystem::open(*pram, range(), device, events, options, now);
         INFO((opened ? std::string{} : opened.error()));
         REQUIRE(opened.has_value());
         fs = std::move(*opened);
@@ -38,6 +44,11 @@ public:
         REQUIRE(fs->shut_down(now).has_value());
         fs.reset();
         open();
+    }
+    /// The daemon dies; the device has all that it was given.
+    void kill() {
+        REQUIRE(device.flush(now).has_value());
+        crash(0);
     }
     /// The daemon dies; the device loses what was not flushed.
     void crash(std::uint64_t seed) {
@@ -79,10 +90,20 @@ public:
         now = std::max(now, at.now);
         return result;
     }
+    /// As much as fits.
+    [[nodiscard]] FsResult<Timed<std::size_t>> write_once(Ino ino, std::uint64_t offset, std::string_view bytes) {
+        return patient([&](const FsCall& c) { return fs->write(c, ino, offset, std::as_bytes(std::span{bytes})); });
+    }
+    /// As applications do: again with the rest, until all is written or nothing more fits.
     [[nodiscard]] int write(Ino ino, std::uint64_t offset, std::string_view bytes) {
-        const auto done = patient([&](const FsCall& c) { return fs->write(c, ino, offset, std::as_bytes(std::span{bytes})); });
-        if (done && fs->host_cache() == HostCache::writethrough) return sync(ino);
-        return done ? 0 : done.error().error_number;
+        while (!bytes.empty()) {
+            const auto done = write_once(ino, offset, bytes);
+            if (!done) return done.error().error_number;
+            REQUIRE(done->value > 0);
+            offset += done->value;
+            bytes.remove_prefix(done->value);
+        }
+        return fs->host_cache() == HostCache::writethrough ? sync(ino) : 0;
     }
     [[nodiscard]] int allocate(Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) {
         const auto done = patient([&](const FsCall& c) { return fs->allocate(c, ino, mode, offset, bytes); });

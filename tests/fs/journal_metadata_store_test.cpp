@@ -42,13 +42,15 @@ void commit(MetadataStore& store, std::uint64_t ino, std::span<const std::byte> 
     REQUIRE(store.commit(sim_start, EventId{0}).has_value());
 }
 
-void sync(MetadataStore& store) {
+/// Returns when everything is durable.
+SimTime sync(MetadataStore& store) {
     SimTime now = sim_start;
     for (auto done = store.make_durable(store.last_commit(), now); !done; done = store.make_durable(store.last_commit(), now)) {
         REQUIRE(done.error().is_again());
         REQUIRE(done.error().again > now);
         now = done.error().again;
     }
+    return now;
 }
 
 bool has(const MetadataStore& store, std::uint64_t ino, std::span<const std::byte> value) {
@@ -138,8 +140,8 @@ TEST_CASE("what a sync covered survives a cut, what came later need not, and the
             const auto store = open_store(device);
             for (std::uint64_t ino = 1; ino <= 300; ++ino) commit(*store, ino, kept);
             CHECK(store->durable_at(store->last_commit()) == sim_never);
-            sync(*store);
-            CHECK(store->durable_at(store->last_commit()) == sim_start);
+            const SimTime synced = sync(*store);
+            CHECK(store->durable_at(store->last_commit()) == synced);
             for (std::uint64_t ino = 1; ino <= 20; ++ino) commit(*store, 1000 + ino, lost);
         }
         device.cut(seed);
@@ -227,6 +229,35 @@ TEST_CASE("more changes than a record holds are made durable while they come", "
     for (std::uint64_t ino = 1; ino <= 1000; ++ino) commit(*store, ino, value);
     CHECK(store->records_written() > 5);
     for (std::uint64_t ino = 1; ino <= 1000; ++ino) REQUIRE(has(*store, ino, value));
+}
+
+TEST_CASE("a record written ahead of the clock makes nothing durable before its time", "[metadata][journal]") {
+    MemoryBlockDevice device{device_units};
+    REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+    Random random{7};
+    const Value value = random_value(random, 900);
+    const auto store = open_store(device);
+    CommitMark oldest;
+    std::uint64_t ino = 1;
+    for (std::uint64_t records = 0; records < 3; ++records) { // the clock stands
+        commit(*store, ino++, value);
+        if (records == 0) oldest = store->last_commit();
+        while (store->records_written() == records) commit(*store, ino++, value);
+    }
+    const SimTime durable = store->durable_at(oldest);
+    CHECK(durable > sim_start);
+    const auto early = store->make_durable(oldest, sim_start);
+    REQUIRE(!early.has_value());
+    REQUIRE(early.error().is_again());
+    CHECK(early.error().again == durable);
+    CHECK(!store->make_durable(oldest, durable - Duration{1}).has_value());
+    CHECK(store->make_durable(oldest, durable).has_value());
+    // Nor does the next record overtake it.
+    const std::uint64_t written = device.writes;
+    const auto next = store->make_durable(store->last_commit(), sim_start);
+    REQUIRE(!next.has_value());
+    CHECK(next.error().again >= durable);
+    CHECK(device.writes == written);
 }
 
 TEST_CASE("a commit that nobody syncs is made durable when it is old", "[metadata][journal]") {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
@@ -22,6 +23,7 @@ public:
     Duration write_time{0};
     SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
+    std::size_t writes_at_most = SIZE_MAX; ///< of each write's bytes
     bool break_contract_on_mkdir = false;
     bool wants_ticks = true; ///< false: nothing is ever due
     unsigned ticks = 0;
@@ -164,14 +166,15 @@ public:
         std::memcpy(to.data(), data.data() + offset, bytes);
         return Timed<std::size_t>{bytes, call.now};
     }
-    FsResult<SimTime> write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override {
+    FsResult<Timed<std::size_t>> write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override {
         if (call.now < room_at)
             return std::unexpected(again_at(room_at));
         Node& node = nodes_.at(ino.value());
+        from = from.first(std::min(from.size(), writes_at_most));
         if (offset + from.size() > node.data.size())
             resize(node, offset + from.size());
         std::memcpy(node.data.data() + offset, from.data(), from.size());
-        return call.now + write_time;
+        return Timed<std::size_t>{from.size(), call.now + write_time};
     }
     FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino, SyncScope, WriteErrorMark*) override {
         ++syncs;
@@ -197,7 +200,7 @@ public:
                                               std::uint64_t bytes) override {
         const std::string piece = nodes_.at(from.value()).data.substr(from_offset, bytes);
         const auto written = write(call, to, to_offset, std::as_bytes(std::span{piece}));
-        return Timed<std::uint64_t>{piece.size(), *written};
+        return Timed<std::uint64_t>{written->value, written->done};
     }
 
     WriteErrorMark write_error_mark(Ino) override { return {}; }

@@ -201,6 +201,20 @@ TEST_CASE("a write that the file system asks to come again is made again when th
     close(fd);
 }
 
+TEST_CASE("who writes more than fits is told how much did, synced or not", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.fs.writes_at_most = 1000;
+    live.start();
+    const std::string bytes(5000, 'x');
+    for (const int flags : {0, O_SYNC}) {
+        const int fd = open((live.path + "/f").c_str(), O_CREAT | O_TRUNC | O_WRONLY | flags, 0644);
+        CHECK(pwrite(fd, bytes.data(), bytes.size(), 0) == 1000);
+        close(fd);
+        CHECK(read_file(live.path + "/f") == std::string(1000, 'x'));
+    }
+}
+
 TEST_CASE("more requests than workers wait for their completions side by side", "[fuse][mount]") {
     if (!can_mount()) return;
     LiveMount live{{.off = false, .rate = 1.0}};

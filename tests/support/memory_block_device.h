@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -32,11 +33,17 @@ public:
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
         ++writes;
+        if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         if (fail_writes || writes_to_fail != 0) {
             writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
             return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
         }
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes; at += sector_bytes) {
+            if (sectors_left == 0) {
+                is_read_only = true;
+                return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+            }
+            --sectors_left;
             const std::uint64_t byte = first.value() * sector_bytes + at;
             auto& unit = now_[byte / unit_bytes_];
             unit.resize(unit_bytes_);
@@ -52,7 +59,7 @@ public:
     }
     DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
         ++trims;
-        if (refuses_trims) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+        if (refuses_trims || is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         const std::uint64_t per = unit_bytes_ / sector_bytes;
         for (std::uint64_t unit = first.value() / per; unit < (first.value() + sectors) / per; ++unit) {
             now_.erase(unit);
@@ -90,7 +97,8 @@ public:
     SimTime tick(SimTime) override { return sim_never; }
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
-    bool fail_reads = false, fail_writes = false, refuses_trims = false;
+    bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
+    std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
     unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:

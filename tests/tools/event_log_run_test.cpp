@@ -56,7 +56,7 @@ SimTime load(Device& device, unsigned seed, int rounds) {
         const auto done = fs.write(call, ino, offset, std::span{buffer}.first(1 + random() % buffer.size()));
         INFO(round << ": " << (done ? "" : std::strerror(done.error().error_number)));
         REQUIRE(done.has_value());
-        take(*done);
+        take(done->done);
         if (round % 4 == 0)
             take(sync(fs, call));
         take(fs.tick(call.now) == sim_never ? call.now : call.now + Duration{1'000'000});

@@ -99,7 +99,7 @@ RunTarget file_target(Device& device, Ino ino, std::uint64_t block_bytes) {
                     return done ? std::expected<SimTime, std::string>{done->done} : told(done.error());
                 }
                 const auto done = until_done(call, [&](const FsCall& c) { return fs.write(c, ino, request.offset, state->buffer); });
-                return done ? std::expected<SimTime, std::string>{*done} : told(done.error());
+                return done ? std::expected<SimTime, std::string>{done->done} : told(done.error());
             },
             .pass = [state, &fs, &device](SimTime now) {
                 if (now >= state->wake)
