@@ -164,6 +164,9 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
 }
 
 bool EventLogWriter::write_samples(const EventBatch& batch) {
+    for (const SimTime start : batch.run_starts)
+        if (!db_.execute(fmt::format("UPDATE run SET start_ns = {} WHERE run = {}", ns_since_start(start), run_.run)))
+            return false;
     for (const auto& [sample, details] : batch.samples)
         if (!write_sample(sample, details))
             return false;

@@ -107,7 +107,7 @@ std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice
     if (choice.preset || choice.config_file || choice.ftl || choice.size_bytes)
         return std::unexpected(Error{"--device names a drive that is made already: no --preset, --config, --ftl, --size with it", exit_usage});
     OpenOptions open;
-    open.log = level_;
+    open.log = std::min(level_, EventLevel::summary); // the mount and its recovery are told, what they did on the flash is not the run's
     open.log_path = choice.events_file.value_or("");
     open.kind = options.kind;
     open.past = DevicePast::final; // a run in virtual time is not cut
@@ -147,6 +147,7 @@ void RunDevice::begin_log(SimTime now) {
     if (!has_log())
         return;
     log().change_level(level_);
+    log().begin_run_at(device().ssd().sample(now), device().sample_details().channel_busy_ns);
     sample(now);
 }
 

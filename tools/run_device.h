@@ -2,7 +2,8 @@
 ///
 /// Idea       In memory the run has the whole drive. Of a drive on disk it gets the pages of one file, replay.data, which takes nearly all free space: the
 ///            file system stays sound, other files stay as they are, and what is written stays on the flash.
-/// Invariant  Without a log file nothing is logged; with one, only between begin_log() and close(). A run is added to a log that is there.
+/// Invariant  Without a log file nothing is logged; with one, only between begin_log() and close(), from where its
+///            counters count, too; of the mount of a drive on disk `power` alone tells. A run is added to a log that is there.
 /// Cost       A sample each few thousand requests when there is a log; events as SqliteEventLog.
 /// Power cut  A drive on disk is used like a mount: killed, it recovers at the next one.
 #pragma once

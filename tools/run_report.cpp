@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <sys/resource.h>
 
@@ -83,6 +84,16 @@ RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
     const DramPartition* dram = device.ssd().partition();
     return {device.ssd().sample(now), device.ftl().counters(), buffer ? buffer->buffer_counters() : WriteBufferCounters{}, dram ? dram->counters() : PartitionCounters{},
             device.sample_details().channel_busy_ns};
+}
+
+std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally) {
+    const RunSnapshot after = RunSnapshot::of(device, tally.end);
+    const auto user = std::to_underlying(Cause::user);
+    const bool were_read = after.sample.host_reads != before.sample.host_reads;
+    const bool from_flash = after.sample.nand_reads[user] != before.sample.nand_reads[user];
+    if (!were_read || from_flash || after.buffer.read_hits != before.buffer.read_hits)
+        return std::nullopt;
+    return "no read touched the flash, for nothing was written where it read: the figures are those of host link and maps; --precondition fill:100 writes beforehand";
 }
 
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {

@@ -5,6 +5,7 @@
 /// Cost       Counters a snapshot; the wear histogram once.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tools/device.h"
@@ -37,6 +38,8 @@ struct RunIdentity {
     double wall_seconds = 0;
 };
 
+/// Where the reads of a run found nothing written and so say nothing of the flash; before the device is closed.
+[[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 
 } // namespace flashlab

@@ -18,6 +18,7 @@ void EventBatch::clear() {
     partitions.clear();
     samples.clear();
     wears.clear();
+    run_starts.clear();
     events = 0;
 }
 
@@ -144,9 +145,17 @@ void SqliteEventLog::on(const PartitionEvent& event) {
 }
 void SqliteEventLog::on(const SampleEvent& event) { add_sample(event, {}); }
 
-void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
+void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns) {
+    base_ = SampleBase{base, std::move(channel_busy_ns)};
     if (wants(EventLevel::summary))
-        append(&EventBatch::samples, std::pair{event, std::move(details)});
+        append(&EventBatch::run_starts, base.at);
+}
+
+void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
+    if (!wants(EventLevel::summary))
+        return;
+    details.channel_busy_ns = base_.since(std::move(details.channel_busy_ns));
+    append(&EventBatch::samples, std::pair{base_.since(event), std::move(details)});
 }
 
 void SqliteEventLog::add_wear(WearHistogram wear) {

@@ -7,7 +7,7 @@
 /// Invariant  E1 nothing is dropped silently: a full queue blocks the emitter. E2 a log that cannot be written stops with one message and the device goes on.
 ///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file. E5 SQLite never runs inside the monitor.
 /// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
-/// Threading  on(), add_*() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
+/// Threading  on(), add_*(), begin_run_at() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
 /// Power cut  WAL while live: kill -9 leaves what was committed, about half a second behind, a second where the processors are busy.
 #pragma once
 
@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/events.h"
+#include "tools/sample_base.h"
 
 namespace flashlab {
 
@@ -78,6 +79,7 @@ struct EventBatch {
     std::vector<PartitionEvent> partitions;
     std::vector<std::pair<SampleEvent, SampleDetails>> samples;
     std::vector<WearHistogram> wears;
+    std::vector<SimTime> run_starts; ///< the last one holds
     std::size_t events = 0;
     void clear();
 };
@@ -98,6 +100,8 @@ public:
     void on(const SampleEvent& event) override;
     void on(const PartitionEvent& event) override;
 
+    /// The run begins here, not with the device's power-on: later samples count from this one.
+    void begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns);
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);
     void add_wear(WearHistogram wear);
@@ -138,6 +142,7 @@ private:
     static constexpr std::chrono::seconds at_least{5};
 
     EventLogConfig config_;
+    SampleBase base_;
     std::unique_ptr<EventLogWriter> writer_;
     mutable std::mutex mutex_;
     std::array<std::condition_variable, 2> wake_; ///< writers, by turn

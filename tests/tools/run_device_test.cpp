@@ -3,8 +3,12 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "base/random.h"
 #include "tests/tools/device_fixture.h"
+#include "tools/precondition.h"
+#include "tools/run_report.h"
 #include "tools/sqlite.h"
 
 using namespace flashlab;
@@ -121,6 +125,68 @@ TEST_CASE("the log of a run in memory has its requests and nothing of what came 
     CHECK(both("SELECT count(*) FROM run WHERE kind = 'replay'") == 1);
     CHECK(both("SELECT count(*) FROM sample") == 2);
     CHECK(both("SELECT sum((ts_ns + dur_ns) % 1000003) FROM host_request") != 0);
+}
+
+TEST_CASE("the views of a preconditioned run say what its report says, and nothing of what came before", "[run-device]") {
+    TemporaryDirectory t;
+    DeviceChoice choice;
+    choice.size_bytes = 64u << 20;
+    choice.events_file = t / "run.db";
+    choice.log = "summary";
+    auto on = open_run(choice);
+    const auto space = on->sectors();
+    REQUIRE(space.has_value());
+    const auto ready = precondition(*space, {.fill_percent = 90, .random_fills = 1}, 1, space->begin);
+    REQUIRE(ready.has_value());
+    on->begin_log(*ready);
+    const auto before = RunSnapshot::of(on->device(), *ready);
+    AddressFit fit{FitPolicy::as_is, space->bytes()};
+    const auto tally = replay(*space, mixed_load(space->bytes(), 3000, 5), fit, {.depth = 4}, *ready);
+    REQUIRE(tally.has_value());
+    const Json report = report_run({"test", 1, 0}, on->device(), before, *tally);
+    REQUIRE(on->close(tally->end).has_value());
+
+    const auto logged = [&](const std::string& sql) { return static_cast<double>(number(t / "run.db", sql)); };
+    CHECK(logged("SELECT start_ns FROM run") == static_cast<double>(ns_since_start(*ready)));
+    CHECK(logged("SELECT host_write_bytes FROM v_run_totals") == report["host_write_bytes"].real());
+    CHECK(logged("SELECT host_read_bytes FROM v_run_totals") == report["host_read_bytes"].real());
+    CHECK(logged("SELECT sum(page_programs) FROM v_waf_by_cause") == report["nand_program_pages"].real());
+    CHECK(logged("SELECT round(1e3 * sum(waf)) FROM v_waf_by_cause") == Approx(1e3 * report["waf"].real()).margin(1));
+    CHECK(logged("SELECT round(1e3 * sum(programmed_bytes) / sum(host_write_bytes)) FROM v_waf_over_time") == Approx(1e3 * report["waf"].real()).margin(1));
+    CHECK(report["waf"].real() > 1.5); // where the fill, at 1.0, would be seen
+    std::size_t channel = 0;
+    for (const Json& busy : report["channel_utilisation"].items())
+        CHECK(logged(fmt::format("SELECT round(1e6 * utilisation) FROM v_channel_util WHERE channel = {}", channel++)) == Approx(1e6 * busy.real()).margin(1));
+}
+
+TEST_CASE("the log of a run on a drive counts from the run, after mount, recovery and preconditioning", "[run-device]") {
+    TemporaryDirectory t;
+    make(t / "d");
+    cut(t / "d");
+    DeviceChoice choice;
+    choice.directory = t / "d";
+    choice.log = "all";
+    auto on = open_run(choice);
+    const auto space = on->sectors();
+    REQUIRE(space.has_value());
+    const auto ready = precondition(*space, {.fill_percent = 30, .random_fills = 0}, 1, space->begin);
+    REQUIRE(ready.has_value());
+    on->begin_log(*ready);
+    const auto before = RunSnapshot::of(on->device(), *ready);
+    AddressFit fit{FitPolicy::as_is, space->bytes()};
+    const auto tally = replay(*space, mixed_load(space->bytes(), 500, 5), fit, {.depth = 4}, *ready);
+    REQUIRE(tally.has_value());
+    const auto written = on->device().ssd().sample(tally->end).host_write_bytes - before.sample.host_write_bytes;
+    REQUIRE(on->close(tally->end).has_value());
+
+    const auto logged = [&](const std::string& sql) { return number(t / "d" / "events.db", sql); };
+    const std::string last = fmt::format("(SELECT run FROM run WHERE start_ns = {})", ns_since_start(*ready));
+    CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) >= static_cast<std::int64_t>(written));
+    CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) == logged("SELECT sum(sectors) * 512 FROM host_request WHERE op = 1"));
+    for (const char* of : {"page_reads", "page_programs"})
+        CHECK(logged(fmt::format("SELECT sum({}) FROM sample_nand JOIN v_run_totals USING(sample) WHERE run = {}", of, last)) ==
+              logged(fmt::format("SELECT sum(pages) FROM nand_op WHERE op = {}", of == std::string_view{"page_reads"} ? 0 : 1)));
+    CHECK(logged("SELECT count(*) FROM power JOIN power_kind_name USING(kind) WHERE name = 'recovery'") == 1);
 }
 
 TEST_CASE("a log without a file, an unknown level, and options that a drive already has are wrong usage", "[run-device]") {

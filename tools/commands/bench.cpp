@@ -1,10 +1,9 @@
 #include <chrono>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "fs/retry.h"
+#include "tools/commands/bench_file.h"
 #include "tools/commands/commands.h"
 #include "tools/run_monitor.h"
 #include "tools/sizes.h"
@@ -16,19 +15,22 @@ namespace {
 
 constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
 
+std::uint32_t read_percent(const BenchOptions& o) {
+    return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
+}
+
 /// --rw over a space, until --io-size is reached.
 NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution, std::uint64_t span_bytes) {
-    const std::uint32_t read_percent = o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
     const std::uint64_t slots = span_bytes / o.block_bytes;
     const bool in_order = !o.rw.starts_with("rand") || distribution.kind == DistributionKind::sequential;
     const bool is_uniform = distribution.kind == DistributionKind::uniform;
     Random choice{o.seed};
     Random place = choice.fork();
-    return [=, ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
+    return [=, reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
             bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
         if (left-- == 0)
             return false;
-        request.op = choice.below(100) >= read_percent ? TraceOp::write : TraceOp::read;
+        request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
         request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
         request.bytes = bytes;
         return true;
@@ -81,65 +83,39 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
-FsCall call_at(SimTime now) { return FsCall{.now = now, .wall = FileTime{ns_since_start(now) / 1'000'000'000, static_cast<std::uint32_t>(ns_since_start(now) % 1'000'000'000)}}; }
-
-/// Reads and writes of one file, through the file system's cache.
-RunTarget file_target(Device& device, Ino ino, std::uint64_t block_bytes) {
-    struct State {
-        std::vector<std::byte> buffer;
-        SimTime wake = sim_start;
-    };
-    const auto state = std::make_shared<State>(std::vector<std::byte>(block_bytes, std::byte{0x5a}));
-    FileSystem& fs = device.fs();
-    return {.issue = [state, &fs, ino](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
-                const auto told = [](const FsError& error) { return std::unexpected(std::string{std::strerror(error.error_number)}); };
-                FsCall call = call_at(now);
-                if (request.op == TraceOp::read) {
-                    const auto done = fs.read(call, ino, request.offset, state->buffer);
-                    return done ? std::expected<SimTime, std::string>{done->done} : told(done.error());
-                }
-                const auto done = until_done(call, [&](const FsCall& c) { return fs.write(c, ino, request.offset, state->buffer); });
-                return done ? std::expected<SimTime, std::string>{done->done} : told(done.error());
-            },
-            .pass = [state, &fs, &device](SimTime now) {
-                if (now >= state->wake)
-                    state->wake = fs.tick(now);
-                device.settle(now);
-            }};
-}
-
 std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     Device& device = on.device();
-    FileSystem& fs = device.fs();
-    const auto usage = fs.usage();
+    const auto usage = device.fs().usage();
     const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
     if (o.block_bytes == 0 || o.block_bytes > file_bytes)
         return std::unexpected(fmt::format("--bs {}: 1 up to the file's {} is wanted", o.block_bytes, human_size(file_bytes)));
-    const SimTime begin = device.ready_at();
+    BenchFile file{device};
+    SimTime begin = device.ready_at();
+    const bool is_read = read_percent(o) != 0;
+    if (is_read) { // holes are read without the flash
+        const auto made = file.make(begin);
+        const auto filled = made ? file.fill(file_bytes, *made) : made;
+        if (!filled)
+            return std::unexpected(filled.error());
+        begin = *filled;
+    }
     const ReplaySpeed speed{.depth = o.iodepth};
     on.begin_log(begin);
     RunMonitor monitor{on, plan.measure, speed, begin};
     const auto wall_begin = WallClock::now();
-    const auto node = fs.make_node(call_at(begin), root_ino, "bench", 0100644, 0);
-    if (!node)
-        return std::unexpected(fmt::format("the file bench cannot be made: {}", std::strerror(node.error().error_number)));
-    auto tally = run_requests(file_target(device, node->value.ino, o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, node->done, monitor.watch());
+    const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
+    if (!made)
+        return std::unexpected(made.error());
+    auto tally = run_requests(file.target(o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, *made, monitor.watch());
     if (!tally)
         return std::unexpected(tally.error());
     if (o.warm_up.empty())
         tally->begin = begin;
-    auto sync = fs.begin_sync_all(call_at(tally->end));
-    while (sync) {
-        const auto step = (*sync)->step(tally->end);
-        if (!step)
-            return std::unexpected(fmt::format("sync: {}", std::strerror(step.error().error_number)));
-        if (const auto* done = std::get_if<Done>(&*step)) {
-            tally->end = std::max(tally->end, done->at);
-            return finished(monitor, std::move(*tally), wall_begin);
-        }
-        tally->end = std::max(tally->end, std::get<ResumeAt>(*step).at);
-    }
-    return std::unexpected(fmt::format("sync: {}", std::strerror(sync.error().error_number)));
+    const auto synced = file.sync(tally->end);
+    if (!synced)
+        return std::unexpected(synced.error());
+    tally->end = *synced;
+    return finished(monitor, std::move(*tally), wall_begin);
 }
 
 } // namespace
@@ -173,6 +149,8 @@ int run_bench(const BenchOptions& o) {
         return complain(fmt::format("bench: {}", run.error()));
     Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
     result.add("steady_state", run->steady["steady_state"]);
+    if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally))
+        complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
     return closed ? exit_done : complain("bench: " + closed.error());

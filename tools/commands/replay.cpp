@@ -78,6 +78,8 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     report.add("trace_read", reading_of(stream, *tally));
     if (o.device.directory)
         report.add("sectors_verified", on.sectors_verified());
+    if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally))
+        complain("replay: warning: " + *warning);
     const auto problems = on.device().ssd().check();
     for (const auto& problem : problems)
         complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));

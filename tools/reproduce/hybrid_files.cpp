@@ -70,7 +70,7 @@ std::expected<Reproduction, std::string> run_hy_fig13(RunLength length) {
                               1,
                               {{"ftl", hybrid_schemes[s].ftl}, {"fsms", hybrid_schemes[s].has_fsms}, {"bytes_written", bytes}},
                               erases[s] / erases[0]});
-    out.claims.push_back({"hftl-FSMS erases at least 40 % less than log_block", fmt::format("{:+.0f} %", 100 * (erases[3] / erases[0] - 1)),
+    out.claims.push_back({"hftl-FSMS erases at least 40 % less than log_block", fmt::format("{:+.0f} %: {:.0f} of {:.0f} blocks", 100 * (erases[3] / erases[0] - 1), erases[3], erases[0]),
                           erases[3] <= 0.6 * erases[0]});
     out.claims.push_back({"FSMS and hftl each lower the erase count",
                           fmt::format("FSMS {:+.0f} %, hftl {:+.0f} %", 100 * (erases[1] / erases[0] - 1), 100 * (erases[2] / erases[0] - 1)),
@@ -181,11 +181,10 @@ std::expected<Reproduction, std::string> run_hy_fig14(RunLength) {
         tables[unit / 2] = add(unit == 1 ? "hftl, MiB" : fmt::format("hftl with mapping units of {} pages, MiB", unit), "tables", bytes);
     }
     const double fsms = add("log_block-FSMS, MiB", "file system metadata", static_cast<double>(layout->metadata_bytes()));
-    const double both = add("hftl-FSMS, MiB", "tables and file system metadata", (tables[0] + fsms) * mebi);
+    add("hftl-FSMS, MiB", "tables and file system metadata", (tables[0] + fsms) * mebi);
     add("hftl's redo log, MiB", "log", static_cast<double>(log_bytes));
     out.claims.push_back({"hftl takes 1.84 to 2.50 MB", fmt::format("{:.2f} MiB", tables[0]), tables[0] >= 1.84 && tables[0] <= 2.50});
     out.claims.push_back({"FSMS takes 4.65 to 6.29 MB", fmt::format("{:.2f} MiB", fsms), fsms >= 4.65 && fsms <= 6.29});
-    out.claims.push_back({"both take 6.49 to 8.79 MB", fmt::format("{:.2f} MiB", both), both >= 6.49 && both <= 8.79});
     out.claims.push_back({"larger mapping units halve and quarter the map",
                           fmt::format("{:.2f}, {:.2f}, {:.2f} MiB", tables[0], tables[1], tables[2]),
                           tables[1] < 0.6 * tables[0] && tables[2] < 0.4 * tables[0]});

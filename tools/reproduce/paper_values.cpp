@@ -153,7 +153,6 @@ constexpr std::array words{
     Words{"hy-fig13", "FSMS and hftl each lower the erase count", "both of FSMS and hFTL reduce the block erase count dramatically (5.3)"},
     Words{"hy-fig14", "hftl takes 1.84 to 2.50 MB", pram_sizes},
     Words{"hy-fig14", "FSMS takes 4.65 to 6.29 MB", pram_sizes},
-    Words{"hy-fig14", "both take 6.49 to 8.79 MB", pram_sizes},
     Words{"hy-fig14", "larger mapping units halve and quarter the map", "decreases the demand of PRAM by half or a quarter (5.4)"},
     Words{"hy-fig11", "random writes of 8 KB: hftl is some 40 times as fast (30 to 50)", "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
     // Shim et al. 2010, section IV; figure 2: section III A

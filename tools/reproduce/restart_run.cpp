@@ -32,7 +32,7 @@ std::expected<RestartRig, std::string> assemble(const DevicePlan& plan, EventSin
 
 } // namespace
 
-std::expected<double, std::string> restart_ms(const TraceRun& run, const Load& load) {
+std::expected<Restart, std::string> restart(const TraceRun& run, const Load& load) {
     const auto plan = plan_device(run.config, std::nullopt);
     if (!plan)
         return std::unexpected(plan.error());
@@ -61,7 +61,7 @@ std::expected<double, std::string> restart_ms(const TraceRun& run, const Load& l
     next->pram->copy_from(*used->pram);
     if (auto started = next->device->start(sim_start); !started)
         return std::unexpected("restart: " + started.error());
-    return static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6;
+    return Restart{static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6, next->device->recovery().pages_scanned, next->device->array().geometry().blocks()};
 }
 
 } // namespace flashlab

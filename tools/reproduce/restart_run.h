@@ -8,7 +8,11 @@
 
 namespace flashlab {
 
-/// Milliseconds of the drive's own time.
-[[nodiscard]] std::expected<double, std::string> restart_ms(const TraceRun& run, const Load& load);
+struct Restart {
+    double ms = 0;                   ///< of the drive's own time
+    std::uint64_t pages_scanned = 0; ///< of its log, and spare areas
+    std::uint64_t blocks = 0;        ///< that the drive has
+};
+[[nodiscard]] std::expected<Restart, std::string> restart(const TraceRun& run, const Load& load);
 
 } // namespace flashlab

@@ -1,0 +1,27 @@
+/// Where a run's counters begin: what the device had counted before.
+///
+/// Idea       The device counts since power-on, a run of the log since its own beginning: each sample is written as the difference.
+/// Invariant  Only what grows is subtracted; free blocks are as they are.
+/// Cost       Some thirty subtractions a sample.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/events.h"
+
+namespace flashlab {
+
+class SampleBase {
+public:
+    SampleBase() = default; ///< the run begins with the device's power-on
+    SampleBase(const SampleEvent& at, std::vector<std::uint64_t> channel_busy_ns) : at_{at}, channel_busy_ns_{std::move(channel_busy_ns)} {}
+    [[nodiscard]] SampleEvent since(SampleEvent now) const;
+    [[nodiscard]] std::vector<std::uint64_t> since(std::vector<std::uint64_t> channel_busy_ns) const;
+
+private:
+    SampleEvent at_;
+    std::vector<std::uint64_t> channel_busy_ns_;
+};
+
+} // namespace flashlab
