@@ -136,22 +136,6 @@ TEST_CASE("the kernel's question before each write is answered without the file 
     CHECK(live.fs.capability_questions == 0);
 }
 
-TEST_CASE("a write with O_DSYNC is synced before its answer", "[fuse][mount]") {
-    if (!can_mount()) return;
-    LiveMount live;
-    live.start();
-    const int plain = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
-    REQUIRE(write(plain, "x", 1) == 1);
-    live.meet_workers();
-    CHECK(live.fs.syncs == 0);
-    const int synced = open((live.path + "/f").c_str(), O_WRONLY | O_DSYNC);
-    REQUIRE(write(synced, "x", 1) == 1);
-    live.meet_workers();
-    CHECK(live.fs.syncs >= 1);
-    close(plain);
-    close(synced);
-}
-
 TEST_CASE("at latency off slow calls take no wall time and the clock stands at their end", "[fuse][mount]") {
     if (!can_mount()) return;
     LiveMount live;

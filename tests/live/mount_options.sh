@@ -45,19 +45,24 @@ wait_until_free() {
     until "$FLASHLAB" fsck "$device" --quiet > /dev/null 2>&1; do ((tries++ < 100)) || die "the images stay locked"; sleep 0.1; done
 }
 
-# host_cache=writethrough: what write(2) answered is there after a kill -9, without fsync.
+# host_cache=writethrough, sync: what write(2) and copy_file_range(2) answered is there after a kill -9, without fsync.
 writethrough() {
-    say "--- -o host_cache=writethrough"
-    background -o host_cache=writethrough,log=none
-    head -c 100000 /dev/urandom > "$work/data"
-    cp "$work/data" "$mnt/data"
-    printf 'tail' >> "$mnt/data"
-    kill_background
-    background
-    cmp <(cat "$work/data"; printf 'tail') "$mnt/data" || die "writethrough: an answered write is lost"
-    rm "$mnt/data"
-    "$FLASHLAB" umount "$mnt" || die "umount"
-    check_device
+    local option
+    head -c 3000000 /dev/urandom > "$work/data"
+    for option in host_cache=writethrough sync; do
+        say "--- -o $option"
+        background -o "$option",log=none
+        cp "$work/data" "$mnt/data"
+        cp "$mnt/data" "$mnt/copy" # coreutils from 9 on ask for copy_file_range(2)
+        printf 'tail' >> "$mnt/data"
+        kill_background
+        background
+        cmp <(cat "$work/data"; printf 'tail') "$mnt/data" || die "$option: an answered write is lost"
+        cmp "$work/data" "$mnt/copy" || die "$option: an answered copy is lost"
+        rm "$mnt/data" "$mnt/copy"
+        "$FLASHLAB" umount "$mnt" || die "umount"
+        check_device
+    done
 }
 
 writeback() {

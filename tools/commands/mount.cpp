@@ -92,6 +92,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
     if (is_in(passed_options, name)) {
         config.mount.fuse_options.push_back(option);
         config.open.fs.noatime = config.open.fs.noatime || name == "noatime"; // the kernel leaves access times to the daemon
+        if (name == "sync")
+            config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
     } else if (name == "writeback") {
