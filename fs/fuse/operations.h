@@ -52,7 +52,7 @@ inline constexpr double cache_seconds = 86400.0;
 /// Sends the entry; gives the reference back when the kernel no longer wants it.
 void reply_entry(fuse_req_t request, const Attributes& attributes);
 /// Inside the monitor, beside open_file: what later calls of this open will want to know.
-void note_opened(Service& service, Ino ino, int flags, OpenHandle& handle);
+void note_opened(Service& service, const FsCall& call, Ino ino, int flags, OpenHandle& handle);
 /// Gives back references that no reply carried to the kernel.
 void take_back(Service& service, Ino ino, std::uint64_t references);
 

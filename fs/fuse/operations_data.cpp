@@ -37,7 +37,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
         [&](const FsCall& call) {
             auto done = service.fs().open_file(call, Ino{ino}, open_mode_of(opened.flags, truncate));
-            note_opened(service, Ino{ino}, opened.flags, file_handle);
+            note_opened(service, call, Ino{ino}, opened.flags, file_handle);
             return done;
         },
         std::move(answer));
@@ -98,8 +98,10 @@ private:
     bool from_page_cache_;
 };
 
-/// How a change of a file's bytes is to be synced before it is answered, if at all. `flags`: of the open that made it.
-std::optional<SyncScope> sync_before_answer(Service& service, int flags, bool from_page_cache) {
+/// How a change of this file's bytes is to be synced before it is answered, if at all. `flags`: of the open that made it.
+std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags, bool from_page_cache) {
+    if (service.synced_files().has(ino))
+        return SyncScope::data_and_metadata;
     // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
     const bool by_open = (flags & O_DSYNC) != 0 && !from_page_cache;
     if (!by_open && service.fs().host_cache() != HostCache::writethrough)
@@ -113,7 +115,7 @@ void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t 
     const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
     const bool from_page_cache = file->writepage != 0;
     WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), from_page_cache};
-    const auto scope = sync_before_answer(service, file->flags, from_page_cache);
+    const auto scope = sync_before_answer(service, Ino{ino}, file->flags, from_page_cache);
     if (!scope) {
         service.serve_patient(request, info, std::move(write), [bytes](fuse_req_t to, Nothing&) { fuse_reply_write(to, bytes); });
         return;
@@ -222,7 +224,7 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, 
     const CopyWork copy{&service.fs(), Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), bytes};
     const RequestInfo info{.op = FsOp::copy_file_range, .ino = copy.to, .mutates = true, .offset = copy.to_offset, .bytes = copy.bytes};
     OpenHandle* handle = OpenHandle::of(to_file);
-    if (const auto scope = sync_before_answer(service, handle->flags, false)) {
+    if (const auto scope = sync_before_answer(service, copy.to, handle->flags, false)) {
         serve_synced_copy(request, info, copy, *scope, &handle->errors);
         return;
     }

@@ -1,4 +1,4 @@
-/// A change of a file's bytes and then its sync, as one slow call: O_DSYNC, O_SYNC, host_cache=writethrough.
+/// A change of a file's bytes and then its sync, as one slow call: O_DSYNC, O_SYNC, chattr +S, host_cache=writethrough.
 ///
 /// Idea       The change is asked for until the file system takes it ("again": page cache full), then the file is synced; only then is the caller answered.
 /// Invariant  The sync begins in the hold of the monitor that made the change.

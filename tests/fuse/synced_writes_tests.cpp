@@ -1,6 +1,8 @@
 // Which changes of a file's bytes are synced before their answer. Goal: every way that data enter a file is counted here, for every reason to sync.
 // Method: a real mount; the file system below counts the syncs it is asked for.
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tests/fuse/live_mount.h"
@@ -35,6 +37,10 @@ void copy_file(const OpenFile& from, const OpenFile& to, std::size_t bytes) {
 unsigned syncs_of(LiveMount& live) {
     live.meet_workers();
     return live.fs.syncs;
+}
+
+void set_flags(const OpenFile& file, int flags) {
+    REQUIRE(ioctl(file.fd(), FS_IOC_SETFLAGS, &flags) == 0);
 }
 
 } // namespace
@@ -97,5 +103,41 @@ TEST_CASE("a synced copy that the file system asks to come again is made again, 
     live.meet_workers();
     loff_t in = 1;
     CHECK(copy_file_range(from.fd(), &in, to.fd(), nullptr, 100, 0) == 4);
+    CHECK(syncs_of(live) == 1);
+}
+
+TEST_CASE("writes and copies into a file with chattr +S are synced before their answer, by whatever open they come", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    const OpenFile from{live.path + "/from", O_RDWR};
+    const OpenFile before{live.path + "/f", O_RDWR};
+    from.append("hello");
+    before.append("x");
+    CHECK(syncs_of(live) == 0);
+    set_flags(before, FS_SYNC_FL);
+    before.append("x");
+    CHECK(syncs_of(live) == 1);
+    const OpenFile after{live.path + "/f", O_WRONLY};
+    after.append("x");
+    CHECK(syncs_of(live) == 2);
+    copy_file(from, after, 5);
+    CHECK(syncs_of(live) == 3);
+    from.append("x"); // another file
+    CHECK(syncs_of(live) == 3);
+    set_flags(after, 0);
+    before.append("x");
+    CHECK(syncs_of(live) == 3);
+}
+
+TEST_CASE("chattr +S of an earlier mount is known from the first open on", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    const FsCall call{.now = sim_start, .wall = {}};
+    const auto made = live.fs.make_node(call, root_ino, "f", S_IFREG | 0644, 0);
+    REQUIRE(live.fs.set_file_flags(call, made->value.ino, FS_SYNC_FL).has_value());
+    live.start();
+    const OpenFile file{live.path + "/f", O_WRONLY};
+    file.append("x");
     CHECK(syncs_of(live) == 1);
 }

@@ -65,6 +65,27 @@ writethrough() {
     done
 }
 
+# chattr +S: the same for one file on any mount.
+synced_file() {
+    say "--- chattr +S"
+    background
+    touch "$mnt/file" "$mnt/copy"
+    chattr +S "$mnt/file" "$mnt/copy"
+    cat "$work/data" > "$mnt/file"
+    cp "$mnt/file" "$mnt/copy"
+    kill_background
+    background
+    cmp "$work/data" "$mnt/file" || die "chattr +S: an answered write is lost"
+    cmp "$work/data" "$mnt/copy" || die "chattr +S: an answered copy is lost"
+    printf 'tail' >> "$mnt/file" # this mount has seen no chattr
+    kill_background
+    background
+    cmp <(cat "$work/data"; printf 'tail') "$mnt/file" || die "chattr +S of an earlier mount: an answered write is lost"
+    rm "$mnt/file" "$mnt/copy"
+    "$FLASHLAB" umount "$mnt" || die "umount"
+    check_device
+}
+
 writeback() {
     say "--- -o writeback"
     background -o writeback,noatime --log none
@@ -212,6 +233,7 @@ begin 1024
 make_device --size 256M
 daemonised
 writethrough
+synced_file
 writeback
 read_only
 read_only_after_cut
