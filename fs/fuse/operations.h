@@ -22,6 +22,7 @@ struct SessionContext {
     std::function<void()> on_ready;     ///< the kernel's INIT was answered
     std::function<void()> on_power_cut; ///< the mount must end
     bool kernel_writeback = false;
+    fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
 };
 
 [[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);

@@ -167,6 +167,12 @@ IoctlResult run_known(Service& service, const KnownIoctl& known, const FsCall& c
     return done;
 }
 
+/// The kernel keeps attributes for a day and does not know that this ioctl moves the change time. Attributes only (a negative offset): the kernel takes no lock for
+/// that which the ioctl holds; dropping pages could wait for one. Before the reply, after which the caller may look.
+void drop_cached_attributes(fuse_req_t request, Ino ino) {
+    fuse_lowlevel_notify_inval_inode(context_of(request).session, ino.value(), -1, 0);
+}
+
 /// FS_IOC_SHUTDOWN as ext4 and XFS number it: what is not durable is dropped, further calls fail, the next mount recovers. That is a power cut.
 constexpr unsigned shutdown_command = _IOR('X', 125, std::uint32_t);
 
@@ -195,7 +201,10 @@ void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_
     service.serve(
         request, {.op = FsOp::ioctl, .ino = Ino{ino}, .mutates = known->effect != IoctlEffect::none},
         [&](const FsCall& call) { return run_known(service, *known, call, ioctl); },
-        [](fuse_req_t to, Output& output) { fuse_reply_ioctl(to, 0, output.data(), output.size()); });
+        [ino, changes_flags = known->effect == IoctlEffect::changes_flags](fuse_req_t to, Output& output) {
+            if (changes_flags) drop_cached_attributes(to, Ino{ino});
+            fuse_reply_ioctl(to, 0, output.data(), output.size());
+        });
 }
 
 } // namespace

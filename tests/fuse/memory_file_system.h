@@ -147,6 +147,7 @@ public:
     }
     FsResult<SimTime> set_file_flags(const FsCall& call, Ino ino, std::uint32_t flags) override {
         nodes_.at(ino.value()).attributes.flags = flags;
+        nodes_.at(ino.value()).attributes.changed = call.wall;
         return call.now;
     }
 
