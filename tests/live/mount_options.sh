@@ -91,8 +91,14 @@ writeback() {
     background -o writeback,noatime --log none
     mkdir "$mnt/writer"
     acknowledged 200
+    head -c 300000 /dev/urandom > "$work/new"
+    echo old > "$mnt/name"
+    cat "$work/new" > "$mnt/temporary" # closed, not synced: docs/crash-model.md, 14
+    mv "$mnt/temporary" "$mnt/name"
     kill_background
     background -o writeback
+    cmp "$work/new" "$mnt/name" || die "writeback: close and rename over a name did not leave the new file"
+    rm "$mnt/name"
     "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "writeback: an acknowledged record is lost"
     mkdir "$mnt/random"
     "$FLASHLAB_LIVE_BIN/random_file_operations" "$mnt/random/file" 3 2000 || die "random_file_operations with -o writeback"
