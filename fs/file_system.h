@@ -153,7 +153,7 @@ public:
 
     // --- the whole ------------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsUsage usage() const = 0;
-    /// writethrough: the driver follows every write with a sync of its data.
+    /// writethrough: the driver follows every write and every copy with a sync of its data; those to a file with chattr +S always.
     [[nodiscard]] virtual HostCache host_cache() const = 0;
     [[nodiscard]] virtual std::string label() const = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_label(const FsCall&, std::string_view label) = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,16 +52,24 @@ int allocate(int fd, std::uint64_t bytes) {
     return error;
 }
 
-/// A copy made by a tool that leaves holes has lost its allocation. A file that is whole costs no call. Where the host cannot allocate, it could not at
-/// create() either, which then wrote the blocks one by one.
-int allocate_holes(int fd, std::uint64_t bytes) {
-    struct stat status = {};
-    constexpr std::uint64_t counted_in = 512; // stat(2)
-    if (::fstat(fd, &status) == 0 && static_cast<std::uint64_t>(status.st_blocks) * counted_in >= bytes) return 0; // tmpfs would look at every page
+/// 0 also where the host does not know the mode: it then has nothing to give by it.
+int fallocate_if_known(int fd, int mode, std::uint64_t bytes) {
     int result = 0;
-    do result = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
+    do result = ::fallocate(fd, mode, 0, static_cast<off_t>(bytes));
     while (result != 0 && errno == EINTR);
     return result == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
+/// A copy made by a tool that leaves holes has lost its allocation; one made by reflink (cp of coreutils 9 does on XFS) shares it with the original, and a store
+/// to a shared extent needs new room. Where the host cannot allocate, it could not at create() either, which then wrote the blocks one by one.
+int take_room(int fd, std::uint64_t bytes) {
+    struct stat status = {};
+    constexpr std::uint64_t counted_in = 512; // stat(2)
+    const bool is_whole = ::fstat(fd, &status) == 0 && static_cast<std::uint64_t>(status.st_blocks) * counted_in >= bytes;
+    if (!is_whole) { // tmpfs would look at every page
+        if (const int error = fallocate_if_known(fd, FALLOC_FL_KEEP_SIZE, bytes); error != 0) return error;
+    }
+    return fallocate_if_known(fd, FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_KEEP_SIZE, bytes);
 }
 
 /// 0 or errno. The range from 0 without end: the whole file, whatever its length.
@@ -139,7 +148,7 @@ std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open
     const auto header = read_header(file.get());
     if (!header) return failed(path, header.error());
     if (writes) {
-        if (const int error = allocate_holes(file.get(), header->file_bytes()); error != 0) return failed(path, no_room(header->file_bytes(), error));
+        if (const int error = take_room(file.get(), header->file_bytes()); error != 0) return failed(path, no_room(header->file_bytes(), error));
     }
     const int flags = writes ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
     void* mapping = ::mmap(nullptr, header->file_bytes(), PROT_READ | PROT_WRITE, flags, file.get(), 0);

@@ -2,6 +2,7 @@
 ///
 /// Idea       Header, wear counters and cells of FORMAT.md in one file; the cells are the mapping itself, so reading metadata is a pointer.
 /// Invariant  Every byte has its place on the host's disk before it is mapped: a full disk is an error of create() or open(), never SIGBUS.
+///            Not so on btrfs, where every store may need new room: DESIGN.md.
 ///            One writer: an OFD lock is held while the object lives.
 /// Cost       create() and open() are O(1) where the host's file system allocates by extents.
 /// Power cut  kill -9 leaves every store that was executed, in order. A power loss of the *host* may lose what sync() has not covered.

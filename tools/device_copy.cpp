@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -57,14 +59,19 @@ std::expected<void, std::string> lock_against_writers(const File& image, const f
     return image.failed();
 }
 
-std::expected<std::uint64_t, std::string> copy_range(const File& from, const File& to, off_t begin, off_t end) {
+/// Whether a copy may lie where its original lies until one of the two is written. pram.img may not: it is stored to through a mapping, where a host that
+/// has no room left for the extents it then has to part would kill the daemon by SIGBUS. copy_file_range(2) shares, too, on hosts that can.
+enum class Extents : std::uint8_t { shared, own };
+
+std::expected<std::uint64_t, std::string> copy_range(const File& from, const File& to, off_t begin, off_t end, Extents extents) {
+    constexpr std::size_t piece = std::size_t{1} << 20;
     std::uint64_t copied = 0;
-    std::vector<char> buffer;
+    std::vector<char> buffer(extents == Extents::own ? piece : 0);
     while (begin < end) {
         off_t in = begin, out = begin;
         ssize_t n = buffer.empty() ? ::copy_file_range(from.fd(), &in, to.fd(), &out, static_cast<std::size_t>(end - begin), 0) : -1;
         if (n < 0 && buffer.empty() && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
-            buffer.resize(std::size_t{1} << 20);
+            buffer.resize(piece);
         if (n < 0 && !buffer.empty()) {
             n = ::pread(from.fd(), buffer.data(), std::min<std::size_t>(buffer.size(), static_cast<std::size_t>(end - begin)), begin);
             if (n < 0)
@@ -81,14 +88,16 @@ std::expected<std::uint64_t, std::string> copy_range(const File& from, const Fil
     return copied;
 }
 
-std::expected<void, std::string> copy_file(const File& from, const File& to, CopiedDevice& report) {
+std::expected<void, std::string> copy_file(const File& from, const File& to, Extents extents, CopiedDevice& report) {
     struct stat status {};
     if (::fstat(from.fd(), &status) != 0)
         return from.failed();
     report.file_bytes += static_cast<std::uint64_t>(status.st_size);
-    if (::ioctl(to.fd(), FICLONE, from.fd()) == 0)
-        return {};
-    report.reflinked = false;
+    if (extents == Extents::shared) {
+        if (::ioctl(to.fd(), FICLONE, from.fd()) == 0)
+            return {};
+        report.reflinked = false;
+    }
     if (::ftruncate(to.fd(), status.st_size) != 0)
         return to.failed();
     for (off_t at = 0; at < status.st_size;) {
@@ -100,7 +109,7 @@ std::expected<void, std::string> copy_file(const File& from, const File& to, Cop
         const off_t hole = ::lseek(from.fd(), data, SEEK_HOLE);
         if (hole < 0)
             return from.failed();
-        const auto copied = copy_range(from, to, data, hole);
+        const auto copied = copy_range(from, to, data, hole, extents);
         if (!copied)
             return std::unexpected(copied.error());
         report.copied_bytes += *copied;
@@ -137,11 +146,11 @@ std::expected<CopiedDevice, std::string> copy_into(const files::path& from, cons
         if (auto locked = lock_against_writers(*image, from); !locked)
             return std::unexpected(locked.error());
     }
-    for (const auto& [image, name] : {std::pair{&nand, images[0]}, std::pair{&pram, images[1]}}) {
+    for (const auto& [image, name, extents] : {std::tuple{&nand, images[0], Extents::shared}, std::tuple{&pram, images[1], Extents::own}}) {
         const File copy{to / name, O_RDWR | O_CREAT | O_EXCL};
         if (!copy.is_open())
             return copy.failed();
-        if (auto copied = copy_file(*image, copy, report); !copied)
+        if (auto copied = copy_file(*image, copy, extents, report); !copied)
             return std::unexpected(copied.error());
     }
     for (const char* name : texts) {

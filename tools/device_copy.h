@@ -1,12 +1,12 @@
 /// Copies of a device directory: snapshots kept inside it, clones beside it.
 ///
-/// Idea       The images are locked against writers and copied by reflink where the host's file system can, else extent by extent with the holes
-///            left out.
+/// Idea       The images are locked against writers. nand.img is copied by reflink where the host's file system can, else extent by extent with the holes
+///            left out; pram.img, which is mapped and needs room of its own, always so.
 ///            A device that was cut or killed is copied as the cut left it: the copy recovers as the original would.
 /// Invariant  A copy appears whole under its name or not at all. A clone's images carry an identity of their own, so that images of the two cannot
 ///            be mixed;
 ///            a snapshot keeps the original's. The event log stays with the original.
-/// Cost       O(1) with reflink, else what the device has on disk.
+/// Cost       What the device has on disk; with reflink what pram.img has.
 /// Power cut  A kill in the middle leaves a directory ending in ".copying-PID", which is nobody's.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace flashlab {
 struct CopiedDevice {
     std::string directory;
     std::uint64_t file_bytes = 0;   ///< of the images, holes included
-    std::uint64_t copied_bytes = 0; ///< really moved; 0 with reflink
-    bool reflinked = false;
+    std::uint64_t copied_bytes = 0; ///< really moved
+    bool reflinked = false;         ///< nand.img shares the original's place
 };
 
 /// DIR, or DIR@NAME of a snapshot, as a directory.

@@ -94,6 +94,7 @@ std::expected<void, std::string> MountImpl::set_up(ControlHandler control) {
     if (session_ == nullptr) {
         return std::unexpected(fmt::format("the mount options are not accepted: {}: see mount.fuse3(8) for those that are", last_complaint()));
     }
+    context_.session = session_;
     if (fuse_session_mount(session_, config_.mount_point.c_str()) != 0) {
         const std::string why = last_complaint();
         fuse_session_destroy(session_);

@@ -19,6 +19,7 @@ namespace flashlab {
 
 struct OpenHandle {
     WriteErrorMark errors;
+    int flags = 0; ///< of open(2): requests other than read and write come without them
 
     [[nodiscard]] static OpenHandle* of(const fuse_file_info* file) { return reinterpret_cast<OpenHandle*>(file->fh); }
 };

@@ -72,6 +72,12 @@ void reply_entry(fuse_req_t request, const Attributes& attributes) {
     if (fuse_reply_entry(request, &entry) == -ENOENT && entry.ino != 0) take_back(service, attributes.ino, 1);
 }
 
+void note_opened(Service& service, const FsCall& call, Ino ino, int flags, OpenHandle& handle) {
+    handle.flags = flags;
+    handle.errors = service.fs().write_error_mark(ino);
+    if (const auto file = service.fs().attributes(call, ino)) service.synced_files().note(ino, file->value.flags);
+}
+
 void take_back(Service& service, Ino ino, std::uint64_t references) {
     service.serve_silently({.op = FsOp::forget, .ino = ino}, [&](const FsCall& call) { service.fs().forget(ino, references, call.now); });
 }

@@ -22,6 +22,7 @@ struct SessionContext {
     std::function<void()> on_ready;     ///< the kernel's INIT was answered
     std::function<void()> on_power_cut; ///< the mount must end
     bool kernel_writeback = false;
+    fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
 };
 
 [[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);
@@ -51,6 +52,8 @@ inline constexpr double cache_seconds = 86400.0;
 [[nodiscard]] fuse_entry_param entry_of(const Attributes& attributes);
 /// Sends the entry; gives the reference back when the kernel no longer wants it.
 void reply_entry(fuse_req_t request, const Attributes& attributes);
+/// Inside the monitor, beside open_file: what later calls of this open will want to know.
+void note_opened(Service& service, const FsCall& call, Ino ino, int flags, OpenHandle& handle);
 /// Gives back references that no reply carried to the kernel.
 void take_back(Service& service, Ino ino, std::uint64_t references);
 

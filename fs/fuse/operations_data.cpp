@@ -6,6 +6,7 @@
 #include "fs/fuse/open_handle.h"
 #include "fs/fuse/operations.h"
 #include "fs/fuse/read_buffer.h"
+#include "fs/fuse/synced_change.h"
 
 namespace flashlab {
 
@@ -36,7 +37,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
         [&](const FsCall& call) {
             auto done = service.fs().open_file(call, Ino{ino}, open_mode_of(opened.flags, truncate));
-            file_handle.errors = service.fs().write_error_mark(Ino{ino});
+            note_opened(service, call, Ino{ino}, opened.flags, file_handle);
             return done;
         },
         std::move(answer));
@@ -97,40 +98,27 @@ private:
     bool from_page_cache_;
 };
 
-/// O_DSYNC, O_SYNC, host_cache=writethrough: written, then synced, before it is answered.
-class SyncedWrite final : public SlowCall {
-public:
-    SyncedWrite(Service& service, const FsCall& call, Ino ino, WriteWork write, SyncScope scope, OpenHandle* handle, std::shared_ptr<std::size_t> bytes)
-        : service_{service}, call_{call}, ino_{ino}, write_{std::move(write)}, scope_{scope}, handle_{handle}, bytes_{std::move(bytes)} {
-        write_.keep();
-    }
-    StepResult step(SimTime now) override {
-        if (sync_ == nullptr) {
-            call_.now = now;
-            const auto written = write_(call_);
-            if (!written && written.error().is_again())
-                return ResumeAt{written.error().again};
-            if (!written)
-                return std::unexpected(written.error());
-            *bytes_ = written->value;
-            auto sync = service_.fs().begin_sync(call_, ino_, scope_, handle_ == nullptr ? nullptr : &handle_->errors);
-            if (!sync)
-                return std::unexpected(sync.error());
-            sync_ = std::move(*sync);
-        }
-        return sync_->step(now);
-    }
+/// How a change of this file's bytes is to be synced before it is answered, if at all. `flags`: of the open that made it.
+std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags, bool from_page_cache) {
+    if (service.synced_files().has(ino))
+        return SyncScope::data_and_metadata;
+    // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
+    const bool by_open = (flags & O_DSYNC) != 0 && !from_page_cache;
+    if (!by_open && service.fs().host_cache() != HostCache::writethrough)
+        return std::nullopt;
+    return (flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
+}
 
-private:
-    Service& service_;
-    FsCall call_;
-    Ino ino_;
-    WriteWork write_;
-    SyncScope scope_;
-    OpenHandle* handle_;
-    std::shared_ptr<std::size_t> bytes_; ///< written, for the answer
-    std::unique_ptr<SlowCall> sync_;
-};
+/// Answers how much was written, once it is synced.
+template <class Work>
+void serve_synced(fuse_req_t request, const RequestInfo& info, Work work, SyncScope scope, WriteErrorMark* mark) {
+    Service& service = service_of(request);
+    const auto amount = std::make_shared<std::uint64_t>(0);
+    const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
+        return std::make_unique<SyncedChange<Work>>(service.fs(), call, info.ino, std::move(work), scope, mark, amount);
+    };
+    service.serve_slow(request, info, begin, [amount](fuse_req_t to) { fuse_reply_write(to, *amount); });
+}
 
 void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t bytes, off_t offset, fuse_file_info* file) {
     Service& service = service_of(request);
@@ -138,19 +126,12 @@ void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t 
     const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
     const bool from_page_cache = file->writepage != 0;
     WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), from_page_cache};
-    // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
-    const bool is_synced = service.fs().host_cache() == HostCache::writethrough || ((file->flags & O_DSYNC) != 0 && !from_page_cache);
-    if (!is_synced) {
+    const auto scope = sync_before_answer(service, Ino{ino}, file->flags, from_page_cache);
+    if (!scope) {
         service.serve_patient(request, info, std::move(write), [](fuse_req_t to, std::size_t& written) { fuse_reply_write(to, written); });
         return;
     }
-    const auto scope = (file->flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
-    OpenHandle* handle = from_page_cache ? nullptr : OpenHandle::of(file);
-    const auto written = std::make_shared<std::size_t>(0);
-    const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
-        return std::make_unique<SyncedWrite>(service, call, Ino{ino}, std::move(write), scope, handle, written);
-    };
-    service.serve_slow(request, info, begin, [written](fuse_req_t to) { fuse_reply_write(to, *written); });
+    serve_synced(request, info, std::move(write), *scope, from_page_cache ? nullptr : &OpenHandle::of(file)->errors);
 }
 
 void on_fsync(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_info* file) {
@@ -211,20 +192,33 @@ void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse
                   [](fuse_req_t to, std::uint64_t& at) { fuse_reply_lseek(to, static_cast<off_t>(at)); });
 }
 
-void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset, fuse_file_info*,
+/// A copy inside the file system. Less than asked is copied at once; callers loop, as copy_file_range(2) asks them to.
+struct CopyWork {
+    FileSystem* fs;
+    Ino from;
+    std::uint64_t from_offset;
+    Ino to;
+    std::uint64_t to_offset;
+    std::uint64_t bytes;
+
+    FsResult<Timed<std::uint64_t>> operator()(const FsCall& call) const { return fs->copy_range(call, from, from_offset, to, to_offset, bytes); }
+};
+
+void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset, fuse_file_info* to_file,
                         std::size_t bytes, int flags) {
     if (flags != 0) {
         fuse_reply_err(request, EINVAL);
         return;
     }
     Service& service = service_of(request);
-    const std::uint64_t wanted = bytes; // less is copied at once; callers loop, as copy_file_range(2) asks them to
-    const auto work = [fs = &service.fs(), from, from_offset, to, to_offset, wanted](const FsCall& call) {
-        return fs->copy_range(call, Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), wanted);
-    };
-    service.serve_patient(
-        request, {.op = FsOp::copy_file_range, .ino = Ino{to}, .mutates = true, .offset = static_cast<std::uint64_t>(to_offset), .bytes = wanted},
-        work, [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
+    const CopyWork copy{&service.fs(), Ino{from}, static_cast<std::uint64_t>(from_offset), Ino{to}, static_cast<std::uint64_t>(to_offset), bytes};
+    const RequestInfo info{.op = FsOp::copy_file_range, .ino = copy.to, .mutates = true, .offset = copy.to_offset, .bytes = copy.bytes};
+    OpenHandle* handle = OpenHandle::of(to_file);
+    if (const auto scope = sync_before_answer(service, copy.to, handle->flags, false)) {
+        serve_synced(request, info, copy, *scope, &handle->errors);
+        return;
+    }
+    service.serve_patient(request, info, copy, [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
 }
 
 } // namespace

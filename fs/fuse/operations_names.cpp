@@ -183,7 +183,7 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         [&](const FsCall& call) {
             auto made = make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags);
             if (made)
-                file_handle.errors = service.fs().write_error_mark(made->value.ino);
+                note_opened(service, call, made->value.ino, opened.flags, file_handle);
             return made;
         },
         std::move(answer));

@@ -145,19 +145,33 @@ IoctlResult set_label(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
     return nothing_more(fs.set_label(call, {label->data(), strnlen(label->data(), label->size())}));
 }
 
+enum class IoctlEffect : std::uint8_t { none, changes_flags, changes_device };
 struct KnownIoctl {
     unsigned command;
-    bool mutates;
+    IoctlEffect effect;
     IoctlResult (*run)(FileSystem&, const FsCall&, const Ioctl&);
 };
-constexpr std::array<KnownIoctl, 8> known_ioctls{{{FS_IOC_GETFLAGS, false, get_flags},
-                                                  {FS_IOC_GETVERSION, false, get_flags},
-                                                  {FS_IOC_FSGETXATTR, false, get_flags},
-                                                  {FS_IOC_SETFLAGS, true, set_flags},
-                                                  {FS_IOC_FSSETXATTR, true, set_flags},
-                                                  {FITRIM, true, trim},
-                                                  {FS_IOC_GETFSLABEL, false, get_label},
-                                                  {FS_IOC_SETFSLABEL, true, set_label}}};
+constexpr std::array<KnownIoctl, 8> known_ioctls{{{FS_IOC_GETFLAGS, IoctlEffect::none, get_flags},
+                                                  {FS_IOC_GETVERSION, IoctlEffect::none, get_flags},
+                                                  {FS_IOC_FSGETXATTR, IoctlEffect::none, get_flags},
+                                                  {FS_IOC_SETFLAGS, IoctlEffect::changes_flags, set_flags},
+                                                  {FS_IOC_FSSETXATTR, IoctlEffect::changes_flags, set_flags},
+                                                  {FITRIM, IoctlEffect::changes_device, trim},
+                                                  {FS_IOC_GETFSLABEL, IoctlEffect::none, get_label},
+                                                  {FS_IOC_SETFSLABEL, IoctlEffect::changes_device, set_label}}};
+
+IoctlResult run_known(Service& service, const KnownIoctl& known, const FsCall& call, const Ioctl& ioctl) {
+    auto done = known.run(service.fs(), call, ioctl);
+    if (!done || known.effect != IoctlEffect::changes_flags) return done;
+    if (const auto file = service.fs().attributes(call, ioctl.ino)) service.synced_files().note(ioctl.ino, file->value.flags);
+    return done;
+}
+
+/// The kernel keeps attributes for a day and does not know that this ioctl moves the change time. Attributes only (a negative offset): the kernel takes no lock for
+/// that which the ioctl holds; dropping pages could wait for one. Before the reply, after which the caller may look.
+void drop_cached_attributes(fuse_req_t request, Ino ino) {
+    fuse_lowlevel_notify_inval_inode(context_of(request).session, ino.value(), -1, 0);
+}
 
 /// FS_IOC_SHUTDOWN as ext4 and XFS number it: what is not durable is dropped, further calls fail, the next mount recovers. That is a power cut.
 constexpr unsigned shutdown_command = _IOR('X', 125, std::uint32_t);
@@ -185,8 +199,12 @@ void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_
     Service& service = service_of(request);
     const Ioctl ioctl{Ino{ino}, command, {static_cast<const std::byte*>(in), in_bytes}, room, fuse_req_ctx(request)->uid == 0};
     service.serve(
-        request, {.op = FsOp::ioctl, .ino = Ino{ino}, .mutates = known->mutates}, [&](const FsCall& call) { return known->run(service.fs(), call, ioctl); },
-        [](fuse_req_t to, Output& output) { fuse_reply_ioctl(to, 0, output.data(), output.size()); });
+        request, {.op = FsOp::ioctl, .ino = Ino{ino}, .mutates = known->effect != IoctlEffect::none},
+        [&](const FsCall& call) { return run_known(service, *known, call, ioctl); },
+        [ino, changes_flags = known->effect == IoctlEffect::changes_flags](fuse_req_t to, Output& output) {
+            if (changes_flags) drop_cached_attributes(to, Ino{ino});
+            fuse_reply_ioctl(to, 0, output.data(), output.size());
+        });
 }
 
 } // namespace

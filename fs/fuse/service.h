@@ -24,6 +24,7 @@
 #include "fs/fuse/mount.h"
 #include "fs/fuse/open_handle.h"
 #include "fs/fuse/statistics.h"
+#include "fs/fuse/synced_files.h"
 
 namespace flashlab {
 
@@ -75,6 +76,7 @@ public:
     [[nodiscard]] FileSystem& fs() { return fs_; }
     [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
     [[nodiscard]] OpenHandles& open_handles() { return open_handles_; }
+    [[nodiscard]] SyncedFiles& synced_files() { return synced_files_; }
 
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
@@ -126,6 +128,7 @@ private:
     Guard guard_;
     CapabilityCache capabilities_;
     OpenHandles open_handles_;
+    SyncedFiles synced_files_;
     OperationStatistics statistics_;
     SimTime answered_ = sim_start;    ///< latest completion any caller was told
     SimTime next_tick_ = sim_start;

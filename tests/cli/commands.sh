@@ -72,6 +72,8 @@ code 2 mkfs "$work/x" --size 0
 code 2 mkfs "$work/x" --set nand.chanels=2
 code 1 mkfs "$dev" --size 64M
 code 2 mount "$dev"
+code 2 mount "$dev" "$work/nowhere" -o cache=1T
+grep -q '^flashlab: mount: -o cache=1T: this host .*: give less' "$work/err" || wrong "mount -o cache=1T: $(cat "$work/err")"
 code 1 mount "$work/nowhere" "$work"
 code 1 umount "$work"
 code 1 info "$work/nowhere"

@@ -24,6 +24,7 @@ public:
     SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
     std::size_t writes_at_most = SIZE_MAX; ///< of each write's bytes
+    HostCache cache = HostCache::delayed;
     bool break_contract_on_mkdir = false;
     bool wants_ticks = true; ///< false: nothing is ever due
     unsigned ticks = 0;
@@ -148,6 +149,7 @@ public:
     }
     FsResult<SimTime> set_file_flags(const FsCall& call, Ino ino, std::uint32_t flags) override {
         nodes_.at(ino.value()).attributes.flags = flags;
+        nodes_.at(ino.value()).attributes.changed = call.wall;
         return call.now;
     }
 
@@ -204,7 +206,7 @@ public:
     }
 
     WriteErrorMark write_error_mark(Ino) override { return {}; }
-    HostCache host_cache() const override { return HostCache::delayed; }
+    HostCache host_cache() const override { return cache; }
     FsUsage usage() const override { return {.data_pages = 1000, .data_pages_free = 400, .inodes = nodes_.size(), .inodes_free = 500}; }
     std::string label() const override { return label_; }
     FsResult<SimTime> set_label(const FsCall& call, std::string_view label) override {

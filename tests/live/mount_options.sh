@@ -45,17 +45,43 @@ wait_until_free() {
     until "$FLASHLAB" fsck "$device" --quiet > /dev/null 2>&1; do ((tries++ < 100)) || die "the images stay locked"; sleep 0.1; done
 }
 
-# host_cache=writethrough: what write(2) answered is there after a kill -9, without fsync.
+# host_cache=writethrough, sync: what write(2) and copy_file_range(2) answered is there after a kill -9, without fsync.
 writethrough() {
-    say "--- -o host_cache=writethrough"
-    background -o host_cache=writethrough,log=none
-    head -c 100000 /dev/urandom > "$work/data"
-    cp "$work/data" "$mnt/data"
-    printf 'tail' >> "$mnt/data"
+    local option
+    head -c 3000000 /dev/urandom > "$work/data"
+    for option in host_cache=writethrough sync; do
+        say "--- -o $option"
+        background -o "$option",log=none
+        cp "$work/data" "$mnt/data"
+        cp "$mnt/data" "$mnt/copy" # coreutils from 9 on ask for copy_file_range(2)
+        printf 'tail' >> "$mnt/data"
+        kill_background
+        background
+        cmp <(cat "$work/data"; printf 'tail') "$mnt/data" || die "$option: an answered write is lost"
+        cmp "$work/data" "$mnt/copy" || die "$option: an answered copy is lost"
+        rm "$mnt/data" "$mnt/copy"
+        "$FLASHLAB" umount "$mnt" || die "umount"
+        check_device
+    done
+}
+
+# chattr +S: the same for one file on any mount.
+synced_file() {
+    say "--- chattr +S"
+    background
+    touch "$mnt/file" "$mnt/copy"
+    chattr +S "$mnt/file" "$mnt/copy"
+    cat "$work/data" > "$mnt/file"
+    cp "$mnt/file" "$mnt/copy"
     kill_background
     background
-    cmp <(cat "$work/data"; printf 'tail') "$mnt/data" || die "writethrough: an answered write is lost"
-    rm "$mnt/data"
+    cmp "$work/data" "$mnt/file" || die "chattr +S: an answered write is lost"
+    cmp "$work/data" "$mnt/copy" || die "chattr +S: an answered copy is lost"
+    printf 'tail' >> "$mnt/file" # this mount has seen no chattr
+    kill_background
+    background
+    cmp <(cat "$work/data"; printf 'tail') "$mnt/file" || die "chattr +S of an earlier mount: an answered write is lost"
+    rm "$mnt/file" "$mnt/copy"
     "$FLASHLAB" umount "$mnt" || die "umount"
     check_device
 }
@@ -65,8 +91,14 @@ writeback() {
     background -o writeback,noatime --log none
     mkdir "$mnt/writer"
     acknowledged 200
+    head -c 300000 /dev/urandom > "$work/new"
+    echo old > "$mnt/name"
+    cat "$work/new" > "$mnt/temporary" # closed, not synced: docs/crash-model.md, 14
+    mv "$mnt/temporary" "$mnt/name"
     kill_background
     background -o writeback
+    cmp "$work/new" "$mnt/name" || die "writeback: close and rename over a name did not leave the new file"
+    rm "$mnt/name"
     "$FLASHLAB_LIVE_BIN/acknowledged_check" "$mnt/writer" "$work/acknowledged" 1 || die "writeback: an acknowledged record is lost"
     mkdir "$mnt/random"
     "$FLASHLAB_LIVE_BIN/random_file_operations" "$mnt/random/file" 3 2000 || die "random_file_operations with -o writeback"
@@ -207,6 +239,7 @@ begin 1024
 make_device --size 256M
 daemonised
 writethrough
+synced_file
 writeback
 read_only
 read_only_after_cut

@@ -18,8 +18,8 @@ int report(const CopiedDevice& copied, bool json) {
                                          {"reflinked", copied.reflinked}})
                                .dump());
     } else {
-        fmt::print("{}: {} of images, {}\n", copied.directory, human_size(copied.file_bytes),
-                   copied.reflinked ? std::string{"shared with the original (reflink)"} : human_size(copied.copied_bytes) + " copied");
+        fmt::print("{}: {} of images, {} copied{}\n", copied.directory, human_size(copied.file_bytes), human_size(copied.copied_bytes),
+                   copied.reflinked ? ", the rest shared with the original (reflink)" : "");
     }
     return exit_done;
 }

@@ -19,6 +19,7 @@
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
 #include "tools/device_history.h"
+#include "tools/host_memory.h"
 #include "tools/live_mount.h"
 #include "tools/mount_session.h"
 #include "tools/sizes.h"
@@ -71,6 +72,8 @@ std::expected<void, std::string> apply_sized(const std::string& name, const std:
     if (name == "cache") {
         if (*bytes < (1u << 20) || *bytes > (std::uint64_t{1} << 40))
             return std::unexpected(fmt::format("-o cache={}: allowed: 1 MiB to 1 TiB", value));
+        if (const auto there = check_host_memory(*bytes); !there)
+            return std::unexpected(fmt::format("-o cache={}: {}: give less, or leave the option out for 64 MiB", value, there.error()));
         config.open.fs.cache_bytes = *bytes;
     } else if (name == "threads") {
         if (*bytes > 64)
@@ -92,6 +95,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
     if (is_in(passed_options, name)) {
         config.mount.fuse_options.push_back(option);
         config.open.fs.noatime = config.open.fs.noatime || name == "noatime"; // the kernel leaves access times to the daemon
+        if (name == "sync")
+            config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
     } else if (name == "writeback") {
