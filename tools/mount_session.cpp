@@ -221,14 +221,12 @@ Json MountSession::run_idle() {
         return failure(std::strerror(synced.error().error_number));
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
     while (std::chrono::steady_clock::now() < give_up) {
-        Duration rest{0};
-        mount_->with_monitor([&](SimTime now) {
-            const SimTime next = opened_->device().was_cut() ? sim_never : opened_->device().fs().tick(now);
-            rest = next == sim_never ? Duration::max() : next - now;
-        });
-        if (rest > std::chrono::seconds{1})
+        const auto rest = mount_->run_background();
+        if (!rest)
+            return failure(std::strerror(rest.error().error_number));
+        if (*rest > std::chrono::seconds{1})
             return good();
-        std::this_thread::sleep_for(std::min<Duration>(rest, std::chrono::milliseconds{2}));
+        std::this_thread::sleep_for(std::min<Duration>(*rest, std::chrono::milliseconds{2}));
     }
     return failure("background work is still going on after 30 s");
 }

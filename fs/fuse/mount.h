@@ -86,6 +86,8 @@ public:
     virtual void with_monitor(const std::function<void(SimTime now)>& work) = 0;
     /// Writes everything back and waits until it is durable.
     [[nodiscard]] virtual FsResult<void> sync_all() = 0;
+    /// Background work that is due; the time until more is, Duration::max(): none is to come. EROFS after an internal error, EIO after a power cut.
+    [[nodiscard]] virtual FsResult<Duration> run_background() = 0;
     [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed) = 0;
     virtual void set_latency(LatencyMode mode) = 0;
     virtual void stop() = 0;

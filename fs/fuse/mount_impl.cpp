@@ -178,6 +178,10 @@ FsResult<void> MountImpl::sync_all() {
     return service_.sync_all();
 }
 
+FsResult<Duration> MountImpl::run_background() {
+    return service_.run_background();
+}
+
 CutSummary MountImpl::power_cut(std::uint64_t seed) {
     const CutSummary summary = service_.cut(seed);
     signals_.wake();

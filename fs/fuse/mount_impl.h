@@ -29,6 +29,7 @@ public:
     [[nodiscard]] MountEnd run(const std::function<void()>& ready) override;
     void with_monitor(const std::function<void(SimTime)>& work) override;
     [[nodiscard]] FsResult<void> sync_all() override;
+    [[nodiscard]] FsResult<Duration> run_background() override;
     [[nodiscard]] CutSummary power_cut(std::uint64_t seed) override;
     void set_latency(LatencyMode mode) override;
     void stop() override;

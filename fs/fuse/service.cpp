@@ -87,6 +87,18 @@ WallTime Service::tick() {
     return std::clamp(clock_.wall_of(next_tick_), wall + shortest_tick, wall + longest_tick);
 }
 
+FsResult<Duration> Service::run_background() {
+    constexpr RequestInfo info{.op = FsOp::writeback, .ino = root_ino, .mutates = true};
+    const std::lock_guard lock{monitor_};
+    if (armed_) return shortest_tick; // a cut waits for its request: nothing ticks
+    if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
+    const SimTime now = clock_.at(WallClock::now());
+    next_tick_ = sim_start;
+    tick_locked(now);
+    if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
+    return next_tick_ == sim_never ? Duration::max() : next_tick_ - now;
+}
+
 bool Service::may_leave_locked(SimTime completion, WallTime wall) const {
     return clock_.off() || clock_.wall_of(completion) - delayed_.lead() <= wall;
 }
@@ -150,7 +162,8 @@ CutSummary Service::cut(std::uint64_t seed) {
 
 FsResult<void> Service::sync_all() {
     std::unique_lock lock{monitor_};
-    if (const int refused = refusal({.op = FsOp::writeback, .ino = root_ino, .mutates = true})) return std::unexpected(FsError{refused});
+    constexpr RequestInfo info{.op = FsOp::writeback, .ino = root_ino, .mutates = true};
+    if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
     const SimTime start = clock_.at(WallClock::now());
     auto job = guard_.run("sync", [&] { return fs_.begin_sync_all(own_call()); });
     if (!job) return std::unexpected(job.error());
@@ -168,7 +181,8 @@ FsResult<void> Service::sync_all() {
         const StepResult result = guard_.run("sync", [&] { return (*job)->step(clock_.at(WallClock::now())); });
         done = result && std::holds_alternative<Done>(*result);
         if (result) wait_until(done ? std::get<Done>(*result).at : std::get<ResumeAt>(*result).at);
-        error = dead_ ? EIO : (result ? 0 : result.error().error_number);
+        error = result ? refusal(info) : result.error().error_number; // others ran while this waited
+        if (dead_) error = EIO;
     }
     job->reset();
     if (!dead_) {

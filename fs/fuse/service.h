@@ -88,6 +88,8 @@ public:
     [[nodiscard]] bool is_sound() const { return !guard_.tripped(); }
     /// Ageing, write-back and idle work that is due; returns when to come again.
     [[nodiscard]] WallTime tick();
+    /// The same when somebody asks for it: Mount::run_background.
+    [[nodiscard]] FsResult<Duration> run_background();
     /// Answers what still waits; from now on nothing does.
     void finish();
 

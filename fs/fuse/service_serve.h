@@ -51,9 +51,9 @@ public:
 
     /// Runs the next step and sets `due`; returns the errno that ends the call.
     int step_locked() {
-        if (service_.dead_) {
+        if (const int refused = service_.refusal(info_)) { // since the last step the power went, or the guard tripped
             job_.reset();
-            return EIO;
+            return refused;
         }
         const SimTime now = service_.clock_.at(WallClock::now());
         const StepResult result = service_.clock_.off() ? service_.run_steps_locked(*job_, std::max(now, due))
@@ -100,9 +100,9 @@ public:
     }
     void run(std::unique_ptr<Pending> self) noexcept override {
         std::unique_lock lock{service_.monitor_};
-        if (service_.dead_) {
+        if (const int refused = service_.refusal(info_)) { // since it was put off
             lock.unlock();
-            fuse_reply_err(request_, EIO);
+            fuse_reply_err(request_, refused);
             return;
         }
         call_.now = std::max(due, service_.clock_.at(WallClock::now()));

@@ -26,6 +26,7 @@ public:
     std::size_t writes_at_most = SIZE_MAX; ///< of each write's bytes
     HostCache cache = HostCache::delayed;
     bool break_contract_on_mkdir = false;
+    bool break_contract_on_tick = false;
     bool wants_ticks = true; ///< false: nothing is ever due
     unsigned ticks = 0;
     std::vector<SimTime> resumed_for; ///< when steps asked to be resumed
@@ -218,6 +219,7 @@ public:
     }
     SimTime tick(SimTime now) override {
         ++ticks;
+        ensure(!break_contract_on_tick, "a promise broken on purpose");
         return wants_ticks ? now + std::chrono::milliseconds{50} : sim_never;
     }
     std::vector<UnsyncedRange> unsynced() const override { return {}; }
