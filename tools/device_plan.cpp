@@ -110,6 +110,13 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
     return pram.validate();
 }
 
+/// What the host holds in place of the drive's DRAM, when that is full.
+std::uint64_t dram_of_drive(const SsdConfig& config) {
+    const std::uint64_t cache = config.ftl.scheme == "coftl" ? config.ftl.coftl.cache_bytes : 0;
+    const std::uint64_t maps = config.ftl.scheme == "dftl" ? config.ftl.mapping_cache_bytes : 0;
+    return cache + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes + maps);
+}
+
 } // namespace
 
 std::expected<void, std::string> check_dram(const SsdConfig& config) {
@@ -154,7 +161,7 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     constexpr std::uint64_t block_ram_bytes = 128;
     plan.nand_bytes = geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
     plan.pram_bytes = plan.config.ssd.pram.bytes;
-    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes;
+    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes + dram_of_drive(config.ssd);
     return plan;
 }
 

@@ -22,6 +22,7 @@
 #include "tools/live_mount.h"
 #include "tools/mount_session.h"
 #include "tools/sizes.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
@@ -183,18 +184,28 @@ void detach_from_terminal(const MountSessionConfig& config) {
             ::close(fd);
 }
 
+/// Why a drive did not open: wrong configuration when what the caller set does not even make a drive in memory.
+int code_of_failure(const MountSessionConfig& config) {
+    auto device = read_device_toml(config.directory);
+    if (!device)
+        return exit_failed;
+    const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true);
+    return is_set && check_dram(device->ssd) && check_partitioned_dram(*device) ? exit_failed : exit_usage;
+}
+
 /// Serves; `ready` runs when the mount answers.
-int serve(MountSessionConfig config, const std::function<void()>& ready, const std::function<void(const std::string&)>& fail,
+int serve(MountSessionConfig config, const std::function<void()>& ready, const std::function<void(const std::string&, int)>& fail,
           std::function<void(const std::string&)> warn) {
     config.open.complain = warn;
     if (const std::string why = obstacle(config); !why.empty()) {
-        fail(why);
+        fail(why, exit_failed);
         return exit_failed;
     }
     auto session = MountSession::make(config);
     if (!session) {
-        fail(session.error());
-        return exit_failed;
+        const int code = code_of_failure(config);
+        fail(session.error(), code);
+        return code;
     }
     const auto end = (*session)->serve(ready);
     if (!end) {
@@ -207,7 +218,7 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
 int serve_in_foreground(const MountSessionConfig& config) {
     return serve(
         config, [&] { fmt::print(stderr, "flashlab: {} is mounted on {}\n", config.directory, config.mount.mount_point); },
-        [](const std::string& why) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
+        [](const std::string& why, int) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
 }
 
 [[noreturn]] void serve_as_daemon(const MountSessionConfig& config, int report) {
@@ -229,7 +240,7 @@ int serve_in_foreground(const MountSessionConfig& config) {
                     return;
                 tell("+");
             },
-            [&](const std::string& why) { tell("-" + why); },
+            [&](const std::string& why, int failed) { tell((failed == exit_usage ? "?" : "-") + why); },
             [&](const std::string& what) {
                 complain(what);
                 ::openlog("flashlab", LOG_PID, LOG_DAEMON);
@@ -253,8 +264,8 @@ int wait_for_daemon(int report, pid_t child) {
         text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (text.starts_with("+"))
         return exit_done;
-    if (text.starts_with("-"))
-        return complain("mount: " + text.substr(1));
+    if (text.starts_with("-") || text.starts_with("?"))
+        return complain("mount: " + text.substr(1), text.starts_with("?") ? exit_usage : exit_failed);
     int status = 0;
     ::waitpid(child, &status, 0);
     return complain(WIFSIGNALED(status) ? fmt::format("mount: the daemon died of signal {} while starting", WTERMSIG(status))
