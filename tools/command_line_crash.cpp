@@ -22,7 +22,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
     torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
     torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs");
     torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal");
-    torture.add_option("--size", o.size, "Of a new device")->capture_default_str();
+    torture.add_option("--size", o.size, "Of a new device")->check(is_size())->capture_default_str();
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
     torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
     torture.add_option("--replay", o.replay, "Recover and check a kept copy instead");

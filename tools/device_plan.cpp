@@ -55,13 +55,17 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
     return static_cast<std::uint32_t>(high);
 }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well.
+std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
+
+/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups asks for.
 std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size) {
     auto& g = config.nand.geometry;
     while (true) {
         const auto blocks = least_blocks(config, size);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
         std::uint32_t* give_up = g.channels > 1 ? &g.channels : g.chips_per_channel > 1 ? &g.chips_per_channel : g.dies_per_chip > 1 ? &g.dies_per_chip : nullptr;
+        if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1))
+            give_up = nullptr;
         if (!small || give_up == nullptr) {
             if (!blocks)
                 return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));

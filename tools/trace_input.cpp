@@ -8,10 +8,14 @@
 #include "tools/config_schema.h"
 #include "tools/traces/column_format.h"
 #include "tools/traces/trace_formats.h"
+#include "tools/workloads/workload_source.h"
 
 namespace flashlab {
 
 std::expected<void, std::string> check_usage(const TraceInput& input) {
+    if (is_workload_name(input.path))
+        if (const auto made = make_workload_source(input.path); !made)
+            return std::unexpected(made.error());
     if (!input.columns.empty()) {
         const auto spec = parse_column_spec(input.columns, input.separator, input.op_words, input.has_header);
         return spec ? std::expected<void, std::string>{} : std::unexpected(spec.error());

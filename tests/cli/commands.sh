@@ -78,6 +78,16 @@ code 1 info "$work/nowhere"
 code 1 smart "$work/nowhere"
 code 1 ctl "$work" stats
 code 2 ctl "$work" nosuch
+code 2 ctl "$work" fault
+grep -q "did you mean ''" "$work/err" && wrong "ctl fault: a suggestion of nothing"
+code 2 ctl "$work" set latency=foo
+code 2 ctl "$work" set log=some
+code 2 snapshot "$dev" ../x
+code 2 crash torture --size 1Q -- true
+code 2 trace workload:finan
+code 2 replay workload:finan
+code 2 mkfs "$work/x" --size 64M --set ftl.groups=9
+grep -q 'ftl.groups is 9, the geometry has 8 dies' "$work/err" || wrong "mkfs ftl.groups=9: $(cat "$work/err")"
 code 1 query "$dev" "SELECT 1"
 code 2 bench --rw sideways
 printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > "$work/two.spc"
@@ -137,7 +147,8 @@ for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
     [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
 done
 code 2 bench --random-distribution zipf:many
-code 1 bench --level ftl --size 64M --bs 512
+code 2 bench --level ftl --size 64M --bs 512
+code 2 bench --size 64M --bs 1000
 code 2 bench --level ftl --device "$dev"
 code 2 bench --size 64M --warm-up never
 code 2 replay "$work/two.spc" --size 64M --log all

@@ -56,6 +56,39 @@ TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neith
     CHECK(run_mkfs(forced) == exit_done);
 }
 
+TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
+    ConfigSources sources;
+    sources.settings = {"ftl.groups=4"};
+    const auto plan = plan_device(*gather_config(sources), 64u << 20);
+    INFO((plan ? "" : plan.error()));
+    REQUIRE(plan.has_value());
+    CHECK(plan->ftl.groups == 4);
+    sources.settings = {"ftl.groups=9"};
+    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), Catch::Matchers::Contains("the geometry has 8 dies"));
+}
+
+TEST_CASE("what can be seen to be wrong without a device is wrong usage", "[tools]") {
+    CtlOptions ctl;
+    ctl.target = "/nowhere";
+    ctl.action = "set";
+    ctl.arguments = {"latency=foo"};
+    CHECK(run_ctl(ctl) == exit_usage);
+    CopyOptions copy;
+    copy.from = "/nowhere";
+    copy.to = "../x";
+    CHECK(run_snapshot(copy) == exit_usage);
+    TraceCommandOptions trace;
+    trace.input.path = "workload:finan";
+    CHECK(run_trace(trace) == exit_usage);
+    BenchOptions bench;
+    bench.device.size_bytes = 64u << 20;
+    bench.block_bytes = 1000;
+    CHECK(run_bench(bench) == exit_usage);
+    bench.level = "ftl";
+    bench.block_bytes = 512;
+    CHECK(run_bench(bench) == exit_usage);
+}
+
 TEST_CASE("the RAM that mkfs names counts the drive's DRAM", "[tools]") {
     const std::uint64_t without = ram_of({"ftl.scheme=dftl"});
     CHECK(ram_of({"ftl.scheme=dftl", "dram.size=1G"}) >= without + (std::uint64_t{1} << 30));
