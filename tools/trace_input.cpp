@@ -67,4 +67,10 @@ std::expected<bool, std::string> TraceStream::next(TraceRequest& request) {
     return true;
 }
 
+std::expected<void, std::string> TraceStream::check_given() const {
+    if (given_ != 0)
+        return {};
+    return std::unexpected(skipped_ != 0 ? fmt::format("--skip leaves nothing of the {} requests of the trace", skipped_) : std::string{"--limit 0 leaves nothing of the trace"});
+}
+
 } // namespace flashlab
