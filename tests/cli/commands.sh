@@ -174,5 +174,33 @@ code 0 fsck "$dev"
 code 0 fsck -n "$dev"
 code 8 fsck "$work/nowhere"
 code 16 fsck --nonsense "$dev"
+# Nothing that was asked for is passed over in silence.
+mkdir "$work/empty"
+code 1 compare "$work/empty" "$work/empty"
+says 'is a directory'
+printf '{"requests":1,"x":null}' > "$work/null.json"
+[[ $("$FLASHLAB" compare "$work/null.json" "$work/null.json" --json | grep -o '"key":"x"' | wc -l) -eq 1 ]] || wrong "compare prints a key twice"
+code 2 query "$work/run.db" "SELECT 1; SELECT 2"
+says 'one statement'
+code 0 query "$work/run.db" "SELECT 1; -- the end"
+code 0 query "$work/run.db" "SELECT ';' ; "
+code 1 trace "$work/two.spc" --skip 100
+says 'leaves nothing'
+code 1 trace "$work/two.spc" --limit 0
+code 2 trace "$work/two.spc" -o "$work/converted"
+code 2 trace "$work/two.spc" --header
+code 2 trace "$work/two.spc" --separator tab
+code 2 crash torture --cuts 0 -- true
+code 2 crash torture --device "$dev" --size 1G -- true
+code 2 bench --rw write --random-distribution zipf:0.9
+code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
+code 2 reproduce mc-fig11 --traces "$work"
+code 0 info --keys --json
+has "keys key default allowed when meaning" "$(< "$work/out")"
+code 2 info "$dev" --keys --config
+code 2 mkfss d
+says "did you mean 'mkfs'"
+code 0 help
+grep -q '  mount ' "$work/out" || wrong "help does not list the commands"
 ((failures == 0)) || exit 1
 echo "ok: commands"

@@ -161,6 +161,8 @@ int run_bench(const BenchOptions& o) {
     const auto distribution = parse_distribution(o.random_distribution);
     if (!before || !measure || !distribution)
         return complain("bench: " + (!before ? before.error() : !measure ? measure.error() : "--random-distribution " + distribution.error()), exit_usage);
+    if (!o.rw.starts_with("rand") && o.random_distribution != "uniform")
+        return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw", o.random_distribution, o.rw), exit_usage);
     DeviceChoice choice = o.device;
     if (o.level == "ftl") {
         if (choice.directory)

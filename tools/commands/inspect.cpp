@@ -80,7 +80,7 @@ std::string printable(std::string text) {
 
 int run_info(const std::string& target, InfoShow show, bool json) {
     if (show == InfoShow::keys) {
-        fmt::print("{}", describe_config_keys());
+        fmt::print("{}", json ? config_keys_as_json().dump() + "\n" : describe_config_keys());
         return exit_done;
     }
     if (show == InfoShow::config)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/mount_words.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
@@ -26,16 +27,6 @@
 
 namespace flashlab {
 namespace {
-
-constexpr std::array ignored_options{"rw", "dev", "suid", "exec", "defaults", "default", "nofail", "auto", "noauto", "user", "users", "nouser", "_netdev", "relatime", "atime",
-                                     "strictatime", "nodiratime", "diratime", "async", "group", "owner", "silent", "loud"};
-constexpr std::array passed_options{"allow_other", "allow_root", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
-constexpr std::array own_options{"ro", "host_cache", "writeback", "cache", "latency", "log", "log_keep", "threads"};
-
-template <std::size_t N>
-bool is_in(const std::array<const char*, N>& names, const std::string& name) {
-    return std::ranges::any_of(names, [&](const char* n) { return name == n; });
-}
 
 bool is_unknown_option(const std::string& option) {
     const std::string name = option.substr(0, option.find('='));
