@@ -48,6 +48,13 @@ int report_on(const std::string& target, const std::string& command, bool json, 
 }
 
 int show_config(const std::string& target, bool json) {
+    if (const auto mounted = find_mount(target)) { // what was set for this mount alone is known to its daemon only
+        const auto answer = ask_mount(mounted->source, Json::object({{"cmd", "config"}}));
+        if (!answer)
+            return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
+        fmt::print("{}", json ? (*answer)["config"].dump() + "\n" : (*answer)["toml"].text());
+        return exit_done;
+    }
     auto config = read_device_toml(device_directory_of(target));
     if (!config)
         return complain(fmt::format("info: {}", config.error()));
