@@ -144,12 +144,12 @@ std::string obstacle(const MountSessionConfig& config) {
     struct stat here{};
     struct stat above{};
     if (::stat(point.c_str(), &here) != 0)
-        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: fusermount3 -u {}", point, point)
+        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, point)
                                  : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), point);
     if (!S_ISDIR(here.st_mode))
         return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
-        return fmt::format("{}: something is mounted here already; unmount it or name another directory", point);
+        return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
     std::error_code error;
     if (std::filesystem::equivalent(point, config.directory, error))
         return fmt::format("{}: a device cannot be mounted on itself; name another directory", point);
@@ -271,6 +271,10 @@ int run_mount(const MountOptions& o) {
     auto config = make_config(o);
     if (!config)
         return complain(fmt::format("mount: {}", config.error()), exit_usage);
+    if (!o.fake)
+        for (const std::string& place : {o.mount_point, o.directory})
+            if (const std::string done = detach_dead_mount(place); !done.empty())
+                complain("mount: " + done);
     std::error_code error;
     if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
         config->mount.mount_point = point.string();
