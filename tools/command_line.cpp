@@ -68,8 +68,8 @@ void add_small_commands(CLI::App& app, Action& action) {
 
     auto& info = add_command(app, "info", "Configuration, geometry, usage", "flashlab info /tmp/disk --config");
     info.add_option("DIR", target, "Device directory or mount point");
-    info.add_flag("--config", config, "The effective configuration as TOML");
-    info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning");
+    auto* as_config = info.add_flag("--config", config, "The effective configuration as TOML");
+    info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
     info.add_flag("--json", json, "One JSON object");
     info.callback([&action, &info] {
         if (!keys && target.empty())
@@ -97,7 +97,7 @@ void add_small_commands(CLI::App& app, Action& action) {
     auto& help = add_command(app, "help", "This text", "flashlab help");
     help.callback([&action, &app] {
         action = [&app] {
-            fmt::print("{}", app.help());
+            fmt::print("{}", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)); // app.help() is that of the command `help`
             return exit_done;
         };
     });
@@ -191,6 +191,17 @@ std::string unexpected_text(const CLI::App& command, const std::vector<std::stri
     return {};
 }
 
+/// Empty when the first word is a command, or an option.
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({}))
+        names.push_back(command->get_name());
+    if (word.empty() || word.starts_with("-") || std::ranges::find(names, word) != names.end())
+        return {};
+    const std::string near = nearest_name(word, names);
+    return fmt::format("no command is called '{}'; {}see: flashlab --help", word, near.empty() ? "" : fmt::format("did you mean '{}'? ", near));
+}
+
 int usage_code(const std::string& helper, const std::string& command) {
     return command == "fsck" || helper == "fsck" ? 16 : translate_exit_code(helper, exit_usage);
 }
@@ -222,6 +233,8 @@ int run_command_line(int argc, char** argv) {
     if (!helper.empty())
         arguments = translate_helper_arguments(helper, arguments);
     const std::string command = arguments.empty() ? "" : arguments.front();
+    if (const std::string unknown = unknown_command(app, command); !unknown.empty())
+        return complain(unknown, usage_code(helper, command));
     try {
         std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it
         app.parse(reversed);

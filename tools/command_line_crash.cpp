@@ -15,17 +15,17 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
                                 "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
                                 "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
     torture.add_option("COMMAND", o.command, "After '--'");
-    torture.add_option("--cuts", o.cuts, "How often the power fails")->capture_default_str();
+    torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
     torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");
     torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
     torture.add_option("--seed", o.seed, "Of the instants and of what the cuts leave")->capture_default_str();
-    torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
-    torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs");
-    torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal");
-    torture.add_option("--size", o.size, "Of a new device")->capture_default_str();
+    auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
+    torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
+    torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
+    torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
     torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
-    torture.add_option("--replay", o.replay, "Recover and check a kept copy instead");
+    torture.add_option("--replay", o.replay, "Recover and check a kept copy instead")->excludes(device);
     torture.add_flag("--json", o.json, "One JSON object");
     torture.callback([&action] { action = [] { return run_crash_torture(o); }; });
 }

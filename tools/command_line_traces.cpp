@@ -10,10 +10,10 @@ namespace {
 void add_trace_input(CLI::App& c, TraceInput& input) {
     c.add_option("TRACE", input.path, "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, small-writes)")->required();
     c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
-    c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
-    c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str();
-    c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush");
-    c.add_flag("--header", input.has_header, "of --columns: the first line is a header");
+    auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
+    c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str()->needs(columns);
+    c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush")->needs(columns);
+    c.add_flag("--header", input.has_header, "of --columns: the first line is a header")->needs(columns);
     c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
     c.add_option("--skip", input.skip, "Leave out this many requests at the beginning")->check(not_negative());
     c.add_option("--limit", input.limit, "Take at most this many requests")->check(not_negative());
@@ -43,8 +43,8 @@ void add_trace(CLI::App& app, std::function<int()>& action) {
     add_trace_input(c, o.input);
     c.get_option("TRACE")->required(false);
     c.add_flag("--formats", formats, "List the formats known");
-    c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
-    c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output");
+    auto* convert = c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
+    c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output")->needs(convert);
     c.add_flag("--json", o.json, "One JSON object");
     c.callback([&action] {
         if (!formats && o.input.path.empty())

@@ -27,6 +27,15 @@ CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, c
         ->type_name("SIZE");
 }
 
+/// Of a size that is handed on as text.
+inline CLI::Validator is_size() {
+    return CLI::Validator{[](std::string& text) {
+                              const auto bytes = parse_size(text);
+                              return bytes ? std::string{} : bytes.error();
+                          },
+                          "SIZE"};
+}
+
 /// CLI11 takes -5 for a very large number.
 inline CLI::Validator not_negative() {
     return CLI::Validator{[](std::string& text) { return text.starts_with('-') ? fmt::format("{} is negative: a whole number from 0 on is wanted", text) : std::string{}; }, ""};

@@ -80,6 +80,24 @@ std::expected<toml::table, std::string> parse(std::string_view text, const std::
     return std::move(parsed).table();
 }
 
+std::string newer_format_text(const std::string& at, std::uint64_t format) {
+    return fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", at, format, FLASHLAB_VERSION, device_format);
+}
+
+/// A device.toml may describe another device like it: mkfs plans the layout anew. A [layout] that somebody wrote by hand would be lost without a word.
+std::expected<void, std::string> forget_what_mkfs_writes(DeviceConfig& config, const std::string& text, const std::string& name) {
+    const auto table = parse(text, name);
+    if (!table)
+        return std::unexpected(table.error());
+    if (config.format > device_format)
+        return std::unexpected(newer_format_text(place(name, table->get("format")->source()), config.format));
+    if (const toml::node* layout = table->get("layout"); layout != nullptr && config.checksum.empty())
+        return std::unexpected(fmt::format("{}: mkfs plans the layout itself; leave [layout] out", place(name, layout->source())));
+    config.layout = PramLayout{};
+    config.checksum.clear();
+    return {};
+}
+
 std::string variable_of(std::string_view key) {
     std::string out = "FLASHLAB_";
     for (const char c : key)
@@ -87,9 +105,12 @@ std::string variable_of(std::string_view key) {
     return out;
 }
 
+/// FLASHLAB_DRAM_ and whatever other section the schema has: a new one needs no second list. Keys without a section (format, preset) have no variable.
 bool is_ours(const std::string& variable) {
-    constexpr std::array<std::string_view, 4> sections{"FLASHLAB_NAND_", "FLASHLAB_PRAM_", "FLASHLAB_FTL_", "FLASHLAB_HOST_LINK_"};
-    return std::ranges::any_of(sections, [&](std::string_view section) { return variable.starts_with(section); });
+    return std::ranges::any_of(config_keys(), [&](const ConfigKey& key) {
+        const auto dot = key.name.find('.');
+        return dot != std::string_view::npos && variable.starts_with(variable_of(key.name.substr(0, dot + 1)));
+    });
 }
 
 std::string unknown_variable_text(const std::string& variable) {
@@ -122,7 +143,9 @@ std::expected<void, std::string> apply_environment(DeviceConfig& config, const s
         const auto key = std::ranges::find_if(config_keys(), [&](const ConfigKey& k) { return variable_of(k.name) == variable; });
         if (key == config_keys().end())
             return std::unexpected(unknown_variable_text(variable));
-        if (key->phase == ConfigPhase::written_by_mkfs || (mounting && key->phase == ConfigPhase::mkfs))
+        if (key->phase == ConfigPhase::written_by_mkfs)
+            return std::unexpected(fmt::format("environment: {}: mkfs writes {} itself; it cannot be set", variable, key->name));
+        if (mounting && key->phase == ConfigPhase::mkfs) // what was exported for mkfs must not keep the device from being mounted
             continue;
         if (auto done = set_key(next, key->name, value); !done)
             return std::unexpected(fmt::format("environment: {}: {}", variable, done.error()));
@@ -173,8 +196,8 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
         if (auto done = apply_toml(config, text, *sources.file); !done)
             return std::unexpected(done.error());
         config.ssd.preset = preset->config.preset;
-        config.layout = PramLayout{};
-        config.checksum.clear();
+        if (auto done = forget_what_mkfs_writes(config, text, *sources.file); !done)
+            return std::unexpected(done.error());
     }
     if (auto done = apply_environment(config, sources.environment, false); !done)
         return std::unexpected(done.error());
@@ -199,8 +222,7 @@ std::expected<DeviceConfig, std::string> read_device_toml(const std::string& dir
         return std::unexpected(fmt::format("{}: no 'format' with a number: this is not a device.toml of flashlab mkfs; restore it from a copy",
                                            format == nullptr ? path : place(path, format->source())));
     if (format->value_or(std::int64_t{0}) > static_cast<std::int64_t>(device_format))
-        return std::unexpected(fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", place(path, format->source()),
-                                           format->value_or(std::int64_t{0}), FLASHLAB_VERSION, device_format));
+        return std::unexpected(newer_format_text(place(path, format->source()), format->value_or(std::uint64_t{0})));
     DeviceConfig config;
     if (auto done = apply_toml(config, *text, path); !done)
         return std::unexpected(done.error());

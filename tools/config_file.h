@@ -30,7 +30,7 @@ struct ConfigSources {
 /// Overlays the keys of a TOML text; `name` stands in messages.
 [[nodiscard]] std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name);
 /// FLASHLAB_NAND_PAGE_READ_NS sets nand.page_read_ns. Variables of no known section are other programs' business.
-/// `mounting`: keys that mkfs has cast are passed over.
+/// `mounting`: keys that mkfs has cast are passed over. A name or a value that a section of the schema does not have is an error.
 [[nodiscard]] std::expected<void, std::string> apply_environment(DeviceConfig& config, const std::vector<std::pair<std::string, std::string>>& environment,
                                                                  bool mounting);
 [[nodiscard]] std::expected<void, std::string> apply_settings(DeviceConfig& config, const std::vector<std::string>& settings, bool mounting);

@@ -332,6 +332,14 @@ std::string describe_config_keys() {
     return table.to_text();
 }
 
+Json config_keys_as_json() {
+    const DeviceConfig defaults;
+    Json all{Json::Array{}};
+    for (const auto& key : keys)
+        all.push(Json::object({{"key", key.name}, {"default", key.get(defaults)}, {"allowed", key.range_text()}, {"when", when_of(key)}, {"meaning", key.help}}));
+    return Json::object({{"keys", std::move(all)}});
+}
+
 std::vector<std::string> config_keys_as_markdown() {
     const DeviceConfig defaults;
     std::vector<std::string> rows;

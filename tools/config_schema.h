@@ -54,6 +54,8 @@ struct ConfigKey {
 [[nodiscard]] Json to_json(const DeviceConfig& config);
 /// A table of all keys for `info --keys`.
 [[nodiscard]] std::string describe_config_keys();
+/// The same: {keys:[{key, default, allowed, when, meaning}]}.
+[[nodiscard]] Json config_keys_as_json();
 /// The same as rows for docs/configuration.md, which a test compares.
 [[nodiscard]] std::vector<std::string> config_keys_as_markdown();
 /// Eight hex digits that tell configurations apart.

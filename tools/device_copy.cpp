@@ -191,7 +191,15 @@ std::expected<CopiedDevice, std::string> copy_device(const files::path& from, co
     return copied;
 }
 
-std::expected<void, std::string> check_name(const std::string& name) {
+std::string without_slash(std::string path) {
+    while (path.size() > 1 && path.back() == '/')
+        path.pop_back();
+    return path;
+}
+
+} // namespace
+
+std::expected<void, std::string> check_snapshot_name(const std::string& name) {
     constexpr std::size_t longest = 64;
     const bool good = !name.empty() && name.size() <= longest && name.front() != '.' && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
@@ -202,14 +210,6 @@ std::expected<void, std::string> check_name(const std::string& name) {
         fmt::format("'{}' is no name of a snapshot: 1 to {} letters, digits, '.', '-', '_', not beginning with '.'", name, longest));
 }
 
-std::string without_slash(std::string path) {
-    while (path.size() > 1 && path.back() == '/')
-        path.pop_back();
-    return path;
-}
-
-} // namespace
-
 std::string directory_of_device(const std::string& device) {
     std::error_code ignored;
     const std::size_t at = device.rfind('@');
@@ -219,7 +219,7 @@ std::string directory_of_device(const std::string& device) {
 }
 
 std::expected<CopiedDevice, std::string> take_snapshot(const std::string& directory, const std::string& name) {
-    if (auto good = check_name(name); !good)
+    if (auto good = check_snapshot_name(name); !good)
         return std::unexpected(good.error());
     const files::path device{without_slash(directory)};
     if (auto config = read_device_toml(device.string()); !config)
@@ -241,7 +241,7 @@ std::expected<std::vector<std::string>, std::string> list_snapshots(const std::s
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& entry : files::directory_iterator{device / snapshots, error})
-        if (files::exists(entry.path() / "device.toml") && check_name(entry.path().filename().string()) &&
+        if (files::exists(entry.path() / "device.toml") && check_snapshot_name(entry.path().filename().string()) &&
             entry.path().string().find(".copying-") == std::string::npos)
             names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
@@ -249,7 +249,7 @@ std::expected<std::vector<std::string>, std::string> list_snapshots(const std::s
 }
 
 std::expected<void, std::string> delete_snapshot(const std::string& directory, const std::string& name) {
-    if (auto good = check_name(name); !good)
+    if (auto good = check_snapshot_name(name); !good)
         return good;
     const auto names = list_snapshots(directory);
     if (!names)

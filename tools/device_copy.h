@@ -27,6 +27,8 @@ struct CopiedDevice {
 /// DIR, or DIR@NAME of a snapshot, as a directory.
 [[nodiscard]] std::string directory_of_device(const std::string& device);
 
+/// Letters that no path, and no DIR@NAME, takes apart.
+[[nodiscard]] std::expected<void, std::string> check_snapshot_name(const std::string& name);
 [[nodiscard]] std::expected<CopiedDevice, std::string> take_snapshot(const std::string& directory, const std::string& name);
 /// Names in alphabetical order.
 [[nodiscard]] std::expected<std::vector<std::string>, std::string> list_snapshots(const std::string& directory);

@@ -29,6 +29,12 @@ constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
 constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
                                                "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
 
+/// DIR/ and DIR are one.
+files::path directory_named(const std::string& name) {
+    const files::path directory = files::path{name}.lexically_normal();
+    return directory.has_filename() ? directory : directory.parent_path();
+}
+
 std::expected<void, std::string> check_target(const files::path& directory, ExistingDevice existing) {
     std::error_code error;
     const auto status = files::status(directory, error);
@@ -196,10 +202,10 @@ std::expected<void, std::string> bring_up(Device& device, SimTime start, const F
 
 } // namespace
 
+std::expected<void, std::string> check_device_target(const std::string& name, ExistingDevice existing) { return check_target(directory_named(name), existing); }
+
 std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label, ExistingDevice existing) {
-    files::path directory = files::path{name}.lexically_normal();
-    if (!directory.has_filename())
-        directory = directory.parent_path();
+    const files::path directory = directory_named(name);
     if (auto good = check_target(directory, existing); !good)
         return good;
     // Built beside its place and moved there when whole, so that a failure or a kill leaves no half device. Inside the directory if that exists: same disk.

@@ -20,6 +20,8 @@ namespace flashlab {
 
 enum class ExistingDevice : std::uint8_t { refuse, replace };
 
+/// Whether make_device_directory would take the place: nothing is written.
+[[nodiscard]] std::expected<void, std::string> check_device_target(const std::string& directory, ExistingDevice existing);
 /// mkfs. On failure nothing of it is left, and a device that was to be replaced is there as before.
 [[nodiscard]] std::expected<void, std::string> make_device_directory(const std::string& directory, const DevicePlan& plan, const std::string& label,
                                                                      ExistingDevice existing);

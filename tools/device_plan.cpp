@@ -55,13 +55,17 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
     return static_cast<std::uint32_t>(high);
 }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well.
+std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
+
+/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups asks for.
 std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size) {
     auto& g = config.nand.geometry;
     while (true) {
         const auto blocks = least_blocks(config, size);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
         std::uint32_t* give_up = g.channels > 1 ? &g.channels : g.chips_per_channel > 1 ? &g.chips_per_channel : g.dies_per_chip > 1 ? &g.dies_per_chip : nullptr;
+        if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1))
+            give_up = nullptr;
         if (!small || give_up == nullptr) {
             if (!blocks)
                 return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));
@@ -110,6 +114,13 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
     return pram.validate();
 }
 
+/// What the host holds in place of the drive's DRAM, when that is full.
+std::uint64_t dram_of_drive(const SsdConfig& config) {
+    const std::uint64_t cache = config.ftl.scheme == "coftl" ? config.ftl.coftl.cache_bytes : 0;
+    const std::uint64_t maps = config.ftl.scheme == "dftl" ? config.ftl.mapping_cache_bytes : 0;
+    return cache + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes + maps);
+}
+
 } // namespace
 
 std::expected<void, std::string> check_dram(const SsdConfig& config) {
@@ -154,7 +165,7 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     constexpr std::uint64_t block_ram_bytes = 128;
     plan.nand_bytes = geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
     plan.pram_bytes = plan.config.ssd.pram.bytes;
-    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes;
+    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes + dram_of_drive(config.ssd);
     return plan;
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/crc32c.h"
 #include "fs/fuse/control_socket.h"
+#include "tools/device_directory.h"
+#include "tools/subprocess.h"
 
 namespace flashlab {
 namespace {
@@ -74,6 +76,14 @@ std::optional<MountEntry> find_mount(const std::string& target) {
             found = MountEntry{source, point};
     }
     return found;
+}
+
+std::string detach_dead_mount(const std::string& target) {
+    const auto entry = find_mount(target);
+    if (!entry || is_in_use(entry->source) || ask_mount(entry->source, Json::object({{"cmd", "config"}})))
+        return {};
+    const int code = run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
+    return code != 0 ? std::string{} : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
 }
 
 std::string device_directory_of(const std::string& target) {

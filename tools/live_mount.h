@@ -23,6 +23,10 @@ struct MountEntry {
 /// By mount point, or by device directory.
 [[nodiscard]] std::optional<MountEntry> find_mount(const std::string& directory_or_mount_point);
 
+/// Takes away a mount whose daemon was killed: that of this device, or one on this mount point. What was done, or empty. Nobody listens at its socket, and nobody
+/// has the images locked: a daemon that is only busy keeps its mount.
+[[nodiscard]] std::string detach_dead_mount(const std::string& directory_or_mount_point);
+
 /// DIR for DIR or MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);
 

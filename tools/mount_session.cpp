@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/config_schema.h"
 #include "tools/device_report.h"
 
 namespace flashlab {
@@ -146,6 +147,8 @@ Json MountSession::dispatch(const Json& request) {
         opened_->log().flush();
         return good();
     }
+    if (command == "config")
+        return Json::object({{"toml", to_toml(opened_->device().config())}, {"config", to_json(opened_->device().config())}});
     if (command == "powercut") {
         const CutSummary cut = mount_->power_cut(request["seed"].number(1));
         return Json::object({{"at_ns", static_cast<std::uint64_t>(ns_since_start(cut.at))},

@@ -8,10 +8,14 @@
 #include "tools/config_schema.h"
 #include "tools/traces/column_format.h"
 #include "tools/traces/trace_formats.h"
+#include "tools/workloads/workload_source.h"
 
 namespace flashlab {
 
 std::expected<void, std::string> check_usage(const TraceInput& input) {
+    if (is_workload_name(input.path))
+        if (const auto made = make_workload_source(input.path); !made)
+            return std::unexpected(made.error());
     if (!input.columns.empty()) {
         const auto spec = parse_column_spec(input.columns, input.separator, input.op_words, input.has_header);
         return spec ? std::expected<void, std::string>{} : std::unexpected(spec.error());
@@ -61,6 +65,12 @@ std::expected<bool, std::string> TraceStream::next(TraceRequest& request) {
         base_ns_ = request.time_ns;
     request.time_ns -= base_ns_;
     return true;
+}
+
+std::expected<void, std::string> TraceStream::check_given() const {
+    if (given_ != 0)
+        return {};
+    return std::unexpected(skipped_ != 0 ? fmt::format("--skip leaves nothing of the {} requests of the trace", skipped_) : std::string{"--limit 0 leaves nothing of the trace"});
 }
 
 } // namespace flashlab

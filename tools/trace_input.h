@@ -20,6 +20,8 @@ public:
     /// False at the end, or at the limit.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);
     [[nodiscard]] const TraceReader& reader() const { return *reader_; }
+    /// At the end: that --skip and --limit left something, which is an error of whoever asked.
+    [[nodiscard]] std::expected<void, std::string> check_given() const;
     /// Requests that next() gave, and those that --skip left out.
     [[nodiscard]] std::uint64_t given() const { return given_; }
     [[nodiscard]] std::uint64_t skipped() const { return skipped_; }

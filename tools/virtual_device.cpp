@@ -18,7 +18,23 @@ std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& c
     auto size = choice.size_bytes;
     if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty())
         size = default_bytes;
-    return plan_device(*config, size);
+    auto plan = plan_device(*config, size);
+    if (plan)
+        if (auto fits = check_partitioned_dram(plan->config); !fits)
+            return std::unexpected(fits.error());
+    return plan;
+}
+
+std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config) {
+    if (!config.ssd.dram.is_partitioned())
+        return {};
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    if (!geometry)
+        return std::unexpected(geometry.error());
+    NullEventSink events;
+    const auto device = Device::assemble(config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(config.ssd.pram.bytes), events,
+                                         DevicePast::final);
+    return device ? std::expected<void, std::string>{} : std::unexpected(device.error());
 }
 
 std::expected<std::unique_ptr<Device>, std::string> make_virtual_device(const DevicePlan& plan, Payload payload, EventSink& events) {

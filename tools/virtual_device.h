@@ -16,6 +16,10 @@
 
 namespace flashlab {
 
+/// That a drive of this configuration can be assembled: the one authority on whether dram.size holds what the scheme keeps there is the scheme itself.
+/// Cost: a drive without payload, and only when its DRAM is partitioned.
+[[nodiscard]] std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config);
+
 /// `default_bytes`: the size of the default device where nothing says another.
 [[nodiscard]] std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes);
 

@@ -80,6 +80,16 @@ code 1 info "$work/nowhere"
 code 1 smart "$work/nowhere"
 code 1 ctl "$work" stats
 code 2 ctl "$work" nosuch
+code 2 ctl "$work" fault
+grep -q "did you mean ''" "$work/err" && wrong "ctl fault: a suggestion of nothing"
+code 2 ctl "$work" set latency=foo
+code 2 ctl "$work" set log=some
+code 2 snapshot "$dev" ../x
+code 2 crash torture --size 1Q -- true
+code 2 trace workload:finan
+code 2 replay workload:finan
+code 2 mkfs "$work/x" --size 64M --set ftl.groups=9
+grep -q 'ftl.groups is 9, the geometry has 8 dies' "$work/err" || wrong "mkfs ftl.groups=9: $(cat "$work/err")"
 code 1 query "$dev" "SELECT 1"
 code 2 bench --rw sideways
 printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > "$work/two.spc"
@@ -139,7 +149,8 @@ for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
     [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
 done
 code 2 bench --random-distribution zipf:many
-code 1 bench --level ftl --size 64M --bs 512
+code 2 bench --level ftl --size 64M --bs 512
+code 2 bench --size 64M --bs 1000
 code 2 bench --level ftl --device "$dev"
 code 2 bench --size 64M --warm-up never
 code 2 replay "$work/two.spc" --size 64M --log all
@@ -165,5 +176,33 @@ code 0 fsck "$dev"
 code 0 fsck -n "$dev"
 code 8 fsck "$work/nowhere"
 code 16 fsck --nonsense "$dev"
+# Nothing that was asked for is passed over in silence.
+mkdir "$work/empty"
+code 1 compare "$work/empty" "$work/empty"
+says 'is a directory'
+printf '{"requests":1,"x":null}' > "$work/null.json"
+[[ $("$FLASHLAB" compare "$work/null.json" "$work/null.json" --json | grep -o '"key":"x"' | wc -l) -eq 1 ]] || wrong "compare prints a key twice"
+code 2 query "$work/run.db" "SELECT 1; SELECT 2"
+says 'one statement'
+code 0 query "$work/run.db" "SELECT 1; -- the end"
+code 0 query "$work/run.db" "SELECT ';' ; "
+code 1 trace "$work/two.spc" --skip 100
+says 'leaves nothing'
+code 1 trace "$work/two.spc" --limit 0
+code 2 trace "$work/two.spc" -o "$work/converted"
+code 2 trace "$work/two.spc" --header
+code 2 trace "$work/two.spc" --separator tab
+code 2 crash torture --cuts 0 -- true
+code 2 crash torture --device "$dev" --size 1G -- true
+code 2 bench --rw write --random-distribution zipf:0.9
+code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
+code 2 reproduce mc-fig11 --traces "$work"
+code 0 info --keys --json
+has "keys key default allowed when meaning" "$(< "$work/out")"
+code 2 info "$dev" --keys --config
+code 2 mkfss d
+says "did you mean 'mkfs'"
+code 0 help
+grep -q '  mount ' "$work/out" || wrong "help does not list the commands"
 ((failures == 0)) || exit 1
 echo "ok: commands"

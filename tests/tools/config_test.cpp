@@ -1,4 +1,11 @@
 // The schema's rules, the order of precedence, and messages that name the remedy.
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
 #include "tests/support/catch.h"
 
 #include "nand/geometry.h"
@@ -83,6 +90,35 @@ TEST_CASE("an environment variable of our sections that sets no key is refused",
     CHECK_THAT(apply_environment(config, {{"FLASHLAB_NAND_CHANELS", "2"}}, false).error(), Contains("did you mean FLASHLAB_NAND_CHANNELS?"));
 }
 
+TEST_CASE("every key of a section is set by its environment variable", "[tools]") {
+    for (const auto& key : config_keys()) {
+        const auto dot = key.name.find('.');
+        if (dot == std::string_view::npos || key.phase == ConfigPhase::written_by_mkfs)
+            continue;
+        std::string variable = "FLASHLAB_";
+        for (const char c : key.name)
+            variable += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        CAPTURE(variable);
+        DeviceConfig config;
+        if (key.type != ConfigType::text || !key.choices.empty())
+            CHECK_THAT(apply_environment(config, {{variable, "no such value"}}, false).error(), Contains(variable));
+        DeviceConfig changed = config;
+        const std::string wanted = key.type == ConfigType::text ? (key.choices.empty() ? "other" : std::string{key.choices.substr(key.choices.rfind(' ') + 1)})
+                                                                : std::to_string(key.get(config) == std::to_string(key.min) ? key.min + 1 : key.min);
+        REQUIRE(apply_environment(changed, {{variable, wanted}}, false).has_value());
+        CHECK(key.get(changed) == wanted);
+    }
+}
+
+TEST_CASE("a misspelt environment variable of any section is refused, one of no section is another program's", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_DRAM_SIEZ", "4M"}}, false).error(), Contains("did you mean FLASHLAB_DRAM_SIZE?"));
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_COFTL_SWAP_SET", "2"}}, true).error(), Contains("did you mean FLASHLAB_COFTL_SWAP_SETS?"));
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_LAYOUT_FS_AT", "0"}}, false).error(), Contains("mkfs writes layout.fs_at itself"));
+    for (const char* other : {"FLASHLAB_PRESET", "FLASHLAB_MOUNT", "FLASHLAB_CUT", "FLASHLAB_TRACES", "FLASHLAB_LIVE_FTL"})
+        CHECK(apply_environment(config, {{other, "x"}}, false).has_value());
+}
+
 TEST_CASE("at a mount only times and speeds can be set", "[tools]") {
     DeviceConfig config;
     CHECK(apply_settings(config, {"nand.page_read_ns=1"}, true).has_value());
@@ -90,6 +126,28 @@ TEST_CASE("at a mount only times and speeds can be set", "[tools]") {
     CHECK_FALSE(apply_settings(config, {"layout.fs_at=1"}, false).has_value());
     REQUIRE(apply_environment(config, {{"FLASHLAB_NAND_CHANNELS", "3"}}, true).has_value());
     CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
+}
+
+TEST_CASE("a configuration file of a newer format, or with a layout of its own, makes no device", "[tools]") {
+    const auto path = std::filesystem::temp_directory_path() / ("flashlab-config-" + std::to_string(::getpid()) + ".toml");
+    const auto gather = [&](const std::string& text) {
+        std::ofstream{path} << text;
+        ConfigSources sources;
+        sources.file = path.string();
+        return gather_config(sources);
+    };
+    CHECK_THAT(gather("format = 2\n").error(), Contains(":1:10") && Contains("format 2 is newer"));
+    CHECK_THAT(gather("[layout]\nfs_at = 4096\n").error(), Contains(":1:") && Contains("mkfs plans the layout itself"));
+    // A device.toml describes another device like it: where its parts lie is planned anew.
+    DeviceConfig made = planned();
+    made.checksum = "12345678";
+    const auto again = gather(to_toml(made));
+    INFO((again ? "" : again.error()));
+    REQUIRE(again.has_value());
+    CHECK(again->format == device_format);
+    CHECK(again->layout.fs_bytes == 0);
+    CHECK(again->checksum.empty());
+    std::filesystem::remove(path);
 }
 
 TEST_CASE("a device's flash is the NAND preset of its name, number for number: there is one table", "[tools]") {

@@ -7,11 +7,14 @@
 
 #include "tests/support/catch.h"
 
+#include "tests/tools/device_fixture.h"
 #include "tools/config_schema.h"
+#include "tools/device_report.h"
 #include "tools/event_log_schema.h"
 #include "tools/sqlite.h"
 
 using namespace flashlab;
+using namespace flashlab::test;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -44,6 +47,17 @@ TEST_CASE("docs/configuration.md has the row of every key as the schema writes i
     for (const std::string& row : config_keys_as_markdown())
         CHECK_THAT(text, Contains(row));
     CHECK(rows == config_keys().size());
+}
+
+TEST_CASE("docs/mounting.md names every key of smart", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    const auto opened = open(work / "device", DeviceAccess::look);
+    const Json smart = smart_report(opened->device(), opened->history_now());
+    const std::string text = page("mounting.md");
+    const std::string table = text.substr(text.find("## Keys of `flashlab smart`"));
+    for (const auto& [key, value] : smart.members())
+        CHECK_THAT(table, Contains("`" + key + "`"));
 }
 
 TEST_CASE("docs/event-log.md names every table with its columns, and every view", "[tools]") {

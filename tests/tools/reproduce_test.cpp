@@ -15,6 +15,8 @@
 #include "tests/support/catch.h"
 
 #include "tools/reproduce/dumbo_raw.h"
+#include "tools/reproduce/partition_sweep.h"
+#include "tools/reproduce/series.h"
 
 using namespace flashlab;
 
@@ -62,6 +64,22 @@ double megabytes(const DumboRun& run) {
 
 namespace {
 
+/// The names that users rely on, then those of single experiments. A share is a fraction of 1.
+const std::set<std::string, std::less<>> parameter_names{
+    "op", "request_bytes", "striping", "interleaving", "pipelining", "ftl", "fsms", "workload", "dram_bytes", "map_share", "adaptive", "blocks_per_virtual_block", "cache_bytes",
+    "channels", "reserved_share", "file_bytes",
+    "bits_a_cell", "blocks_per_plane", "buffer_bytes", "bytes_written", "deletes_pages", "late_completions_share", "map_bytes", "mebibytes_of_what_grows",
+    "part_of_each_sub_request", "period", "phases", "preset", "sector_words", "value", "what"};
+
+void check_parameters(const Json& params) {
+    for (const auto& [key, value] : params.members()) {
+        CAPTURE(key, value.dump());
+        CHECK(parameter_names.contains(key));
+        if (key.ends_with("_share"))
+            CHECK((value.real() >= 0 && value.real() <= 1));
+    }
+}
+
 void check_shape(const Experiment& e, const Json& json) {
     CHECK(json["id"].text() == e.id);
     CHECK(!json["paper"].text().empty());
@@ -72,6 +90,7 @@ void check_shape(const Experiment& e, const Json& json) {
         CHECK(!p["series"].text().empty());
         CHECK(p["x"].real() >= 0);
         CHECK(!p["params"].members().empty());
+        check_parameters(p["params"]);
         CHECK(p["ours"].real() >= 0);
         CHECK(p["paper"].is_null() == p["ratio"].is_null());
         if (!p["paper"].is_null())
@@ -136,6 +155,19 @@ TEST_CASE("COFTL's recovery meets a bound that layers which look into every bloc
         ++judged;
     }
     CHECK(judged == 6);
+}
+
+TEST_CASE("a curve over the share of the maps names it as a fraction, and shows it in percent", "[tools][reproduce]") {
+    Reproduction out;
+    PartitionCurve curve{partition_loads.front(), 16, {PartitionResult{}, PartitionResult{}}, {}};
+    curve.fixed.front().mean_map_share = 1.0 / 3;
+    curve.adaptive.mean_map_share = 0.5;
+    plot_curve(out, "dftl", curve, "s", [](const PartitionResult&) { return 1.0; });
+    REQUIRE(out.points.size() == 3);
+    for (const ReproducedPoint& p : out.points)
+        check_parameters(Json{p.params});
+    CHECK(Json{out.points.front().params}["map_share"].real() == 1.0 / 3);
+    CHECK(by_unit(out).front().x_label == "map_share, %");
 }
 
 TEST_CASE("work is done once each, on several cores, and the first failure comes out when all are done", "[tools][reproduce]") {

@@ -60,15 +60,23 @@ std::expected<Run, std::string> finished(const RunMonitor& monitor, RunTally tal
     return run;
 }
 
+/// --bs on sectors; at level fs any number of bytes goes.
+std::expected<void, std::string> check_block(const BenchOptions& o, Device& device) {
+    const std::uint64_t most = RunSpace{device}.bytes();
+    if (o.block_bytes % sector_bytes != 0 || o.block_bytes > most)
+        return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(most)));
+    const std::uint32_t unit = device.ftl().logical_page_bytes();
+    if (o.level == "ftl" && o.block_bytes % unit != 0)
+        return std::unexpected(fmt::format("--bs {}: at level ftl whole logical pages are wanted, of {} bytes", o.block_bytes, unit));
+    return {};
+}
+
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     const auto space = on.sectors();
     if (!space)
         return std::unexpected(space.error());
-    if (o.block_bytes % sector_bytes != 0 || o.block_bytes == 0 || o.block_bytes > space->bytes())
-        return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(space->bytes())));
-    const std::uint32_t unit = on.device().ftl().logical_page_bytes();
-    if (o.level == "ftl" && o.block_bytes % unit != 0)
-        return std::unexpected(fmt::format("--bs {}: at level ftl whole logical pages are wanted, of {} bytes", o.block_bytes, unit));
+    if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
+        return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
     const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
     if (!ready)
         return std::unexpected(ready.error());
@@ -129,6 +137,8 @@ int run_bench(const BenchOptions& o) {
     const auto distribution = parse_distribution(o.random_distribution);
     if (!before || !measure || !distribution)
         return complain("bench: " + (!before ? before.error() : !measure ? measure.error() : "--random-distribution " + distribution.error()), exit_usage);
+    if (!o.rw.starts_with("rand") && o.random_distribution != "uniform")
+        return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw", o.random_distribution, o.rw), exit_usage);
     DeviceChoice choice = o.device;
     if (o.level == "ftl") {
         if (choice.directory)
@@ -143,6 +153,9 @@ int run_bench(const BenchOptions& o) {
     auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
     if (!on)
         return complain("bench: " + on.error().text, on.error().code);
+    if (!with_fs)
+        if (const auto good = check_block(o, (*on)->device()); !good)
+            return complain("bench: " + good.error(), exit_usage);
     const Plan plan{*distribution, *before, *measure};
     const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
     if (!run)

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -13,6 +14,9 @@ namespace flashlab {
 namespace {
 
 std::expected<Json, std::string> read_report(const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return std::unexpected(fmt::format("{}: is a directory, no report; one is made by: flashlab replay TRACE --json > FILE", path));
     std::ifstream file{path, std::ios::binary};
     if (!file)
         return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
@@ -56,7 +60,7 @@ void add_rows(const Json& a, const Json& b, const std::string& prefix, Json& out
     for (const auto& [key, value] : a.members())
         add(key, value, b[key]);
     for (const auto& [key, value] : b.members())
-        if (a[key].is_null())
+        if (std::ranges::find(a.members(), key, &Json::Member::first) == a.members().end())
             add(key, Json{}, value);
 }
 

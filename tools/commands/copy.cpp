@@ -27,9 +27,12 @@ int report(const CopiedDevice& copied, bool json) {
 } // namespace
 
 int run_snapshot(const CopyOptions& o) {
+    if (o.remove && o.to.empty())
+        return complain("snapshot --delete: which? name it", exit_usage);
+    if (!o.to.empty())
+        if (auto good = check_snapshot_name(o.to); !good)
+            return complain(fmt::format("snapshot: {}", good.error()), exit_usage);
     if (o.remove) {
-        if (o.to.empty())
-            return complain("snapshot --delete: which? name it", exit_usage);
         if (auto done = delete_snapshot(o.from, o.to); !done)
             return complain(fmt::format("snapshot: {}", done.error()));
         return exit_done;

@@ -11,6 +11,7 @@
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
 #include "tools/live_mount.h"
+#include "tools/mount_session.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -69,6 +70,11 @@ void print_stats(const Json& stats) {
     fmt::print("{}", operations.to_text());
 }
 
+std::string unknown_action(const std::string& action) {
+    const std::string near = nearest_name(action, actions);
+    return fmt::format("ctl: no action is called '{}'; {}there are: {}", action, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(actions, ", "));
+}
+
 std::expected<Json, std::string> request_of(const CtlOptions& o) {
     Json request = Json::object({{"cmd", o.action}});
     if (o.action == "powercut")
@@ -85,7 +91,10 @@ std::expected<Json, std::string> request_of(const CtlOptions& o) {
         const std::string key = argument.substr(0, equals);
         if ((key != "latency" && key != "log") || equals == std::string::npos || equals + 1 == argument.size())
             return std::unexpected(fmt::format("set {}: what can be set is latency=... and log=...", argument));
-        request.add(key, argument.substr(equals + 1));
+        const std::string value = argument.substr(equals + 1);
+        if (key == "latency" ? !parse_latency(value) : !parse_event_level(value))
+            return std::unexpected(fmt::format("set {}: allowed: latency=off, real or a factor such as 10x; log=none, summary, requests, all", argument));
+        request.add(key, value);
     }
     return request;
 }
@@ -99,8 +108,7 @@ void wait_until_released(const std::string& directory) {
 
 int run_ctl(const CtlOptions& o) {
     if (std::ranges::find(actions, o.action) == actions.end())
-        return complain(fmt::format("ctl: no action is called '{}'; did you mean '{}'? There are: {}", o.action, nearest_name(o.action, actions), fmt::join(actions, ", ")),
-                        exit_usage);
+        return complain(unknown_action(o.action), exit_usage);
     const auto request = request_of(o);
     if (!request)
         return complain(fmt::format("ctl: {}", request.error()), exit_usage);

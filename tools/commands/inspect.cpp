@@ -48,6 +48,13 @@ int report_on(const std::string& target, const std::string& command, bool json, 
 }
 
 int show_config(const std::string& target, bool json) {
+    if (const auto mounted = find_mount(target)) { // what was set for this mount alone is known to its daemon only
+        const auto answer = ask_mount(mounted->source, Json::object({{"cmd", "config"}}));
+        if (!answer)
+            return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
+        fmt::print("{}", json ? (*answer)["config"].dump() + "\n" : (*answer)["toml"].text());
+        return exit_done;
+    }
     auto config = read_device_toml(device_directory_of(target));
     if (!config)
         return complain(fmt::format("info: {}", config.error()));
@@ -80,7 +87,7 @@ std::string printable(std::string text) {
 
 int run_info(const std::string& target, InfoShow show, bool json) {
     if (show == InfoShow::keys) {
-        fmt::print("{}", describe_config_keys());
+        fmt::print("{}", json ? config_keys_as_json().dump() + "\n" : describe_config_keys());
         return exit_done;
     }
     if (show == InfoShow::config)

@@ -11,6 +11,7 @@
 #include "tools/run_device.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
@@ -100,10 +101,15 @@ int run_mkfs(const MkfsOptions& o) {
     const auto plan = plan_device(*config, wanted_size(o, *config));
     if (!plan)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
+    if (auto fits = check_partitioned_dram(plan->config); !fits)
+        return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
+    const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
+    if (auto free = check_device_target(o.directory, existing); !free)
+        return complain(fmt::format("mkfs: {}", free.error()));
     for (const auto& warning : plan->ftl.warnings)
         complain(fmt::format("warning: {}", warning));
     if (!o.dry_run)
-        if (auto made = make_device_directory(o.directory, *plan, o.label, o.force ? ExistingDevice::replace : ExistingDevice::refuse); !made)
+        if (auto made = make_device_directory(o.directory, *plan, o.label, existing); !made)
             return complain(fmt::format("mkfs: {}", made.error()));
     if (!o.dry_run && before->fill_percent != 0)
         if (auto done = precondition_drive(o.directory, *before, o.seed.value_or(1)); !done)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/mount_words.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
@@ -23,19 +24,10 @@
 #include "tools/live_mount.h"
 #include "tools/mount_session.h"
 #include "tools/sizes.h"
+#include "tools/virtual_device.h"
 
 namespace flashlab {
 namespace {
-
-constexpr std::array ignored_options{"rw", "dev", "suid", "exec", "defaults", "default", "nofail", "auto", "noauto", "user", "users", "nouser", "_netdev", "relatime", "atime",
-                                     "strictatime", "nodiratime", "diratime", "async", "group", "owner", "silent", "loud"};
-constexpr std::array passed_options{"allow_other", "allow_root", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
-constexpr std::array own_options{"ro", "host_cache", "writeback", "cache", "latency", "log", "log_keep", "threads"};
-
-template <std::size_t N>
-bool is_in(const std::array<const char*, N>& names, const std::string& name) {
-    return std::ranges::any_of(names, [&](const char* n) { return name == n; });
-}
 
 bool is_unknown_option(const std::string& option) {
     const std::string name = option.substr(0, option.find('='));
@@ -157,12 +149,12 @@ std::string obstacle(const MountSessionConfig& config) {
     struct stat here{};
     struct stat above{};
     if (::stat(point.c_str(), &here) != 0)
-        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: fusermount3 -u {}", point, point)
+        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, point)
                                  : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), point);
     if (!S_ISDIR(here.st_mode))
         return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
-        return fmt::format("{}: something is mounted here already; unmount it or name another directory", point);
+        return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
     std::error_code error;
     if (std::filesystem::equivalent(point, config.directory, error))
         return fmt::format("{}: a device cannot be mounted on itself; name another directory", point);
@@ -188,18 +180,28 @@ void detach_from_terminal(const MountSessionConfig& config) {
             ::close(fd);
 }
 
+/// Why a drive did not open: wrong configuration when what the caller set does not even make a drive in memory.
+int code_of_failure(const MountSessionConfig& config) {
+    auto device = read_device_toml(config.directory);
+    if (!device)
+        return exit_failed;
+    const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true);
+    return is_set && check_dram(device->ssd) && check_partitioned_dram(*device) ? exit_failed : exit_usage;
+}
+
 /// Serves; `ready` runs when the mount answers.
-int serve(MountSessionConfig config, const std::function<void()>& ready, const std::function<void(const std::string&)>& fail,
+int serve(MountSessionConfig config, const std::function<void()>& ready, const std::function<void(const std::string&, int)>& fail,
           std::function<void(const std::string&)> warn) {
     config.open.complain = warn;
     if (const std::string why = obstacle(config); !why.empty()) {
-        fail(why);
+        fail(why, exit_failed);
         return exit_failed;
     }
     auto session = MountSession::make(config);
     if (!session) {
-        fail(session.error());
-        return exit_failed;
+        const int code = code_of_failure(config);
+        fail(session.error(), code);
+        return code;
     }
     const auto end = (*session)->serve(ready);
     if (!end) {
@@ -212,7 +214,7 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
 int serve_in_foreground(const MountSessionConfig& config) {
     return serve(
         config, [&] { fmt::print(stderr, "flashlab: {} is mounted on {}\n", config.directory, config.mount.mount_point); },
-        [](const std::string& why) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
+        [](const std::string& why, int) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
 }
 
 [[noreturn]] void serve_as_daemon(const MountSessionConfig& config, int report) {
@@ -234,7 +236,7 @@ int serve_in_foreground(const MountSessionConfig& config) {
                     return;
                 tell("+");
             },
-            [&](const std::string& why) { tell("-" + why); },
+            [&](const std::string& why, int failed) { tell((failed == exit_usage ? "?" : "-") + why); },
             [&](const std::string& what) {
                 complain(what);
                 ::openlog("flashlab", LOG_PID, LOG_DAEMON);
@@ -258,8 +260,8 @@ int wait_for_daemon(int report, pid_t child) {
         text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (text.starts_with("+"))
         return exit_done;
-    if (text.starts_with("-"))
-        return complain("mount: " + text.substr(1));
+    if (text.starts_with("-") || text.starts_with("?"))
+        return complain("mount: " + text.substr(1), text.starts_with("?") ? exit_usage : exit_failed);
     int status = 0;
     ::waitpid(child, &status, 0);
     return complain(WIFSIGNALED(status) ? fmt::format("mount: the daemon died of signal {} while starting", WTERMSIG(status))
@@ -274,6 +276,10 @@ int run_mount(const MountOptions& o) {
     auto config = make_config(o);
     if (!config)
         return complain(fmt::format("mount: {}", config.error()), exit_usage);
+    if (!o.fake)
+        for (const std::string& place : {o.mount_point, o.directory})
+            if (const std::string done = detach_dead_mount(place); !done.empty())
+                complain("mount: " + done);
     std::error_code error;
     if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
         config->mount.mount_point = point.string();

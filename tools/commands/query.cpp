@@ -58,6 +58,21 @@ int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat forma
     return exit_done;
 }
 
+/// Whether a statement stands behind the first one, not counting blanks, comments and a last ';'. SQLite itself knows where a statement ends.
+bool has_second_statement(const std::string& sql) {
+    for (std::size_t at = sql.find(';'); at != std::string::npos; at = sql.find(';', at + 1)) {
+        if (sqlite3_complete(sql.substr(0, at + 1).c_str()) == 0) // within a text or a comment
+            continue;
+        // Not a comment or blank: completed by a ';' it is a statement of its own.
+        auto memory = SqliteConnection::open(":memory:", SqliteAccess::create);
+        const std::string rest = sql.substr(at + 1);
+        const auto parsed = memory ? memory->prepare(rest) : std::unexpected(std::string{});
+        if (!parsed || parsed->get() != nullptr)
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 int run_query(const QueryOptions& o) {
@@ -81,6 +96,8 @@ int run_query(const QueryOptions& o) {
     const auto version = db->number("PRAGMA user_version");
     if (!version || *version == 0)
         return complain(fmt::format("query: {}: not an event log of flashlab", path));
+    if (has_second_statement(o.sql))
+        return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);
     if (!statement)
         return complain(fmt::format("query: {}; 'flashlab query --schema' and '--views' show what there is", statement.error()), exit_usage);

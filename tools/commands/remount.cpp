@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/mount_words.h"
 #include "tools/live_mount.h"
 
 namespace flashlab {
@@ -45,6 +46,14 @@ unsigned long flags_of(const std::string& mount_point) {
     return flags;
 }
 
+/// mount(8) hands over what stands in fstab, too.
+bool is_known_word(const std::string& option) {
+    const auto is_kernels = [&](const KernelWord& word) { return option == word.name; };
+    const bool has_value = option.find('=') != std::string::npos;
+    return option.empty() || option.starts_with("x-") || option.starts_with("comment=") ||
+           (!has_value && (option == "remount" || std::ranges::any_of(kernel_words, is_kernels) || is_in(ignored_options, option) || is_in(passed_options, option)));
+}
+
 } // namespace
 
 int run_remount(const std::string& mount_point, const std::vector<std::string>& options) {
@@ -65,7 +74,7 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
         for (const auto& word : kernel_words)
             if (option == word.name)
                 flags = word.sets ? flags | word.flag : flags & ~word.flag;
-        if (equals != std::string::npos && !name.starts_with("x-") && name != "comment")
+        if (!is_known_word(option))
             return complain(fmt::format("mount: -o remount,{}: can change latency=, log= and the kernel's words (ro, nosuid ...); unmount and mount again for the rest", option),
                             exit_usage);
     }

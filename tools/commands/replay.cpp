@@ -36,9 +36,7 @@ std::expected<void, std::string> all_served(const TraceStream& stream, const Run
     const std::uint64_t read = stream.reader().counts().requests;
     if (read != stream.skipped() + stream.given() || tally.answered() != stream.given())
         return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read, stream.skipped(), tally.answered()));
-    if (stream.given() == 0)
-        return std::unexpected(stream.skipped() != 0 ? fmt::format("--skip leaves nothing of the {} requests of the trace", stream.skipped()) : std::string{"--limit 0 leaves nothing of the trace"});
-    return {};
+    return stream.check_given();
 }
 
 Json reading_of(const TraceStream& stream, const RunTally& tally) {

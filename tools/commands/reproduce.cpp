@@ -128,6 +128,16 @@ std::expected<void, std::string> write_page(const std::string& path, const std::
     return {};
 }
 
+/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls plays a folder.
+std::expected<void, std::string> check_loads(const ReproduceOptions& o, const std::vector<const Experiment*>& chosen) {
+    const auto any = [&](const auto& plays) { return std::ranges::any_of(chosen, [&](const Experiment* e) { return plays(e->id); }); };
+    if (!o.traces.empty() && !any([](std::string_view id) { return !id.starts_with("mc-") && !id.starts_with("hy-"); }))
+        return std::unexpected(fmt::format("--trace {}: no experiment named plays a load; those of co-, ap- and beyond- do", o.traces.front()));
+    if (!o.trace_folder.empty() && !any([](std::string_view id) { return id == "beyond-ftls"; }))
+        return std::unexpected(fmt::format("--traces {}: only beyond-ftls plays a folder of traces", o.trace_folder));
+    return {};
+}
+
 } // namespace
 
 int run_reproduce(const ReproduceOptions& o) {
@@ -139,6 +149,8 @@ int run_reproduce(const ReproduceOptions& o) {
     const auto traces = parse_traces(o.traces);
     if (!traces)
         return complain("reproduce: " + traces.error(), exit_usage);
+    if (auto used = check_loads(o, *chosen); !used)
+        return complain("reproduce: " + used.error(), exit_usage);
     Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
     ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o.json};
     if (const auto done = runner.run(); !done)

@@ -60,6 +60,8 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
             break;
         ++(print_as(out->get(), *o.convert, request) ? written : left_out);
     }
+    if (const auto some = stream.check_given(); !some)
+        return complain("trace: " + some.error());
     if (std::fflush(out->get()) != 0 || std::ferror(out->get()) != 0)
         return complain("trace: the output could not be written: is its disk full?");
     if (left_out != 0)
@@ -96,6 +98,8 @@ int run_trace(const TraceCommandOptions& o) {
             first.push_back(to_text(request));
         statistics.add(request);
     }
+    if (const auto some = stream->check_given(); !some)
+        return complain("trace: " + some.error());
     const TraceCounts& counts = stream->reader().counts();
     Json result = Json::object({{"trace", o.input.path},
                                 {"format", stream->reader().format()},

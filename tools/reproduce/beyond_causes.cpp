@@ -18,7 +18,7 @@ using Points = std::expected<std::vector<PartitionResult>, std::string>;
 
 void add_point(Reproduction& out, std::string series, const PartitionSetting& s, const PartitionResult& r, double y) {
     out.points.push_back({std::move(series), percent(r.mean_map_share),
-                          {{"ftl", s.ftl}, {"workload", s.workload}, {"dram_bytes", s.dram_bytes}, {"map_share_percent", percent(r.mean_map_share)}}, y});
+                          {{"ftl", s.ftl}, {"workload", s.workload}, {"dram_bytes", s.dram_bytes}, {"map_share", r.mean_map_share}}, y});
 }
 
 /// Figure 5, Financial: with all of the DRAM the maps have no buffer before them, which takes the writes that come back soon and would hit the CMT. Here the buffer stays.
@@ -35,7 +35,7 @@ std::expected<void, std::string> same_buffer(Reproduction& out, const RunContext
     constexpr std::array shares{100.0 / 3, 100.0, 100.0 / 3, 100.0};
     for (std::size_t i = 0; i < settings.size(); ++i)
         out.points.push_back({fmt::format("Financial, {}, % of writes that hit the CMT", i < 2 ? "the buffer has the rest" : "the buffer keeps two thirds"), shares.at(i),
-                              {{"ftl", "dftl"}, {"workload", "financial"}, {"maps_percent_of_dram", shares.at(i)}}, percent(r->at(i).map_write_hits)});
+                              {{"ftl", "dftl"}, {"workload", "financial"}, {"map_share", shares.at(i) / 100}}, percent(r->at(i).map_write_hits)});
     const auto hits = [&](std::size_t i) { return percent(r->at(i).map_write_hits); };
     out.claims.push_back({"ap-fig5, Financial: beside the same buffer the CMT hits at a third of the DRAM as often as it ever will",
                           fmt::format("writes {:.1f} % at a third, {:.1f} % at all; {:.1f} % and {:.1f} % where the buffer has the rest", hits(2), hits(3), hits(0), hits(1)),
@@ -95,7 +95,7 @@ std::expected<void, std::string> maps_that_hold_all(Reproduction& out, const Run
         return std::unexpected(r.error());
     for (std::size_t i = 0; i < settings.size(); ++i)
         out.points.push_back({"SYSmark, the buffer keeps half, operation time in s", percent(1.0 / static_cast<double>(parts.at(i))),
-                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"maps_percent_of_dram", percent(1.0 / static_cast<double>(parts.at(i)))}}, r->at(i).operation_s});
+                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"map_share", 1.0 / static_cast<double>(parts.at(i))}}, r->at(i).operation_s});
     const auto gain = [&](std::size_t i, std::size_t of) { return 1 - r->at(i).operation_s / r->at(of).operation_s; };
     out.claims.push_back({"ap-fig4, SYSmark: beside the same buffer, maps beyond a sixth of the DRAM gain less than 1 %",
                           fmt::format("a sixth saves {:.1f} % of a twelfth's time, a third {:.1f} % of a sixth's, a half {:.1f} %; {:.1f} % of the writes find their entry in a sixth", percent(gain(1, 0)),

@@ -90,7 +90,7 @@ Done Overheads::competing_threads() {
         if (!speed)
             return std::unexpected(speed.error());
         speeds.push_back(*speed);
-        point("asynchronous write, MB/s", share, {{"op", "write"}, {"percent_of_completions_late", share}}, *speed);
+        point("asynchronous write, MB/s", share, {{"op", "write"}, {"late_completions_share", 0.01 * share}}, *speed);
         seen += fmt::format("{}{} %: {:.2f}", seen.empty() ? "" : ", ", share, *speed);
     }
     out_.claims.push_back({"mc-fig16, asynchronous writes: the oftener the driver's threads compete for the CPU, the slower", seen + " MB/s",

@@ -134,13 +134,13 @@ std::expected<Reproduction, std::string> run_hy_fig9(RunLength length) {
             speeds[deletes ? 1 : 0][r] = speed;
             out.points.push_back({fmt::format("{} logical-page-delete, MB/s", deletes ? "with" : "without"),
                                   0.1 * reserves[r],
-                                  {{"reserved_permille", reserves[r]}, {"deletes_pages", deletes}},
+                                  {{"reserved_share", 0.001 * reserves[r]}, {"deletes_pages", deletes}},
                                   speed});
         }
     const auto& [without, with] = speeds;
     const double gain = with.back() / with.front();
     out.points.push_back(
-        {"with logical-page-delete, 10 % over 0 % reserved, times", 10, {{"reserved_permille", 100}, {"deletes_pages", true}}, gain});
+        {"with logical-page-delete, 10 % over 0 % reserved, times", 10, {{"reserved_share", 0.1}, {"deletes_pages", true}}, gain});
     bool helps = true;
     for (std::size_t r = 0; r < reserves.size(); ++r)
         helps = helps && with[r] > without[r];

@@ -80,7 +80,7 @@ private:
 
 void Figure::add(std::string series, std::string_view scheme, Load load, std::uint32_t request, double y) {
     out_.points.push_back(
-        {std::move(series), static_cast<double>(request), {{"ftl", scheme}, {"load", name_of(load)}, {"request_bytes", request}}, y});
+        {std::move(series), static_cast<double>(request), {{"ftl", scheme}, {"workload", name_of(load)}, {"request_bytes", request}}, y});
 }
 
 std::expected<void, std::string> Figure::measure_fresh(std::string_view scheme) {

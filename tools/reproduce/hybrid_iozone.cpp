@@ -147,7 +147,7 @@ std::expected<void, std::string> Figure::measure_records() {
                                        static_cast<double>(record),
                                        {{"ftl", hybrid_schemes[s].ftl},
                                         {"fsms", hybrid_schemes[s].has_fsms},
-                                        {"record_bytes", record},
+                                        {"request_bytes", record},
                                         {"file_bytes", file_bytes},
                                         {"cache_bytes", cache_bytes}},
                                        at(s, pattern, record)});
@@ -158,7 +158,7 @@ void Figure::add_gains() {
     const auto add = [&](std::size_t of, std::size_t over, Pattern pattern) {
         out_.points.push_back({fmt::format("{}, {} over {}, times", name_of(pattern), hybrid_schemes[of].name, hybrid_schemes[over].name),
                                static_cast<double>(small),
-                               {{"record_bytes", small}, {"file_bytes", file_bytes}, {"cache_bytes", cache_bytes}},
+                               {{"request_bytes", small}, {"file_bytes", file_bytes}, {"cache_bytes", cache_bytes}},
                                gain(of, over, pattern, small)});
     };
     add(hftl_fsms, logs, Pattern::random_write);
@@ -181,7 +181,7 @@ std::expected<void, std::string> Figure::measure_file_sizes(std::uint64_t cache)
             out_.points.push_back({fmt::format("over file size, cache {} KiB: {}, {} over {}, times", cache >> 10, name_of(pattern),
                                                hybrid_schemes[of].name, hybrid_schemes[over].name),
                                    static_cast<double>(file_size),
-                                   {{"record_bytes", small}, {"file_bytes", file_size}, {"cache_bytes", cache}},
+                                   {{"request_bytes", small}, {"file_bytes", file_size}, {"cache_bytes", cache}},
                                    speeds[of][static_cast<std::size_t>(pattern)] / speeds[over][static_cast<std::size_t>(pattern)]});
         };
         add(hftl_fsms, logs, Pattern::random_write);

@@ -96,7 +96,7 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
 
 void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const std::string& what, const std::function<double(const PartitionResult&)>& y) {
     const auto add = [&](const PartitionResult& r, bool adaptive) {
-        const Json::Object params{{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share_percent", percent(r.mean_map_share)}, {"adaptive", adaptive}};
+        const Json::Object params{{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"map_share", r.mean_map_share}, {"adaptive", adaptive}};
         out.points.push_back({fmt::format("{} {}, {} ({} MB)", c.load.title, adaptive ? "adaptive" : "static", what, c.dram_mib), percent(r.mean_map_share), params, y(r)});
     };
     for (const PartitionResult& r : c.fixed)

@@ -14,14 +14,20 @@ namespace {
 
 constexpr std::size_t columns_at_most = 12;
 
+/// A share is shown in percent.
+bool is_x(const Json& value, std::string_view key, double x) {
+    return value.is_number() && (key.ends_with("_share") ? std::abs(value.real() * 100 - x) < 1e-9 : value.real() == x);
+}
+
 std::string x_label(const std::vector<const ReproducedPoint*>& points) {
-    for (const auto& [key, first] : points.front()->params) {
-        const auto is_x = [&](const ReproducedPoint* p) {
+    for (const auto& member : points.front()->params) {
+        const std::string& key = member.first;
+        const auto is_x_of = [&](const ReproducedPoint* p) {
             const auto at = std::ranges::find(p->params, key, &Json::Member::first);
-            return at != p->params.end() && at->second.is_number() && at->second.real() == p->x;
+            return at != p->params.end() && is_x(at->second, key, p->x);
         };
-        if (first.is_number() && std::ranges::all_of(points, is_x))
-            return key;
+        if (std::ranges::all_of(points, is_x_of))
+            return key.ends_with("_share") ? key + ", %" : key;
     }
     return "x";
 }

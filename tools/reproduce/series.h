@@ -16,7 +16,7 @@ namespace flashlab {
 struct PointsOfUnit {
     std::string_view unit;
     std::vector<const ReproducedPoint*> points;
-    std::string x_label; ///< the parameter that is x in all of them, else "x"
+    std::string x_label; ///< the parameter that is x in all of them (a share: "map_share, %"), else "x"
 };
 /// In the order of their first points. Points into `result`.
 [[nodiscard]] std::vector<PointsOfUnit> by_unit(const Reproduction& result);

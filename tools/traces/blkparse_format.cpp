@@ -76,7 +76,7 @@ public:
         const auto first = parse_unsigned(fields[7]), sectors = parse_unsigned(fields[9]);
         if (!first || *first > ~std::uint64_t{0} / 1024)
             return TraceParse::bad(8, "the sector is no number in range");
-        if (!sectors || *sectors == 0 || *sectors > (std::uint64_t{1} << 31))
+        if (!sectors || *sectors == 0 || *sectors > longest_request_bytes(request.op) / 512)
             return TraceParse::bad(10, "the number of sectors is no number in range");
         request.offset = *first * 512;
         request.bytes = *sectors * 512;

@@ -18,6 +18,9 @@ std::uint32_t device_number(std::string_view text) {
     return hash;
 }
 
+/// By the number that --columns has; those counted from the end have none.
+TraceParse no_column(int column) { return TraceParse::bad(column > 0 ? static_cast<std::uint32_t>(column) : 0, "the line has no such column"); }
+
 } // namespace
 
 std::optional<std::uint32_t> ColumnFormat::index_of(int column, std::size_t count) {
@@ -50,15 +53,17 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
         return operation;
     if (spec_.time != 0) {
         const auto column = index_of(spec_.time, line.count);
-        const auto time = column ? parse_scaled(line.fields[*column], spec_.time_scale, spec_.decimal) : std::nullopt;
+        if (!column)
+            return no_column(spec_.time);
+        const auto time = parse_scaled(line.fields[*column], spec_.time_scale, spec_.decimal);
         if (!time)
-            return TraceParse::bad(column.value_or(0) + 1, "the time is no number in range");
+            return TraceParse::bad(*column + 1, "the time is no number in range");
         request.time_ns = *time;
     }
     if (spec_.device != 0) {
         const auto column = index_of(spec_.device, line.count);
         if (!column)
-            return TraceParse::bad(0, "too few columns");
+            return no_column(spec_.device);
         request.device = device_number(line.fields[*column]);
     }
     return request.op == TraceOp::flush ? TraceParse::request() : parse_place(line, request);
@@ -69,7 +74,7 @@ TraceParse ColumnFormat::parse_operation(const Line& line, TraceRequest& request
         return TraceParse::request();
     const auto column = index_of(spec_.op, line.count);
     if (!column)
-        return TraceParse::bad(0, "too few columns");
+        return no_column(spec_.op);
     const std::string_view text = line.fields[*column];
     if (spec_.op_is_flags) {
         const auto flags = parse_unsigned(text, 16);
@@ -89,12 +94,14 @@ TraceParse ColumnFormat::parse_operation(const Line& line, TraceRequest& request
 
 TraceParse ColumnFormat::parse_place(const Line& line, TraceRequest& request) const {
     const auto at = index_of(spec_.offset, line.count);
-    const auto offset = at ? parse_unsigned(line.fields[*at], spec_.offset_base) : std::nullopt;
+    if (!at)
+        return no_column(spec_.offset);
+    const auto offset = parse_unsigned(line.fields[*at], spec_.offset_base);
     if (!offset || __builtin_mul_overflow(*offset, spec_.offset_unit, &request.offset))
-        return TraceParse::bad(at.value_or(0) + 1, "the address is no number in range");
+        return TraceParse::bad(*at + 1, "the address is no number in range");
     const auto of = index_of(spec_.length, line.count);
     if (spec_.length != 0 && !of)
-        return TraceParse::bad(0, "too few columns");
+        return no_column(spec_.length);
     std::optional<std::uint64_t> length = of ? std::nullopt : std::optional<std::uint64_t>{1}; // no column: one unit each
     if (of && spec_.thousands != '\0') {
         std::array<char, 24> digits{};
@@ -108,7 +115,7 @@ TraceParse ColumnFormat::parse_place(const Line& line, TraceRequest& request) co
     }
     if (!length || __builtin_mul_overflow(*length, spec_.length_unit, &request.bytes))
         return TraceParse::bad(of.value_or(0) + 1, "the length is no number in range");
-    if (std::uint64_t end = 0; __builtin_add_overflow(request.offset, request.bytes, &end) || request.bytes > (std::uint64_t{1} << 40))
+    if (std::uint64_t end = 0; __builtin_add_overflow(request.offset, request.bytes, &end) || request.bytes > longest_request_bytes(request.op))
         return TraceParse::bad(of.value_or(0) + 1, "the request is longer than anything can be");
     if (request.bytes == 0 || request.bytes % spec_.length_multiple != 0)
         return TraceParse::bad(of.value_or(0) + 1, request.bytes == 0 ? "the length is zero" : "the length is no multiple of what this format counts in");

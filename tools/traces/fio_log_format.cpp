@@ -85,7 +85,7 @@ private:
         const auto at = parse_unsigned(offset), bytes = parse_unsigned(length);
         if (!at || *at > (std::uint64_t{1} << 62))
             return TraceParse::bad(column, "the offset is no number of bytes in range");
-        if (!bytes || *bytes == 0 || *bytes > (std::uint64_t{1} << 40))
+        if (!bytes || *bytes == 0 || *bytes > longest_request_bytes(request.op))
             return TraceParse::bad(column + 1, "the length is no number of bytes in range");
         request.offset = *at;
         request.bytes = *bytes;

@@ -157,6 +157,8 @@ std::expected<bool, std::string> TraceReader::next(TraceRequest& request) {
         TraceParse found = **parse;
         if (found.kind == TraceParse::Kind::request && counts_.requests != 0 && request.time_ns > first_time_ns_ && request.time_ns - first_time_ns_ > longest_ns)
             found = TraceParse::bad(0, "the time is more than a century after the first request's");
+        if (found.kind == TraceParse::Kind::request && request.bytes > longest_request_bytes(request.op))
+            found = TraceParse::bad(0, "the request is longer than anything can be");
         if (found.kind == TraceParse::Kind::request)
             break;
         if (found.kind == TraceParse::Kind::other)

@@ -26,6 +26,9 @@ struct TraceRequest {
     return names[static_cast<std::size_t>(op)];
 }
 
+/// More in one request is damage: no host sends it, and whoever walks its pages would not come back. Trims give whole volumes back.
+[[nodiscard]] constexpr std::uint64_t longest_request_bytes(TraceOp op) { return std::uint64_t{1} << (op == TraceOp::trim ? 40 : 32); }
+
 /// What a line or record came to.
 struct TraceParse {
     enum class Kind : std::uint8_t { request, other, bad };

@@ -93,7 +93,10 @@ Json TraceStatistics::to_json() const {
     Json sizes;
     for (const auto& [size, count] : sizes_)
         sizes.add(fmt::format("{}", size), count);
-    return Json::object({{"requests", requests()},
+    std::uint64_t of_all = 0; // as replay counts them: trims and flushes are requests, too
+    for (const OfOp& op : of_op_)
+        of_all += op.requests;
+    return Json::object({{"requests", of_all},
                          {"reads", read.requests},
                          {"writes", write.requests},
                          {"trims", of_op_[2].requests},

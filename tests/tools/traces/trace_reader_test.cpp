@@ -1,6 +1,7 @@
 /// Every trace format reads its sample, is found by its content, and answers damage with a clear error.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include "base/random.h"
@@ -194,4 +195,35 @@ TEST_CASE("a packed trace reads like a plain one, and one cut short is an error"
     std::string flipped = packed;
     flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x55);
     CHECK_FALSE(read_trace(flipped).error.empty());
+}
+
+TEST_CASE("a request of more than 4 GiB is a bad line that names its field, a trim may be as long as a volume", "[traces]") {
+    TraceOptions options;
+    const auto read = [&](const std::string& format, const std::string& line, const std::string& bad) {
+        options.format = format;
+        std::string text;
+        for (int i = 0; i < 200; ++i)
+            text += line + "\n";
+        return read_trace(text + bad + "\n", options);
+    };
+    const ReadTrace spc = read("spc", "0,100,4096,W,0.1", "0,100,1099511627776,W,0.1");
+    CHECK(spc.requests.size() == 200);
+    REQUIRE(spc.complaints.size() == 1);
+    CHECK_THAT(spc.complaints.front(), Catch::Matchers::Contains("line 201, field 3: the request is longer than anything can be"));
+    const ReadTrace msr = read("msr", "128166372003061629,src1,0,Write,4096,512,10", "128166372003061629,src1,0,Write,4096,5497558138880,10");
+    REQUIRE(msr.complaints.size() == 1);
+    CHECK_THAT(msr.complaints.front(), Catch::Matchers::Contains("field 6"));
+    options.columns = "op=1,off:B=2,len:B=3";
+    CHECK(read("auto", "R,0,4096", "D,0,1099511627776").requests.size() == 201);
+    CHECK(read("auto", "R,0,4096", "W,0,1099511627776").requests.size() == 200);
+}
+
+TEST_CASE("a column that a line does not have is named by the number that was asked for", "[traces]") {
+    TraceOptions options;
+    for (const auto& [columns, place] : {std::pair{"op=3,off:B=9,len:B=4", "field 9"}, {"op=3,off:B=2,len:B=7", "field 7"}, {"op=6,off:B=2,len:B=4", "field 6"}, {"ts:us=8,op=3,off:B=2,len:B=4", "field 8"}}) {
+        options.columns = columns;
+        const ReadTrace trace = read_trace("1,2,R,4096\n2,2,R,4096\n", options);
+        REQUIRE_FALSE(trace.complaints.empty());
+        CHECK_THAT(trace.complaints.front(), Catch::Matchers::Contains(fmt::format("{}: the line has no such column", place)));
+    }
 }

@@ -1,0 +1,96 @@
+/// Goal: what cannot be done is said before anything is made, with the exit code of wrong usage.
+/// Method: the commands themselves, with options as the command line fills them.
+#include "tests/tools/device_fixture.h"
+#include "tools/commands/commands.h"
+#include "tools/config_file.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+MkfsOptions mkfs_of(const files::path& directory, const std::vector<std::string>& settings, bool dry_run) {
+    MkfsOptions o;
+    o.directory = directory.string();
+    o.size_bytes = 64u << 20;
+    o.settings = settings;
+    o.dry_run = dry_run;
+    o.quiet = true;
+    return o;
+}
+
+std::uint64_t ram_of(const std::vector<std::string>& settings) {
+    ConfigSources sources;
+    sources.settings = settings;
+    const auto config = gather_config(sources);
+    REQUIRE(config.has_value());
+    const auto plan = plan_device(*config, 64u << 20);
+    REQUIRE(plan.has_value());
+    return plan->ram_bytes;
+}
+
+} // namespace
+
+TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neither makes anything", "[tools]") {
+    const TemporaryDirectory work;
+    const std::vector<std::vector<std::string>> wrong{{"dram.size=1K"},
+                                                      {"dram.size=1K", "ftl.scheme=dftl"},
+                                                      {"dram.size=4M", "ftl.scheme=fast", "dram.ghost_bitmap_bytes=1000"},
+                                                      {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"}};
+    for (const auto& settings : wrong) {
+        CAPTURE(settings);
+        for (const bool dry_run : {true, false})
+            CHECK(run_mkfs(mkfs_of(work / "new", settings, dry_run)) == exit_usage);
+        CHECK_FALSE(files::exists(work / "new"));
+    }
+    REQUIRE(run_mkfs(mkfs_of(work / "device", {}, false)) == exit_done);
+    files::create_directory(work / "full");
+    std::ofstream{work / "full/mine"} << "kept";
+    for (const char* taken : {"device", "full", "full/mine"}) {
+        CAPTURE(taken);
+        for (const bool dry_run : {true, false})
+            CHECK(run_mkfs(mkfs_of(work / taken, {}, dry_run)) == exit_failed);
+    }
+    auto forced = mkfs_of(work / "device", {}, true);
+    forced.force = true;
+    CHECK(run_mkfs(forced) == exit_done);
+}
+
+TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
+    ConfigSources sources;
+    sources.settings = {"ftl.groups=4"};
+    const auto plan = plan_device(*gather_config(sources), 64u << 20);
+    INFO((plan ? "" : plan.error()));
+    REQUIRE(plan.has_value());
+    CHECK(plan->ftl.groups == 4);
+    sources.settings = {"ftl.groups=9"};
+    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), Catch::Matchers::Contains("the geometry has 8 dies"));
+}
+
+TEST_CASE("what can be seen to be wrong without a device is wrong usage", "[tools]") {
+    CtlOptions ctl;
+    ctl.target = "/nowhere";
+    ctl.action = "set";
+    ctl.arguments = {"latency=foo"};
+    CHECK(run_ctl(ctl) == exit_usage);
+    CopyOptions copy;
+    copy.from = "/nowhere";
+    copy.to = "../x";
+    CHECK(run_snapshot(copy) == exit_usage);
+    TraceCommandOptions trace;
+    trace.input.path = "workload:finan";
+    CHECK(run_trace(trace) == exit_usage);
+    BenchOptions bench;
+    bench.device.size_bytes = 64u << 20;
+    bench.block_bytes = 1000;
+    CHECK(run_bench(bench) == exit_usage);
+    bench.level = "ftl";
+    bench.block_bytes = 512;
+    CHECK(run_bench(bench) == exit_usage);
+}
+
+TEST_CASE("the RAM that mkfs names counts the drive's DRAM", "[tools]") {
+    const std::uint64_t without = ram_of({"ftl.scheme=dftl"});
+    CHECK(ram_of({"ftl.scheme=dftl", "dram.size=1G"}) >= without + (std::uint64_t{1} << 30));
+    CHECK(ram_of({"ftl.scheme=dftl", "dram.write_buffer_bytes=256M"}) >= without + (std::uint64_t{256} << 20));
+}
