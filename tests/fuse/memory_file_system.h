@@ -203,6 +203,7 @@ public:
                                               std::uint64_t bytes) override {
         const std::string piece = nodes_.at(from.value()).data.substr(from_offset, bytes);
         const auto written = write(call, to, to_offset, std::as_bytes(std::span{piece}));
+        if (!written) return std::unexpected(written.error());
         return Timed<std::uint64_t>{written->value, written->done};
     }
 
