@@ -90,7 +90,7 @@ constexpr std::array presets{
     NandPreset{"dumbo", "the multi-channel paper's device, 4 channels x 8 chips of 1 Gbit SLC",
                "MC: 2 KB + 64 B pages, 64 pages a block, a 16-bit transfer in 50 ns, read busy 27.32 us, program busy 196.37 us, two page buffers a "
                "channel, managers that poll, one serial host interface of 25 MB/s behind the buffers. Its control overheads are not given: 6 us a page and "
-               "24 us more to write one are fitted to figures 11 to 14 (tools/reproduce/README.md). Erase and command times: 2 ms as on parts of that size, and none.",
+               "29 us more to write one are fitted to figures 11 to 14 (tools/reproduce/README.md). Erase and command times: 2 ms as on parts of that size, and none.",
                dumbo()},
     NandPreset{"slc-64g", "the adaptive partitioning paper's device, 64 GB SLC with 3 % spare",
                "AP, section IV: 2 KB pages, 128 KB blocks, 72.8/252.8/1500 us with the transfer. One plane, as the paper counts times one after the "

@@ -12,10 +12,13 @@ namespace flashlab {
 
 std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, const std::optional<LogRun>& run,
                                                                                 std::uint64_t lost) {
+    auto lock = LogLock::take(config.path);
+    if (!lock)
+        return std::unexpected(lock.error());
     auto db = SqliteConnection::open(config.path, SqliteAccess::create);
     if (!db)
         return std::unexpected(db.error());
-    std::unique_ptr<EventLogWriter> writer{new EventLogWriter{std::move(*db)}};
+    std::unique_ptr<EventLogWriter> writer{new EventLogWriter{std::move(*lock), std::move(*db)}};
     writer->keep_bytes_ = config.keep_bytes;
     const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{}: {}", config.path, why)); };
     if (auto done = writer->make_schema(); !done)

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/log_lock.h"
 #include "tools/sqlite.h"
 #include "tools/sqlite_bulk_insert.h"
 #include "tools/sqlite_event_log.h"
@@ -29,7 +30,7 @@ public:
     void close();
 
 private:
-    explicit EventLogWriter(SqliteConnection db) : db_{std::move(db)} {}
+    EventLogWriter(LogLock lock, SqliteConnection db) : lock_{std::move(lock)}, db_{std::move(db)} {}
     [[nodiscard]] std::expected<void, std::string> make_schema();
     [[nodiscard]] std::expected<void, std::string> begin_run(const EventLogConfig& config);
     [[nodiscard]] std::expected<bool, std::string> continue_run(const LogRun& run, std::uint64_t lost);
@@ -40,6 +41,7 @@ private:
     [[nodiscard]] std::expected<void, std::string> keep_within_cap();
     [[nodiscard]] std::optional<std::uint64_t> id_of(EventId id) const;
 
+    LogLock lock_; ///< outlives the connection: closing it first would take SQLite's own locks away
     SqliteConnection db_;
     LogRun run_;
     std::uint64_t keep_bytes_ = 0;

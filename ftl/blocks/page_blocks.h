@@ -1,7 +1,8 @@
 /// The blocks of a page-mapping scheme: open superblocks, free lists, garbage collection in slices, retirement. Each scheme brings its own mapping.
 ///
 /// Idea       A group is a die. Each of its frontiers (host data; where a scheme asks for it, translation pages) is one open superblock, filled row by
-///            row across the planes, and one that closes. A collector copies what is valid out of the victim that the policy names and erases it.
+///            row across the planes, and one that closes. A collector copies what is valid out of the victim that the policy names and erases it: a few
+///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free.
 /// Invariant  B1 a unit's valid bit is set iff it is the newest version of something; counts, lists and groups agree with the bits.
 ///            B2 every good block is in exactly one set: free, open or closing, collectable, being collected, pinned; state_ agrees.
 ///            B3 a victim is erased only when nothing in it is valid, and not before forget() says.

@@ -195,3 +195,17 @@ TEST_CASE("a file that is no event log is left alone", "[tools]") {
     REQUIRE_FALSE(log.has_value());
     CHECK(file.number("SELECT count(*) FROM sqlite_schema") == 1);
 }
+
+TEST_CASE("an event log has one writer at a time, and the second is told so", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all);
+    log->on(program(1, Cause::user));
+    const auto second = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = EventLevel::all});
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().find("another flashlab writes this event log") != std::string::npos);
+    log->close();
+    log.reset();
+    CHECK(file.number("SELECT count(*) FROM nand_op") == 1);
+    open_log(file, EventLevel::all)->close();
+    CHECK(file.number("SELECT count(*) FROM run") == 2);
+}

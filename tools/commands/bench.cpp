@@ -153,6 +153,8 @@ int run_bench(const BenchOptions& o) {
     auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
     if (!on)
         return complain("bench: " + on.error().text, on.error().code);
+    if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())
+        return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead (ftl.mapping_cache_bytes, …)", exit_usage);
     if (!with_fs)
         if (const auto good = check_block(o, (*on)->device()); !good)
             return complain("bench: " + good.error(), exit_usage);
