@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -24,7 +25,7 @@ public:
     SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
     std::size_t writes_at_most = SIZE_MAX; ///< of each write's bytes
-    HostCache cache = HostCache::delayed;
+    std::atomic<HostCache> cache = HostCache::delayed; ///< asked outside of the monitor, too
     bool break_contract_on_mkdir = false;
     bool break_contract_on_tick = false;
     bool wants_ticks = true; ///< false: nothing is ever due

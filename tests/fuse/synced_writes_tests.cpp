@@ -35,8 +35,9 @@ void copy_file(const OpenFile& from, const OpenFile& to, std::size_t bytes) {
 }
 
 unsigned syncs_of(LiveMount& live) {
-    live.meet_workers();
-    return live.fs.syncs;
+    unsigned syncs = 0;
+    live.mount->with_monitor([&](SimTime) { syncs = live.fs.syncs; });
+    return syncs;
 }
 
 void set_flags(const OpenFile& file, int flags) {
