@@ -68,7 +68,7 @@ namespace {
 const std::set<std::string, std::less<>> parameter_names{
     "op", "request_bytes", "striping", "interleaving", "pipelining", "ftl", "fsms", "workload", "dram_bytes", "map_share", "adaptive", "blocks_per_virtual_block", "cache_bytes",
     "channels", "reserved_share", "file_bytes",
-    "bits_a_cell", "blocks_per_plane", "buffer_bytes", "bytes_written", "deletes_pages", "late_completions_share", "map_bytes", "mebibytes_of_what_grows",
+    "bits_a_cell", "blocks", "blocks_per_plane", "buffer_bytes", "bytes_written", "deletes_pages", "late_completions_share", "map_bytes", "mebibytes_of_what_grows",
     "part_of_each_sub_request", "period", "phases", "preset", "sector_words", "value", "what"};
 
 void check_parameters(const Json& params) {
