@@ -152,9 +152,7 @@ std::vector<UnsyncedRange> FileSystemImpl::unsynced() const {
 
 std::uint64_t FileSystemImpl::size_of(Ino ino) const {
     if (const Inode* inode = table_.peek(ino)) return inode->record.size;
-    std::span<const std::byte> value;
-    if (!store_->get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return 0;
-    const auto record = InodeRecord::decode(value);
+    const auto record = table_.stored(ino);
     return record ? record->size : 0;
 }
 

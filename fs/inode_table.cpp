@@ -9,11 +9,16 @@ Inode* InodeTable::peek(Ino ino) const {
     return at == inodes_.end() ? nullptr : at->second.get();
 }
 
+std::optional<InodeRecord> InodeTable::stored(Ino ino) const {
+    std::span<const std::byte> value;
+    if (!store_.get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return std::nullopt;
+    const auto record = InodeRecord::decode(value);
+    return record ? std::optional{*record} : std::nullopt;
+}
+
 Inode* InodeTable::find(Ino ino) {
     if (Inode* inode = peek(ino)) return inode;
-    std::span<const std::byte> value;
-    if (!store_.get(RecordKey{.ino = ino, .kind = RecordKind::inode, .subkey = 0}, value)) return nullptr;
-    const auto record = InodeRecord::decode(value);
+    const auto record = stored(ino);
     if (!record) return nullptr;
     Inode& inode = add(ino, *record);
     inode.shrunk = dropped_shrunk_; // perhaps its own

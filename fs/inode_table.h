@@ -9,6 +9,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <memory>
+#include <optional>
 
 #include "fs/inode.h"
 #include "fs/metadata_store.h"
@@ -22,6 +23,8 @@ public:
     [[nodiscard]] Inode* find(Ino ino);
     /// Only what is in memory.
     [[nodiscard]] Inode* peek(Ino ino) const;
+    /// As the store has it, whatever of it is open.
+    [[nodiscard]] std::optional<InodeRecord> stored(Ino ino) const;
     Inode& add(Ino ino, const InodeRecord& record);
     void remove(Ino ino);
     /// Forgets the inode when nobody needs it in memory.

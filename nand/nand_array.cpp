@@ -169,7 +169,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
     const auto when = scheduler.program(planes_, bytes, now, cells_from, origin.cause == Cause::user);
-    Done result = when.end;
+    const PageProgram* failed = nullptr; ///< the first
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const PageProgram& page = pages[i];
         const bool fails = faults != nullptr && faults->program_fails(page.page);
@@ -177,10 +177,11 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         if (guard) guard->after_program(page.page, when.end);
         ++counters.programs[static_cast<std::size_t>(origin.cause)];
         if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, page.oob.lpn);
-        if (fails && result) result = std::unexpected(NandError{NandErrorKind::program_failed, page.page, when.end});
+        if (fails && failed == nullptr) failed = &page;
     }
     if (pages.size() > 1) ++counters.multi_plane_programs;
-    return result;
+    if (failed != nullptr) return std::unexpected(NandError{NandErrorKind::program_failed, failed->page, when.end});
+    return when.end;
 }
 
 std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId block) {

@@ -8,6 +8,7 @@
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/mount_session.h"
+#include "tools/virtual_calls.h"
 #include "tools/virtual_device.h"
 
 namespace flashlab {
@@ -16,8 +17,6 @@ namespace {
 constexpr const char* file_name = "replay.data";
 
 std::string errno_text(const char* what, const FsError& error) { return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number)); }
-
-FsCall call_at(SimTime now) { return FsCall{.now = now, .wall = FileTime{ns_since_start(now) / 1'000'000'000, static_cast<std::uint32_t>(ns_since_start(now) % 1'000'000'000)}}; }
 
 /// Found, or made of all free space but what metadata and others may want.
 std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
@@ -36,19 +35,6 @@ std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) 
     if (!taken)
         return std::unexpected(errno_text("finds no room", taken.error()));
     return ino;
-}
-
-std::expected<void, std::string> sync_all(FileSystem& fs, SimTime now) {
-    auto sync = fs.begin_sync_all(call_at(now));
-    while (sync) {
-        const auto step = (*sync)->step(now);
-        if (!step)
-            return std::unexpected(errno_text("cannot be synced", step.error()));
-        if (std::holds_alternative<Done>(*step))
-            return {};
-        now = std::max(now, std::get<ResumeAt>(*step).at);
-    }
-    return std::unexpected(errno_text("cannot be synced", sync.error()));
 }
 
 } // namespace
@@ -130,8 +116,8 @@ std::expected<RunSpace, std::string> RunDevice::sectors() {
     const auto ino = find_or_make_file(fs, call);
     if (!ino)
         return std::unexpected(ino.error());
-    if (auto done = sync_all(fs, call.now); !done)
-        return std::unexpected(done.error());
+    if (const auto done = sync_all(fs, call.now); !done)
+        return std::unexpected(errno_text("cannot be synced", done.error()));
     auto file = fs.device_of(*ino);
     if (!file)
         return std::unexpected(errno_text("is no file of a replay: remove it", file.error()));

@@ -4,7 +4,7 @@
 
 namespace flashlab {
 
-FreeBlocks::FreeBlocks(const Geometry& geometry) : geometry_{geometry}, erased_(geometry.planes()), garbage_(geometry.planes()) {
+FreeBlocks::FreeBlocks(const Geometry& geometry) : geometry_{geometry}, erased_(geometry.planes()), garbage_(geometry.planes()), by_die_(geometry.dies()) {
     for (auto* rings : {&erased_, &garbage_})
         for (Ring& ring : *rings) ring.blocks.resize(geometry.blocks_per_plane());
 }
@@ -15,6 +15,7 @@ void FreeBlocks::push(std::vector<Ring>& rings, BlockId block) {
     ensure(count(plane) < geometry_.blocks_per_plane(), "a block is freed once");
     ring.blocks[(ring.first + ring.size) % ring.blocks.size()] = block.value() - geometry_.block_at(plane, 0).value();
     ++ring.size;
+    ++by_die_[geometry_.die_of(plane).value()];
     ++total_;
 }
 
@@ -22,6 +23,7 @@ BlockId FreeBlocks::pop(Ring& ring, PlaneId plane) {
     const BlockId block = geometry_.block_at(plane, ring.blocks[ring.first]);
     ring.first = (ring.first + 1) % static_cast<std::uint32_t>(ring.blocks.size());
     --ring.size;
+    --by_die_[geometry_.die_of(plane).value()];
     --total_;
     return block;
 }

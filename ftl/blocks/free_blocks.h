@@ -26,6 +26,7 @@ public:
     void add_erased(BlockId block) { push(erased_, block); }
     void add_garbage(BlockId block) { push(garbage_, block); }
     [[nodiscard]] std::uint32_t count(PlaneId plane) const { return erased_[plane.value()].size + garbage_[plane.value()].size; }
+    [[nodiscard]] std::uint32_t count_in(DieId die) const { return by_die_[die.value()]; }
     [[nodiscard]] std::uint32_t total() const { return total_; }
     [[nodiscard]] std::optional<FreeBlock> take(PlaneId plane);
     /// Among the blocks that are next in line, the best one goes first. For wear: better(a, b) tells whether a is to be taken rather than b.
@@ -67,6 +68,7 @@ private:
     Geometry geometry_;
     std::vector<Ring> erased_;
     std::vector<Ring> garbage_;
+    std::vector<std::uint32_t> by_die_;
     std::uint32_t total_ = 0;
 };
 

@@ -40,17 +40,11 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
 }
 
 std::uint32_t PageBlocks::group_of(BlockId block) const {
-    const Geometry& g = array_.geometry();
+    const Geometry& g = units_.geometry();
     return g.die_of(g.plane_of(block)).value();
 }
 
-std::uint32_t PageBlocks::blocks_in_use() const { return planes_in_use() * array_.geometry().blocks_per_plane(); }
-
-std::uint32_t PageBlocks::free_in(const Group& group) const {
-    std::uint32_t sum = 0;
-    for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p) sum += free_.count(array_.geometry().plane_at(group.die, p));
-    return sum;
-}
+std::uint32_t PageBlocks::blocks_in_use() const { return planes_in_use() * units_.geometry().blocks_per_plane(); }
 
 std::uint64_t PageBlocks::open_room() const {
     std::uint64_t room = 0;
@@ -59,15 +53,18 @@ std::uint64_t PageBlocks::open_room() const {
     return room;
 }
 
-std::uint64_t PageBlocks::spare_units() const {
-    std::uint64_t good = 0;
-    for (const Group& g : groups_) good += g.good_units;
-    return good > config_.valid_units_at_most ? good - config_.valid_units_at_most : 0;
+std::uint64_t PageBlocks::spare_units() const { return all_.good > config_.valid_units_at_most ? all_.good - config_.valid_units_at_most : 0; }
+
+void PageBlocks::count(Group& group, std::int64_t good, std::int64_t valid) {
+    for (Units* units : {&group.units, &all_}) {
+        units->good += static_cast<std::uint64_t>(good);
+        units->valid += static_cast<std::uint64_t>(valid);
+    }
 }
 
 void PageBlocks::lose_block(BlockId block) {
     state_[block.value()] = BlockState::bad;
-    groups_[group_of(block)].good_units -= units_.units_per_block();
+    count(groups_[group_of(block)], -std::int64_t{units_.units_per_block()}, 0);
     groups_[group_of(block)].erases -= array_.erase_count(block);
     ++bad_blocks_;
     ++retired_blocks_;
@@ -85,17 +82,15 @@ FtlError PageBlocks::fail(const NandError& error, Lpn lpn) {
 std::uint32_t PageBlocks::choose_group(SimTime now) {
     const auto count = static_cast<std::uint32_t>(groups_.size());
     if (count == 1) return 0;
-    std::uint64_t room = 0;
-    for (const Group& g : groups_) room += g.room();
     std::uint32_t best = count;
     SimTime best_at = sim_never;
-    for (std::uint32_t i = 1; i <= count; ++i) {
-        const std::uint32_t index = (last_group_ + i) % count;
+    for (std::uint32_t i = 0, index = last_group_; i < count; ++i) {
+        index = index + 1 == count ? 0 : index + 1;
         const Group& g = groups_[index];
         // A group with less than half of the average room would collect almost full blocks while others have plenty.
-        if (g.room() * count * 2 < room) continue;
+        if (g.room() * count * 2 < all_.room()) continue;
         const OpenSuperblock& open = g.frontiers[0].open;
-        const PlaneId plane = open.has_room() ? array_.geometry().plane_of(open.columns[open.column()].block) : array_.geometry().plane_at(g.die, 0);
+        const PlaneId plane = open.has_room() ? units_.geometry().plane_of(open.columns[open.column()].block) : units_.geometry().plane_at(g.die, 0);
         const SimTime at = std::max(now, array_.plane_free_at(plane));
         if (at < best_at) {
             best = index;
@@ -131,7 +126,7 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, O
     const auto end = program(set, write, count, *ready, origin);
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
-        failed_.push_back(array_.geometry().block_of(end.error().page));
+        failed_.push_back(units_.geometry().block_of(end.error().page));
         retire_open(*group, write.frontier);
         if (const auto retired = retire_failed(now); !retired) return std::unexpected(retired.error());
         if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, write.first, end.error().done});
@@ -145,7 +140,7 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, O
 }
 
 std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin) {
-    const std::uint32_t page_bytes = array_.geometry().page_bytes();
+    const std::uint32_t page_bytes = units_.geometry().page_bytes();
     SimTime end = ready;
     for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
         programs_.clear();
@@ -165,14 +160,14 @@ std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set,
 
 void PageBlocks::validate(UnitId unit) {
     valid_.set(unit);
-    ++groups_[group_of(units_.block_of(unit))].valid_units;
+    count(groups_[group_of(units_.block_of(unit))], 0, 1);
 }
 
 void PageBlocks::invalidate(UnitId unit, SimTime end) {
     const BlockId block = units_.block_of(unit);
     const std::uint32_t b = block.value();
     valid_.clear(unit);
-    --groups_[group_of(block)].valid_units;
+    count(groups_[group_of(block)], 0, -1);
     settled_at_[b] = std::max(settled_at_[b], end);
     full_of(block).update(block, listed_under(block));
     if (pinned_[b] != 0 && valid_.count(block) == 0) {
@@ -189,9 +184,9 @@ std::uint32_t PageBlocks::listed_under(BlockId block) const {
 void PageBlocks::list_full(BlockId block) {
     std::uint32_t& rest = rest_[block.value()];
     rest = 0;
-    if (const Group& group = groups_[group_of(block)]; config_.wear_threshold != 0 && group.good_units != 0) {
+    if (const Group& group = groups_[group_of(block)]; config_.wear_threshold != 0 && group.units.good != 0) {
         const std::uint64_t units = units_.units_per_block();
-        const std::uint64_t mean = std::max<std::uint64_t>(1, group.erases * units / group.good_units);
+        const std::uint64_t mean = std::max<std::uint64_t>(1, group.erases * units / group.units.good);
         const std::uint64_t let_be = mean + std::max<std::uint64_t>(config_.wear_threshold, mean / 16); // what chance makes
         // Twice as steep as the excess: a block an eighth above what is let be looks a quarter fuller.
         if (const std::uint64_t worn = array_.erase_count(block); worn > let_be)
@@ -209,8 +204,7 @@ void PageBlocks::load_block(BlockId block, LoadAs as, std::uint32_t frontier) {
         ++bad_blocks_;
         return;
     }
-    group.good_units += units_.units_per_block();
-    group.valid_units += valid_.count(block);
+    count(group, units_.units_per_block(), valid_.count(block));
     group.erases += array_.erase_count(block);
     switch (as) {
     case LoadAs::erased: free_.add_erased(block); break;
@@ -233,7 +227,7 @@ void PageBlocks::lend(BlockId offered) {
     const BlockId block = free_.take(units_.geometry().plane_of(offered))->block;
     ensure(block == offered, "what was offered is lent");
     Group& group = groups_[group_of(block)];
-    group.good_units -= units_.units_per_block();
+    count(group, -std::int64_t{units_.units_per_block()}, 0);
     group.erases -= array_.erase_count(block);
     state_[block.value()] = BlockState::outside;
 }
@@ -274,7 +268,7 @@ FtlSpace PageBlocks::space() const {
 
 WriteMemory PageBlocks::write_memory(std::uint64_t map_units) const {
     // What collection keeps free in each group, and its open superblocks.
-    const std::uint64_t kept = std::uint64_t{config_.groups} * (array_.geometry().planes_per_die() + config_.frontiers.size() + 1);
+    const std::uint64_t kept = std::uint64_t{config_.groups} * (units_.geometry().planes_per_die() + config_.frontiers.size() + 1);
     const std::uint64_t all = free_.total() - std::min<std::uint64_t>(free_.total(), kept);
     const std::uint64_t units = all * units_.units_per_block();
     return {WriteMemory::Kind::history, units - std::min(units, map_units)};

@@ -155,6 +155,11 @@ private:
         Cause cause = Cause::gc;
     };
     enum class JobEnd : std::uint8_t { finished, paused, no_room, unreadable };
+    struct Units {
+        std::uint64_t good = 0;
+        std::uint64_t valid = 0;
+        [[nodiscard]] std::uint64_t room() const { return good - valid; }
+    };
     struct Frontier {
         OpenSuperblock open;
         OpenSuperblock closing;
@@ -164,16 +169,17 @@ private:
         std::vector<Frontier> frontiers;
         Job job;
         Job inner;                       ///< makes room for a frontier but the first, also while `job` is under way
-        std::uint64_t good_units = 0;
-        std::uint64_t valid_units = 0;
+        Units units;
         std::uint64_t erases = 0;        ///< of its good blocks, over the device's life
-        [[nodiscard]] std::uint64_t room() const { return good_units - valid_units; }
+        [[nodiscard]] std::uint64_t room() const { return units.room(); }
     };
 
     // page_blocks.cpp: requests
     [[nodiscard]] std::uint32_t choose_group(SimTime now);
     [[nodiscard]] std::uint64_t spare_units() const;
-    [[nodiscard]] std::uint32_t free_in(const Group& group) const;
+    [[nodiscard]] std::uint32_t free_in(const Group& group) const { return free_.count_in(group.die); }
+    /// So many more, of the group and of all.
+    void count(Group& group, std::int64_t good, std::int64_t valid);
     void lose_block(BlockId block);
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin);
 
@@ -229,6 +235,7 @@ private:
     std::vector<FullBlocks> full_;           ///< by frontier
     FreeBlocks free_;
     std::vector<Group> groups_;
+    Units all_;                              ///< of all groups
     std::vector<BlockState> state_;
     std::vector<std::uint8_t> frontier_of_;
     std::vector<SimTime> settled_at_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <numeric>
 
 #include "ftl/blocks/page_blocks.h"
 
@@ -54,9 +55,11 @@ void PageBlocks::check(std::vector<CheckProblem>& out) const {
         else if (state == BlockState::data ? !is_data : set[b] != expected) report("B2", b, fmt::format("in set {}, state {}", static_cast<int>(set[b]), static_cast<int>(state)));
     }
     for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-        if (good[g] != groups_[g].good_units) report("B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].good_units));
-        if (valid[g] != groups_[g].valid_units) report("B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].valid_units));
+        if (good[g] != groups_[g].units.good) report("B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].units.good));
+        if (valid[g] != groups_[g].units.valid) report("B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].units.valid));
     }
+    const auto sum = [](const std::vector<std::uint64_t>& of) { return std::accumulate(of.begin(), of.end(), std::uint64_t{0}); };
+    if (sum(good) != all_.good || sum(valid) != all_.valid) report("B1", 0, fmt::format("{} good and {} valid units in all, counted {} and {}", sum(good), sum(valid), all_.good, all_.valid));
 }
 
 } // namespace flashlab

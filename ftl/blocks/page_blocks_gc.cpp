@@ -6,7 +6,7 @@
 namespace flashlab {
 
 std::optional<BlockId> PageBlocks::choose_victim(const Group& group, std::uint32_t first_frontier) const {
-    const Geometry& g = array_.geometry();
+    const Geometry& g = units_.geometry();
     std::optional<Victim> best;
     std::optional<BlockId> on_shortest;
     std::uint32_t fewest = ~0u;
@@ -234,7 +234,7 @@ SimTime PageBlocks::idle_group(Group& group, SimTime now) {
     SimTime close_at = sim_never;
     for (const Frontier& f : group.frontiers)
         if (f.closing.is_active()) close_at = std::min(close_at, close_ready(f.closing));
-    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t planes = units_.geometry().planes_per_die();
     const std::uint32_t keep = writes_keep_free(0);
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
     if (!group.job.victim) {

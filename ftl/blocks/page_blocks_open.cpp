@@ -10,7 +10,7 @@ namespace flashlab {
 std::uint32_t PageBlocks::writes_keep_free(std::uint32_t frontier) const {
     constexpr std::uint64_t enough_rows = 8; // that one more is not felt, and that collections can make it (B4)
     const std::uint32_t least = config_.frontiers[frontier].writes_keep_free;
-    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t planes = units_.geometry().planes_per_die();
     if (frontier != 0 || spare_units() < enough_rows * planes * units_.units_per_block() * groups_.size()) return least;
     return std::max(least, planes + 1);
 }
@@ -44,7 +44,7 @@ FtlResult<SimTime> PageBlocks::room(Group& group, std::uint32_t frontier, SimTim
 
 /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
 FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
-    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t planes = units_.geometry().planes_per_die();
     const std::uint32_t keep = writes_keep_free(0);
     const std::uint32_t units_per_block = units_.units_per_block();
     Frontier& f = group.frontiers[0];
@@ -85,8 +85,9 @@ FtlResult<bool> PageBlocks::collect_for_host(Group& group, SimTime now) {
 /// made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of other dies, too.
 FtlResult<void> PageBlocks::keep_pace(Group& group, std::uint32_t pages, SimTime now) {
     const OpenSuperblock& open = group.frontiers[0].open;
-    const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t wanted = planes + writes_keep_free(0);
+    const std::uint32_t planes = units_.geometry().planes_per_die();
+    const std::uint32_t keep = writes_keep_free(0);
+    const std::uint32_t wanted = planes + keep;
     const std::uint32_t free = free_in(group);
     if (free >= wanted || !open.has_room() || jobs_under_way_ != 0) return {};
     const std::uint32_t units = units_.units_per_block();
@@ -104,7 +105,7 @@ FtlResult<void> PageBlocks::keep_pace(Group& group, std::uint32_t pages, SimTime
     const std::uint64_t copies = left + more * each;
     const std::uint64_t host = room > copies ? room - copies : 1;
     const auto share = static_cast<std::uint32_t>(std::min(left, (std::min(pages, planes) * copies + host - 1) / host));
-    const auto run = run_job(group, job, now, {.copies = share}, std::max(writes_keep_free(0), copies_keep_free(*victim)));
+    const auto run = run_job(group, job, now, {.copies = share}, std::max(keep, copies_keep_free(*victim)));
     if (!run) return std::unexpected(run.error());
     return {};
 }
@@ -126,7 +127,7 @@ FtlResult<bool> PageBlocks::compact(Group& group, SimTime now) {
 bool PageBlocks::open_superblock(Group& group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at) {
     OpenSuperblock& set = group.frontiers[frontier].open;
     ensure(!set.is_active(), "one superblock of a frontier is open");
-    const Geometry& g = array_.geometry();
+    const Geometry& g = units_.geometry();
     const std::uint32_t asked = config_.frontiers[frontier].columns;
     const std::uint32_t most = asked == 0 ? g.planes_per_die() : std::min(asked, g.planes_per_die());
     std::uint32_t left = free_in(group);
@@ -170,8 +171,8 @@ SimTime PageBlocks::forgotten_by(const Group& group, std::uint32_t blocks, SimTi
     for (;;) {
         std::uint32_t by_then = 0;
         SimTime next = sim_never;
-        for (std::uint32_t p = 0; p < array_.geometry().planes_per_die() && by_then < blocks; ++p) {
-            free_.visit(array_.geometry().plane_at(group.die, p), [&](BlockId block) {
+        for (std::uint32_t p = 0; p < units_.geometry().planes_per_die() && by_then < blocks; ++p) {
+            free_.visit(units_.geometry().plane_at(group.die, p), [&](BlockId block) {
                 const SimTime forgotten = forgotten_at_[block.value()];
                 if (forgotten <= at) ++by_then;
                 else next = std::min(next, forgotten);

@@ -9,14 +9,13 @@
 #include <fmt/format.h>
 
 #include "fs/retry.h"
+#include "tools/virtual_calls.h"
 
 namespace flashlab {
 namespace {
 
 constexpr const char* file_name = "bench";
 constexpr std::uint64_t fill_bytes = std::uint64_t{1} << 20; ///< a write
-
-FsCall call_at(SimTime now) { return FsCall{.now = now, .wall = FileTime{ns_since_start(now) / 1'000'000'000, static_cast<std::uint32_t>(ns_since_start(now) % 1'000'000'000)}}; }
 
 std::string text_of(const FsError& error) { return std::strerror(error.error_number); }
 
@@ -59,16 +58,8 @@ std::expected<SimTime, std::string> BenchFile::fill(std::uint64_t bytes, SimTime
 }
 
 std::expected<SimTime, std::string> BenchFile::sync(SimTime now) {
-    auto sync = device_.fs().begin_sync_all(call_at(now));
-    while (sync) {
-        const auto step = (*sync)->step(now);
-        if (!step)
-            return std::unexpected("sync: " + text_of(step.error()));
-        if (const auto* done = std::get_if<Done>(&*step))
-            return std::max(now, done->at);
-        now = std::max(now, std::get<ResumeAt>(*step).at);
-    }
-    return std::unexpected("sync: " + text_of(sync.error()));
+    const auto done = sync_all(device_.fs(), now);
+    return done ? std::expected<SimTime, std::string>{*done} : std::unexpected("sync: " + text_of(done.error()));
 }
 
 RunTarget BenchFile::target(std::uint64_t block_bytes) {

@@ -1,8 +1,9 @@
 #include "tools/traces/address_fit.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <array>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
 #include "tools/sizes.h"
@@ -14,10 +15,33 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 } // namespace
 
-/// Looked up, never walked.
-struct AddressFit::Pages {
-    DevicePages numbers;
-    std::unordered_map<std::uint64_t, std::uint64_t> place;
+/// Pages that lie side by side are looked up together: most requests stay within a neighbourhood, and the next one often goes on in it.
+class AddressFit::Pages {
+public:
+    /// The page's place among those touched so far; the next one for a page that is new.
+    std::uint32_t place_of(std::uint32_t device, std::uint64_t page) {
+        const std::uint64_t number = numbers_.number_of(device, page), which = number / size;
+        if (which != last_) {
+            const auto [found, is_new] = found_.try_emplace(which, static_cast<std::uint32_t>(neighbourhoods_.size()));
+            if (is_new) neighbourhoods_.emplace_back().fill(none);
+            last_ = which;
+            at_ = found->second;
+        }
+        std::uint32_t& place = neighbourhoods_[at_][number % size];
+        if (place == none) place = touched_++;
+        return place;
+    }
+    [[nodiscard]] std::uint32_t touched() const { return touched_; }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint64_t size = 8;
+    DevicePages numbers_;
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> found_; ///< looked up, never walked
+    std::vector<std::array<std::uint32_t, size>> neighbourhoods_;
+    std::uint64_t last_ = ~std::uint64_t{0};
+    std::uint32_t at_ = 0;
+    std::uint32_t touched_ = 0;
 };
 
 AddressFit::AddressFit(FitPolicy policy, std::uint64_t device_bytes)
@@ -73,10 +97,10 @@ std::expected<void, std::string> AddressFit::compact(const TraceRequest& request
     const std::uint64_t end = request.offset + request.bytes;
     for (std::uint64_t at = request.offset; at < end;) {
         const std::uint64_t page = at / page_bytes, n = std::min(end, (page + 1) * page_bytes) - at;
-        const auto [found, is_new] = pages_->place.try_emplace(pages_->numbers.number_of(request.device, page), pages_->place.size());
-        if (is_new && pages_->place.size() * page_bytes > device_bytes_)
+        const std::uint64_t place = pages_->place_of(request.device, page);
+        if (pages_->touched() * page_bytes > device_bytes_)
             return std::unexpected(fmt::format("the trace touches more than the device's {}: choose a larger --size, or --wrap", human_size(device_bytes_)));
-        add(found->second * page_bytes + at % page_bytes, n);
+        add(place * page_bytes + at % page_bytes, n);
         at += n;
     }
     return {};

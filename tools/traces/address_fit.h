@@ -3,7 +3,7 @@
 /// Idea       as_is: what lies beyond the end is an error that names the remedies. wrap: modulo the device. compact: 4 KiB pages in the order of their first
 ///            touch, so that the footprint alone must fit. Several devices of a trace are kept apart in each of them.
 /// Invariant  One request becomes consecutive pieces that cover its bytes once; the same (device, page) always lands in the same place.
-/// Cost       as_is, wrap: O(1). compact: a hash look-up a page and 24 bytes or so a distinct page.
+/// Cost       as_is, wrap: O(1). compact: a hash look-up for eight neighbouring pages, and for each eight of which one was touched 80 bytes or so.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::expected<const std::vector<AddressPiece>*, std::string> place(const TraceRequest& request);
 
 private:
-    struct Pages;
+    class Pages;
     void add(std::uint64_t offset, std::uint64_t bytes);
     void wrap(const TraceRequest& request);
     [[nodiscard]] std::expected<void, std::string> compact(const TraceRequest& request);
