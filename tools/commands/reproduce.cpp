@@ -73,12 +73,22 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
     return traces;
 }
 
-/// Runs them on all cores; a result is shown as soon as those before it are.
+std::expected<void, std::string> write_page(const std::string& path, const std::string& page) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "w"), &std::fclose};
+    if (file == nullptr || std::fwrite(page.data(), 1, page.size(), file.get()) != page.size() || std::fflush(file.get()) != 0)
+        return std::unexpected(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+    return {};
+}
+
+/// Runs them on all cores; a result is shown, and stands in the page, as soon as those before it are: whoever ends a long run early keeps what there is.
 class ExperimentRunner {
 public:
-    ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, bool json) : chosen_{std::move(chosen)}, context_{context}, json_{json}, results_(chosen_.size()) {}
+    ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
+        : chosen_{std::move(chosen)}, context_{context}, json_{options.json}, html_{options.html}, results_(chosen_.size()) {}
 
     std::expected<void, std::string> run() {
+        if (auto written = write_report(); !written) // a place where nothing can be written is told now, not after an hour
+            return written;
         context_.workers->for_each(chosen_.size(), [&](std::size_t i) {
             if (failed_)
                 return;
@@ -91,18 +101,19 @@ public:
         for (std::size_t i = 0; i < chosen_.size(); ++i)
             if (results_[i] && !*results_[i])
                 return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
-        return {};
-    }
-
-    /// In the order of the list.
-    [[nodiscard]] std::string page() const {
-        HtmlReport report{context_.length};
-        for (std::size_t i = 0; i < chosen_.size(); ++i)
-            report.add(*chosen_[i], **results_[i]);
-        return report.page();
+        return write_report();
     }
 
 private:
+    /// What has been shown, in the order of the list.
+    [[nodiscard]] std::expected<void, std::string> write_report() const {
+        if (!html_)
+            return {};
+        HtmlReport report{context_.length};
+        for (std::size_t i = 0; i < shown_; ++i)
+            report.add(*chosen_[i], **results_[i]);
+        return write_page(*html_, report.page());
+    }
     void show_ready() {
         for (; shown_ < chosen_.size() && results_[shown_] && *results_[shown_]; ++shown_) {
             if (json_)
@@ -111,22 +122,17 @@ private:
                 print(*chosen_[shown_], **results_[shown_]);
             std::fflush(stdout);
         }
+        (void)write_report(); // what fails here fails at the end, too, and is told there
     }
     std::vector<const Experiment*> chosen_;
     RunContext context_;
     bool json_;
+    std::optional<std::string> html_;
     std::vector<std::optional<ExperimentRun::Result>> results_;
     std::size_t shown_ = 0;
     std::atomic<bool> failed_ = false;
     std::mutex showing_;
 };
-
-std::expected<void, std::string> write_page(const std::string& path, const std::string& page) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "w"), &std::fclose};
-    if (file == nullptr || std::fwrite(page.data(), 1, page.size(), file.get()) != page.size() || std::fflush(file.get()) != 0)
-        return std::unexpected(fmt::format("{}: {}", path, std::generic_category().message(errno)));
-    return {};
-}
 
 /// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls plays a folder.
 std::expected<void, std::string> check_loads(const ReproduceOptions& o, const std::vector<const Experiment*>& chosen) {
@@ -152,12 +158,9 @@ int run_reproduce(const ReproduceOptions& o) {
     if (auto used = check_loads(o, *chosen); !used)
         return complain("reproduce: " + used.error(), exit_usage);
     Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
-    ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o.json};
+    ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o};
     if (const auto done = runner.run(); !done)
         return complain("reproduce: " + done.error());
-    if (o.html)
-        if (const auto written = write_page(*o.html, runner.page()); !written)
-            return complain("reproduce: " + written.error());
     return exit_done;
 }
 
