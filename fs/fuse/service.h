@@ -21,6 +21,7 @@
 #include "fs/fuse/fuse_api.h"
 #include "fs/fuse/guard.h"
 #include "fs/fuse/latency_clock.h"
+#include "fs/fuse/monitor.h"
 #include "fs/fuse/mount.h"
 #include "fs/fuse/open_handle.h"
 #include "fs/fuse/statistics.h"
@@ -105,7 +106,7 @@ private:
     [[nodiscard]] auto attempt_locked(const RequestInfo& info, FsCall& call, Work& work);
     /// Accounts and answers, or lets the answer wait for its time. Unlocks the monitor.
     template <class T, class Answer>
-    void conclude(std::unique_lock<std::mutex>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result, Answer answer);
+    void conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result, Answer answer);
 
     [[nodiscard]] FsCall call_for(fuse_req_t request) const;
     [[nodiscard]] FsCall own_call() const;
@@ -125,7 +126,7 @@ private:
     FileSystem& fs_;
     DevicePower& power_;
     EventSink& events_;
-    std::mutex monitor_;
+    Monitor monitor_;
     LatencyClock clock_;
     Guard guard_;
     CapabilityCache capabilities_;
@@ -136,7 +137,7 @@ private:
     SimTime next_tick_ = sim_start;
     unsigned until_settle_ = 0;
     std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request
-    std::condition_variable cut_happened_;
+    std::condition_variable_any cut_happened_;
     CutSummary summary_{};
     std::atomic<bool> dead_{false};
     std::atomic<std::uint64_t> late_answers_{0};

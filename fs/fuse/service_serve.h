@@ -137,7 +137,7 @@ auto Service::attempt_locked(const RequestInfo& info, FsCall& call, Work& work) 
 }
 
 template <class T, class Answer>
-void Service::conclude(std::unique_lock<std::mutex>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
+void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
                        Answer answer) {
     const SimTime end = result ? std::max(result->done, arrival) : arrival;
     account(info, arrival, end, result ? 0 : result.error().error_number);

@@ -1,0 +1,37 @@
+/// The mutex around everything a request computes with.
+///
+/// Idea       It is held for a microsecond or two, and several workers come at once: who finds it taken looks again for a moment before going to sleep, which with the
+///            waking costs several times as much (glibc's adaptive mutex, which learns from the last waits how long to look).
+/// Cost       As an ordinary mutex where nobody waits. Four jobs on two cores: up to a fifth more requests (DESIGN.md).
+/// Threading  Lockable, as the standard library's locks want it.
+#pragma once
+
+#include <pthread.h>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+class Monitor {
+public:
+    Monitor() {
+        pthread_mutexattr_t attributes;
+        pthread_mutexattr_init(&attributes);
+        pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+        const int error = pthread_mutex_init(&mutex_, &attributes);
+        pthread_mutexattr_destroy(&attributes);
+        ensure(error == 0, "a mutex needs no resources");
+    }
+    ~Monitor() { pthread_mutex_destroy(&mutex_); }
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
+
+    void lock() { pthread_mutex_lock(&mutex_); }
+    [[nodiscard]] bool try_lock() { return pthread_mutex_trylock(&mutex_) == 0; }
+    void unlock() { pthread_mutex_unlock(&mutex_); }
+
+private:
+    pthread_mutex_t mutex_;
+};
+
+} // namespace flashlab
