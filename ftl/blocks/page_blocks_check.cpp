@@ -57,6 +57,9 @@ void PageBlocks::check(std::vector<CheckProblem>& out) const {
     for (std::uint32_t g = 0; g < groups_.size(); ++g) {
         if (good[g] != groups_[g].units.good) report("B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].units.good));
         if (valid[g] != groups_[g].units.valid) report("B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].units.valid));
+        std::uint32_t free = 0;
+        for (std::uint32_t p = 0; p < units_.geometry().planes_per_die(); ++p) free += free_.count(units_.geometry().plane_at(groups_[g].die, p));
+        if (free != free_in(groups_[g])) report("B2", g, fmt::format("group {}: {} free blocks, counted {}", g, free, free_in(groups_[g])));
     }
     const auto sum = [](const std::vector<std::uint64_t>& of) { return std::accumulate(of.begin(), of.end(), std::uint64_t{0}); };
     if (sum(good) != all_.good || sum(valid) != all_.valid) report("B1", 0, fmt::format("{} good and {} valid units in all, counted {} and {}", sum(good), sum(valid), all_.good, all_.valid));
