@@ -3,7 +3,7 @@
 /// Idea       It is held for a microsecond or two, and several workers come at once: who finds it taken looks again for a moment before going to sleep, which with the
 ///            waking costs several times as much (glibc's adaptive mutex, which learns from the last waits how long to look).
 /// Cost       As an ordinary mutex where nobody waits. Four jobs on two cores: up to a fifth more requests (DESIGN.md).
-/// Threading  Lockable, as the standard library's locks want it.
+/// Threading  BasicLockable, which is what the standard library's locks want.
 #pragma once
 
 #include <pthread.h>
@@ -27,7 +27,6 @@ public:
     Monitor& operator=(const Monitor&) = delete;
 
     void lock() { pthread_mutex_lock(&mutex_); }
-    [[nodiscard]] bool try_lock() { return pthread_mutex_trylock(&mutex_) == 0; }
     void unlock() { pthread_mutex_unlock(&mutex_); }
 
 private:

@@ -17,6 +17,7 @@
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
+#include "tools/virtual_calls.h"
 
 namespace flashlab::test {
 
@@ -83,15 +84,7 @@ inline void write_something(DeviceDirectory& opened, const char* name = "file") 
     REQUIRE(node.has_value());
     const std::vector<std::byte> data(100'000, std::byte{7});
     REQUIRE(device.fs().write(call, node->value.ino, 0, data).has_value());
-    auto sync = device.fs().begin_sync_all(call);
-    REQUIRE(sync.has_value());
-    for (SimTime now = call.now;;) {
-        const auto step = (*sync)->step(now);
-        REQUIRE(step.has_value());
-        if (std::holds_alternative<Done>(*step))
-            break;
-        now = std::get<ResumeAt>(*step).at;
-    }
+    REQUIRE(sync_all(device.fs(), call.now).has_value());
 }
 
 /// A device whose power went in the middle of work.

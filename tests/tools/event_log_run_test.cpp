@@ -9,6 +9,7 @@
 #include "base/crc32c.h"
 #include "tests/tools/device_fixture.h"
 #include "tools/sqlite.h"
+#include "tools/virtual_calls.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -24,16 +25,10 @@ std::unique_ptr<DeviceDirectory> open_logged(const files::path& directory, Event
     return std::move(*opened);
 }
 
-SimTime sync(FileSystem& fs, FsCall call) {
-    auto steps = fs.begin_sync_all(call);
-    REQUIRE(steps.has_value());
-    while (true) {
-        const auto step = (*steps)->step(call.now);
-        REQUIRE(step.has_value());
-        if (const auto* done = std::get_if<Done>(&*step))
-            return std::max(call.now, done->at);
-        call.now = std::get<ResumeAt>(*step).at;
-    }
+SimTime synced(FileSystem& fs, SimTime now) {
+    const auto done = sync_all(fs, now);
+    REQUIRE(done.has_value());
+    return *done;
 }
 
 /// Returns when it was done.
@@ -58,11 +53,11 @@ SimTime load(Device& device, unsigned seed, int rounds) {
         REQUIRE(done.has_value());
         take(done->done);
         if (round % 4 == 0)
-            take(sync(fs, call));
+            take(synced(fs, call.now));
         take(fs.tick(call.now) == sim_never ? call.now : call.now + Duration{1'000'000});
         device.settle(call.now);
     }
-    take(sync(fs, call));
+    take(synced(fs, call.now));
     return call.now;
 }
 

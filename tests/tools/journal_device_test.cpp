@@ -2,6 +2,7 @@
 // Method: every scheme, real directories of small devices below /tmp.
 #include "ftl/make_ftl.h"
 #include "tests/tools/device_fixture.h"
+#include "tools/virtual_calls.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -17,12 +18,6 @@ DevicePlan journal_plan(const std::string& scheme) {
     INFO((plan ? "" : plan.error()));
     REQUIRE(plan.has_value());
     return *plan;
-}
-
-FsCall call_at(SimTime now) {
-    FsCall call{};
-    call.now = now;
-    return call;
 }
 
 } // namespace
