@@ -1,6 +1,6 @@
 /// What makes a scheme known: its name, what a configuration of it comes to, and how it is made.
 ///
-/// Idea       A scheme is its file pair, one of these in schemes/NAME_scheme.cpp, and one line in make_ftl.cpp.
+/// Idea       A scheme is its file pair, one of these (NAME_scheme), and one line in ftl/make_ftl.cpp.
 /// Invariant  plan() is pure: mkfs, mount and tests get the same answer from the same configuration. make() gets what plan() asked for.
 /// Cost       Once a mkfs or mount.
 /// Power cut  Keeps nothing.

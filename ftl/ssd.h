@@ -5,7 +5,7 @@
 /// Cost       One link reservation and one Ftl call a request. Without a buffer a write is answered when it is programmed.
 /// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone; a protected buffer is programmed first,
 ///            by the energy of its capacitors, which completes what is in flight as well. (Killing the process is no power cut: then it is lost, too.)
-/// Source     DUMBO (MC1, MC2): one serial host interface before all channels.
+/// Source     Kang et al. (DUMBO) 3.1, MC1, MC2: one serial host interface before all channels.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ struct FtlConfig {
     std::uint32_t striping = 1;                ///< MC3: S
     std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
-    std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (merge_plan.h)
+    std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
     std::string victim = "greedy";             ///< which full block is collected: blocks/victim_policies.cpp
     std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     CoftlOptions coftl;
@@ -57,7 +57,7 @@ struct DramConfig {
     [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && partition == "adaptive"; }
 };
 
-/// Where the parts of the PRAM lie; computed by mkfs, FORMAT.md of ftl and fs describe the content.
+/// Where the parts of the PRAM lie; computed by mkfs, ftl/FORMAT.md and fs/FORMAT.md describe the content.
 struct PramLayout {
     std::uint64_t ftl_at = 0, ftl_bytes = 0;   ///< FTL's redo log, then its tables
     std::uint64_t fs_at = 0, fs_bytes = 0;     ///< FS' superblock, redo log, bitmaps, nodes

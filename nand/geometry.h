@@ -3,7 +3,7 @@
 /// Idea       channel > chip > die > plane > block > page, numbered device-wide in that order, so that an id alone names a place.
 /// Invariant  block_of(page_of(b, i)) == b for every i < pages_per_block; all counts fit their ids (validate()).
 /// Cost       A multiplication each (Divider); pages_per_block need not be a power of two (TLC parts have 768).
-/// Source     Terms: ONFI 4.0; STYLE's table.
+/// Source     Terms: ONFI 4.0.
 #pragma once
 
 #include <cstdint>

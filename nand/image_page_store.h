@@ -8,7 +8,7 @@
 ///            Making an image of any size writes 4 KiB. Holes are punched in batches.
 ///            A page of zeros where the file has nothing stays a hole.
 /// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
-/// Source     FORMAT.md.
+/// Source     nand/FORMAT.md.
 #pragma once
 
 #include <expected>

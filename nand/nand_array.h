@@ -10,7 +10,7 @@
 /// Cost       O(1) amortised an operation: calendars drop what is past. No allocation in steady state.
 /// Power cut  cut(T): what starts after T is undone in reverse order of issue, what spans T is torn as CutOutcomes says, the rest stays.
 ///            kill -9 leaves a prefix of the issue order in the page store.
-/// Source     Park et al. (DUMBO) for the phases; CRASH.md for the outcomes.
+/// Source     Kang et al. (DUMBO) 3.3 and 3.4 for the phases (MC2); docs/crash-model.md for the outcomes.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 /// Idea       LPN, write sequence, kind and one word for the scheme, closed by a CRC, programmed together with the data.
 /// Invariant  decode(encode(x)) == x; any flipped bit, and an erased (all-zero) record, fails to decode.
 /// Cost       24 bytes a page.
-/// Power cut  A torn program may leave an OOB that does not parse, or one that parses over data that do not (CRASH.md T2).
+/// Power cut  A torn program may leave an OOB that does not parse, or one that parses over data that do not (docs/crash-model.md, T2).
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 /// Cost       Nothing for pages of one bit. Else a lookup a program, and a read and a program for each page that must survive and is still in danger:
 ///            about the pages of an open block's unfinished lines for each flush or erase.
 /// Power cut  load() finds the backups again by their OOB; recovery waits scan() for it.
-/// Source     CRASH.md, C5. We differ: a page is always copied, never padded, as a pad costs as many programs as the line is long.
+/// Source     docs/crash-model.md, C5. A page is always copied, never padded, as a pad costs as many programs as the line is long.
 #pragma once
 
 #include <map>

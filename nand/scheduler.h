@@ -13,7 +13,7 @@
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep 64 of them at most, a bus eight for each of its planes.
 /// Power cut  Nothing survives.
-/// Source     Park et al., "Design and analysis of flash translation layers for multi-channel NAND flash-based storage devices" (MC2, MC5, MC7).
+/// Source     Kang et al., "A multi-channel architecture for high-performance NAND flash-based storage system" (MC2, MC5, MC7).
 #pragma once
 
 #include <span>

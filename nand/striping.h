@@ -6,7 +6,7 @@
 ///            A striped block is bad when any member is.
 /// Cost       S operations for one; a partial read touches only the members it needs. Nothing for S = 1: the array is then not striped at all.
 /// Power cut  Each chip has its own outcome; a page of which some parts are missing reads as torn.
-/// Source     Park et al. (DUMBO) 4.2.1, MC3, MC6; DESIGN.md, The device.
+/// Source     Kang et al. (DUMBO) 4.2.1 and 4.2.4, MC3, MC6; nand/DESIGN.md, "Striping".
 #pragma once
 
 #include "nand/nand_array_impl.h"

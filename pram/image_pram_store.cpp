@@ -164,7 +164,7 @@ ImagePramStore::~ImagePramStore() {
 std::span<std::byte> ImagePramStore::cells() { return {mapping_ + header_.cells_offset(), header_.cell_bytes}; }
 
 std::span<std::uint64_t> ImagePramStore::wear() {
-    // The area is 4096-aligned and the media are little-endian like the host (little_endian.h), so the counters may be used where they lie.
+    // The area is 4096-aligned and the media are little-endian like the host (base/little_endian.h), so the counters may be used where they lie.
     return {reinterpret_cast<std::uint64_t*>(mapping_ + PramImageHeader::wear_offset()), pram_wear_regions(header_.cell_bytes)};
 }
 

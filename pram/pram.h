@@ -5,7 +5,7 @@
 ///            P2 write() writes only words whose value changes (HY2); write_words() trusts a caller that has compared.
 /// Cost       A compare and a copy; an undo record of the old words until settle() passes it. No allocation in steady state.
 /// Power cut  Words complete before T stay, the word in flight is old, new or a mix of bits (PramCutOutcomes), later ones are old.
-/// Source     Kim et al. (HY) 3.2, "PRAM filter"; CRASH.md, PRAM.
+/// Source     Kim et al. (HY) 3.2, "PRAM filter"; docs/crash-model.md, "What happens to the media".
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// The first 4 KiB of a PRAM image.
 ///
-/// Idea       Everything needed to map the file, closed by a checksum in the last four bytes. FORMAT.md, "Image".
+/// Idea       Everything needed to map the file, closed by a checksum in the last four bytes. FORMAT.md, "Image (pram.img)".
 /// Invariant  decode(encode(h)) == h; any flipped bit is noticed. Magic, version and checksum keep their places in every version to come.
 /// Cost       One page, read once.
 /// Power cut  Written once, by mkfs, after the space is allocated; never again.

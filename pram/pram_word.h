@@ -1,7 +1,7 @@
 /// One PRAM word of 2, 4 or 8 bytes as a number.
 ///
 /// Idea       The size is known when the device is made, not when it is compiled; a switch is cheaper than a memcpy of unknown length.
-/// Invariant  Little-endian host (little_endian.h): the low bytes of the number are the word.
+/// Invariant  Little-endian host (base/little_endian.h): the low bytes of the number are the word.
 /// Cost       A predicted branch and a load.
 #pragma once
 

@@ -4,8 +4,8 @@
 ///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
 ///            It gathers batches and then writes all of them: a little after each one, it came between a program and its answers too often. Such a thread can
 ///            be starved: where batches pile up or grow old, or somebody waits for them, a second, ordinary one does its work.
-/// Invariant  E1 nothing is dropped silently: a full queue blocks the emitter. E2 a log that cannot be written stops with one message and the device goes on.
-///            E3 rows of one table keep the order of their events. E4 after close() the log is a single file. E5 SQLite never runs inside the monitor.
+/// Invariant  L1 nothing is dropped silently: a full queue blocks the emitter. L2 a log that cannot be written stops with one message and the device goes on.
+///            L3 rows of one table keep the order of their events. L4 after close() the log is a single file. L5 SQLite never runs inside the monitor.
 /// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
 /// Threading  on(), add_*(), begin_run_at() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
 /// Power cut  WAL while live: kill -9 leaves what was committed, about half a second behind, a second where the processors are busy.

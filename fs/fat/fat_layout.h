@@ -4,7 +4,7 @@
 ///            whoever moves sectors can tell them from data without asking the file system: that is what lets the same layout live on PRAM or on the drive.
 /// Invariant  Every part begins at a multiple of 2 KB. A FAT entry is 4 bytes; clusters are numbered from 2.
 /// Cost       8 bytes of metadata a cluster, and a directory entry of 32 bytes for each 24 KiB.
-/// Source     Kim et al. (HY) 3.2 and 5.1 (fixed positions, 512-byte sectors, clusters of 2 KB); HY8.
+/// Source     Kim et al. (HY) 3.1, 3.2 and 5.1 (fixed positions, 512-byte sectors, clusters of 2 KB); HY8.
 #pragma once
 
 #include <array>

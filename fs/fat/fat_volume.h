@@ -7,7 +7,7 @@
 ///            file once had is mapped in the translation layer (HY6). check() verifies V1 to V3.
 /// Cost       A write(): its clusters, the FAT sectors in which they were linked, and the sector of its entry.
 /// Power cut  No atomicity is promised: lost clusters, an older size, stale bytes at the end of a file that was growing. check() tells; nothing repairs.
-/// Source     Kim et al. (HY) 3 and 5.1; HY6, HY8.
+/// Source     Kim et al. (HY) 3, 4.1 and 5.1; HY6, HY8.
 #pragma once
 
 #include <functional>

@@ -58,7 +58,7 @@ public:
     /// work(const FsCall&) -> FsResult<Timed<T>> or FsResult<SimTime>; answer(fuse_req_t, T&) sends the reply, outside the monitor.
     template <class Work, class Answer>
     void serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer);
-    /// As serve, for work that may answer "again" (file_system.h): it is repeated when the clock is there. Owns what it needs after work.keep().
+    /// As serve, for work that may answer "again" (fs/file_system.h): it is repeated when the clock is there. Owns what it needs after work.keep().
     template <class Work, class Answer>
     void serve_patient(fuse_req_t request, const RequestInfo& info, Work work, Answer answer);
     /// begin(const FsCall&) -> FsResult<std::unique_ptr<SlowCall>>; answer(fuse_req_t) when its last step is done.

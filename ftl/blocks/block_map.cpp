@@ -64,7 +64,7 @@ std::uint32_t BlockMap::end_of_data(LogicalBlock block, std::uint32_t from) cons
 
 void BlockMap::store_row(LogicalBlock block, std::span<std::byte> to) const {
     ensure(to.size() == row_bytes(), "a row is as long as every row");
-    std::memcpy(to.data(), mapped_.data() + std::size_t{block.value()} * words_, to.size()); // little-endian host (little_endian.h)
+    std::memcpy(to.data(), mapped_.data() + std::size_t{block.value()} * words_, to.size()); // little-endian host (base/little_endian.h)
 }
 
 void BlockMap::load_row(LogicalBlock block, std::span<const std::byte> from) {

@@ -4,7 +4,7 @@
 ///            block holds a newer version. One bit says that a page is mapped, another that its newest version is in a log block.
 /// Invariant  A logged page is mapped. mapped_pages() is the number of mapped bits.
 /// Cost       4 bytes a logical block and 2 bits a logical page; O(1) each.
-/// Power cut  RAM only; comes back from the checkpoint, the journal and the log blocks' OOB (recovery/merge_journal.h).
+/// Power cut  RAM only; comes back from the checkpoint, the journal and the log blocks' OOB (ftl/recovery/merge_journal.h).
 /// Source     Kim et al., "A space-efficient flash translation layer for CompactFlash systems", 2002 (BAST); CO13.
 #pragma once
 

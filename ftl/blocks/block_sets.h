@@ -5,7 +5,7 @@
 /// Invariant  set_of(block(s, c)) == s; no block is in two sets; factory bad blocks and those set aside are in none.
 /// Cost       4 bytes a block and 4 a set's block; O(1) each way.
 /// Power cut  Keeps nothing: the same configuration gives the same sets.
-/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1).
+/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives", III A (CO1).
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 /// Invariant  See victim_policy.h.
 /// Cost       O(1) amortised.
 /// Power cut  Keeps nothing.
-/// Source     HY 4.1 ("selecting a victim block among the data blocks"); Kawaguchi et al., USENIX 1995, for the name.
+/// Source     Kim et al. (HY) 4.1 ("selecting a victim block among the data blocks"); Kawaguchi et al., USENIX 1995, for the name.
 #pragma once
 
 #include "ftl/blocks/victim_policy.h"

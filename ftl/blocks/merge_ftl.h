@@ -10,7 +10,7 @@
 ///            G3 a block is erased, or given away, only after the record that forgets it is durable; no record names a block that is not erased yet.
 ///            G4 free and leaving blocks outside the logical space never fall below what a merge needs, else the device is read-only.
 /// Cost       BlockMap + LogBlocks. A write without a merge is a hash insertion; a merge costs its copies. No allocation in steady state.
-/// Power cut  DESIGN.md, "Block mapping": a log block is named in the journal before anything in it is answered; a merge's result is named when its
+/// Power cut  ftl/DESIGN-merge.md, "Order": a log block is named in the journal before anything in it is answered; a merge's result is named when its
 ///            copies are durable, before what it replaces is erased; trims go out with the next flush or record, whichever comes first.
 /// Source     BAST, FAST (log_blocks.h); HY8; AP5; CO13.
 #pragma once

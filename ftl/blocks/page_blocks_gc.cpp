@@ -141,7 +141,7 @@ FtlResult<SimTime> PageBlocks::finish_job(Group& group, Job& job, SimTime now) {
     if (done) tell(job, *done);
     job.victim.reset();
     if (!done) return done;
-    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth keeping (DESIGN-pages.md, "Reserve").
+    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md, "Reserve").
     OpenSuperblock& open = group.frontiers[frontier_of_[victim.value()]].open;
     open.ready = std::max(open.ready, *forgotten);
     return done;

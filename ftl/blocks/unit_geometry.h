@@ -4,7 +4,7 @@
 /// Invariant  block_of(unit_at(b, i)) == b; a unit never spans two blocks (pages_per_block is a multiple of the unit).
 /// Cost       A multiplication each (Divider).
 /// Power cut  Keeps nothing.
-/// Source     HY9: a larger unit halves or quarters the mapping table.
+/// Source     Kim et al. (HY) 5.4, HY9: a larger unit halves or quarters the mapping table.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 ///            lag behind their die's mean are relocated, the furthest behind first, one at a time, the next when the last is done. The freed block joins the
 ///            others, and the cold data go where the scheme writes.
 /// Invariant  W1 behind: by more than the threshold and more than an eighth of the mean, so that the spread that chance makes is let be. (With a sixteenth
-///            a fifth of all erases were relocations, and the most worn block was further above the mean than without them: DESIGN.md.)
+///            a fifth of all erases were relocations, and the most worn block was further above the mean than without them.)
 ///            W2 relocations are at most a quarter of the erases since the last look, so that levelling cannot chase its own tail.
 ///            W3 it neither knows nor changes mappings: Ftl::relocate does, under Cause::wear.
 /// Cost       A pass over the block counts for every sixteenth of the blocks that are erased; a relocation copies a block.

@@ -6,7 +6,7 @@
 ///            (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
 /// Cost       One lookup a page. Runs of consecutive pages are destaged by one call.
 /// Power cut  Buffered pages are lost, as unflushed writes may be (C3); flush() destages in order of writing, then flushes the scheme (C1).
-/// Source     AP1; DESIGN.md, The device.
+/// Source     Shim et al., section II B (AP1); ftl/cache/DESIGN.md, "Write buffer".
 #pragma once
 
 #include "ftl/cache/ghost_buffer.h"

@@ -5,7 +5,7 @@
 /// Invariant  H1 no page is here and in the buffer. H2 buffer and ghost together stand for no more than the DRAM: the owner sets the capacity.
 /// Cost       O(1) a call; 12 bytes a page in the device that it models, charged to its DRAM.
 /// Power cut  Lost; it is a statistic.
-/// Source     AP2.
+/// Source     Shim et al., sections III B and IV A (AP2).
 #pragma once
 
 #include "ftl/cache/write_buffer.h"

@@ -5,7 +5,7 @@
 /// Invariant  After set_map_bytes(b) the maps take at most b bytes, as far as the flash lets them shrink. Growing never fails.
 /// Cost       Called once an interval.
 /// Power cut  Keeps nothing.
-/// Source     Shim et al., section III (AP3 to AP6).
+/// Source     Shim et al., sections III B to III E (AP3 to AP6).
 #pragma once
 
 #include <cstdint>

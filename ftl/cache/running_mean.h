@@ -1,7 +1,7 @@
 /// A mean that forgets: each sample counts a 64th, the first one whole.
 ///
 /// Cost       A multiplication a sample.
-/// Source     AP4: "running averages, window to be chosen". 64 collections or batch updates: long beside one odd victim, short beside a phase of a load.
+/// Source     AP4: "average", no window given. 64 collections or batch updates: long beside one odd victim, short beside a phase of a load.
 #pragma once
 
 namespace flashlab {

@@ -5,7 +5,7 @@
 /// Invariant  B1 a logical page has at most one slot. B2 every slot in use is on both lists once. B3 at most capacity() slots are in use.
 /// Cost       O(1) a call; page_bytes and about 40 bytes a slot. Memory for the data appears with the first write that has any.
 /// Power cut  DRAM: gone. What protects it lies with the drive (ftl/ssd.h).
-/// Source     AP1: page-level LRU buffer of writes; reads are not inserted, reads that hit are served.
+/// Source     Shim et al. (AP1): page-level LRU buffer of writes; reads are not inserted, reads that hit are served.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 ///            R2 found() holds every whole unit programmed since, and none known().
 /// Cost       One OOB read a block, one for each page programmed since the checkpoint: issued together, so that planes work side by side. 8 bytes a block.
 /// Power cut  Reads only.
-/// Source     CRASH.md C6; Birrell et al., "A Design for High-Performance Flash Disks", MSR 2005, for summaries found by scanning.
+/// Source     docs/crash-model.md, C6; Birrell et al., "A Design for High-Performance Flash Disks", MSR 2005, for summaries found by scanning.
 #pragma once
 
 #include <vector>

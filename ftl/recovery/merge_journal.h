@@ -5,7 +5,7 @@
 ///            change took it away.
 /// Invariant  decode(encode(x)) == x; bytes that are cut short or name what the device does not have are refused.
 /// Cost       A record is one page as a rule; a merge adds 20 bytes and a bit a page.
-/// Power cut  Recovery's only input besides the log blocks' OOB. Bytes: FORMAT.md.
+/// Power cut  Recovery's only input besides the log blocks' OOB. Bytes: ftl/FORMAT.md, "What block_map, log_block and fast put into records".
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 /// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes; a row is erased for as many checkpoints as fit in it. recover():
 ///            the first page's OOB of each block, those of the rows from the newest back to the newest whole checkpoint, then the live pages. RAM: one page.
 /// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
-/// Source     CRASH.md, C6 ("a checkpoint plus the blocks programmed since"); DESIGN.md, trims of schemes without PRAM. Bytes: FORMAT.md.
+/// Source     docs/crash-model.md, C6: the bound of recovery. Bytes: ftl/FORMAT.md, "Records on flash".
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct MetaNeeds {
 [[nodiscard]] MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs,
                                       RingPlace place = RingPlace::fixed);
 
-/// Before a record's payload: kind, CRC of the payload, its length (FORMAT.md).
+/// Before a record's payload: kind, CRC of the payload, its length (ftl/FORMAT.md, "Records on flash").
 inline constexpr std::size_t meta_record_header_bytes = 16;
 
 struct MetaRecord {

@@ -4,7 +4,7 @@
 /// Invariant  Torn pages are skipped, never believed, even where their OOB parses (T2).
 /// Cost       One OOB read a programmed page and one more; bounded by the block.
 /// Power cut  Reads only: may be repeated at will.
-/// Source     HY5: "the open buffer block is recovered from the spare areas of its pages"; CRASH.md, C6.
+/// Source     Ours: Kim et al. (HY5) say that a log in PRAM makes recovery easy, and nothing of the open block. docs/crash-model.md, C6.
 #pragma once
 
 #include <expected>

@@ -3,7 +3,7 @@
 /// Idea       The scheme's own part (its map) follows as bytes that only it understands.
 /// Invariant  decode(encode(x)) == x; a checkpoint of another geometry, scheme or version does not decode.
 /// Cost       56 bytes, 20 an open superblock, 4 a block of it; 1 a block after a clean shutdown.
-/// Power cut  Written as one record of the MetaLog: whole or not at all. Bytes: FORMAT.md.
+/// Power cut  Written as one record of the MetaLog: whole or not at all. Bytes: ftl/FORMAT.md.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 ///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is durable:
 ///            else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often it is cut and repeated.
 /// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
-/// Power cut  The newest whole checkpoint, the trims after it and the census of blocks say what was: CRASH.md C1 to C4, C6.
-/// Source     CRASH.md C6. Bytes: FORMAT.md.
+/// Power cut  The newest whole checkpoint, the trims after it and the census of blocks say what was: C1 to C4, C6.
+/// Source     docs/crash-model.md, C1 to C4, C6. Bytes: ftl/FORMAT.md.
 #pragma once
 
 #include "ftl/blocks/page_blocks.h"

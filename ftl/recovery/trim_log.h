@@ -5,7 +5,7 @@
 /// Invariant  L1 a page of the trimmed range counts iff its sequence is greater than the range's. L2 ranges of TrimHistory do not overlap.
 /// Cost       16 bytes a range, one range a call at most; consecutive calls grow one range. TrimHistory: O(log ranges) a lookup.
 /// Power cut  Ranges that were not flushed are gone: their pages may show their last version again, or zeros if its block was reused.
-/// Source     Docs of the crash model, C4. Bytes: FORMAT.md.
+/// Source     docs/crash-model.md, C4. Bytes: ftl/FORMAT.md.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 /// Invariant  MergeFtl's; every log block is in place.
 /// Cost       A small overwrite costs a block's worth of copies and an erase: the collapse that the other schemes were invented against.
 /// Power cut  MergeFtl's.
-/// Source     Ban, US patent 5,404,485, 1995; CO13 (BL). BL copies the rest at once; here an ascending run of writes shares one copy of the block.
+/// Source     Ban, US patent 5,404,485 (so HY, 2.1.2); CO13 (BL). BL copies the rest at once; here an ascending run of writes shares a copy.
 #pragma once
 
 #include "ftl/blocks/merge_ftl.h"

@@ -13,8 +13,8 @@
 ///            X6 sets that are not needed for one a virtual block number at least three, and one of all is free, else the device is read-only: no write
 ///            can deadlock.
 /// Cost       RAM: 24 bytes a set, 48 bytes a virtual block, 1 bit a virtual page; a cached table 8 bytes an entry; the cache's slots.
-/// Power cut  The cache is gone; chains come from the log's version and the sets it lists, tables at the first touch. Why: DESIGN-coftl.md.
-/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: DESIGN-coftl.md.
+/// Power cut  The cache is gone; chains come from the log's version and the sets it lists, tables at the first touch. Why: ftl/DESIGN-coftl.md.
+/// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: ftl/DESIGN-coftl.md.
 #pragma once
 
 #include "ftl/cache/ghost_bitmap.h"

@@ -6,7 +6,7 @@
 ///            nobody touches change places only when a root is examined, so the order is the paper's as of the last touch.
 /// Cost       O(log n) a reference. RAM: 48 bytes and the payload a slot.
 /// Power cut  Gone: what was dirty was promised to nobody.
-/// Source     CO4, CO5; the deviation of the root from the exact minimum is measured in DESIGN-coftl.md.
+/// Source     Chang et al., III B and III C (CO4, CO5); the deviation of the root from the exact minimum is measured in ftl/DESIGN-coftl.md.
 #pragma once
 
 #include <optional>

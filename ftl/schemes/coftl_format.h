@@ -1,10 +1,10 @@
 /// What COFTL writes on flash besides data: the OOB word, summary and replacement pages, log versions and the records between them.
 ///
-/// Idea       Plain structs with encode and decode; the bytes are told in FORMAT.md, part C.
+/// Idea       Plain structs with encode and decode; the bytes are told in ftl/FORMAT-coftl.md.
 /// Invariant  decode(encode(x)) == x; a decode of anything else fails or gives something that its caller still checks against the chain.
 /// Cost       Linear in what is written.
 /// Power cut  A page is believed iff its ECC holds, a version or record iff the log gives it back whole.
-/// Source     CO6 (summary and replacement pages), CO9 (log version: virtual block table and free list).
+/// Source     Chang et al., III C 2: CO6 (summary and replacement pages), CO9 (log version: virtual block table and free list).
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 /// Invariant  W1 a virtual block has at most one page here, and each page at most one owner. W2 one block is never open nor holds anything.
 /// Cost       One program to swap out, one read to swap in. RAM: 4 bytes a page of the area, 4 bytes a virtual block.
 /// Power cut  Nothing here is believed after a mount: tables of open sets are scanned. Blocks are erased before their first use.
-/// Source     CO8.
+/// Source     Chang et al., III C 2 (CO8).
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 /// Invariant  L1 a table belongs to one virtual block, or is free. L2 slots(t) is the number of entries of t that name a slot.
 /// Cost       8 bytes an entry; O(1) a reference.
 /// Power cut  Gone: rebuilt from summary pages and OOBs.
-/// Source     CO3.
+/// Source     Chang et al., III B 1 (CO3).
 #pragma once
 
 #include <vector>

@@ -7,12 +7,12 @@
 /// Invariant  F1 the entry of a logical page is the cached one, else the one in its translation page; it names a valid unit, and no two entries name one.
 ///            F2 gtd_ names the newest version of each translation page; on_flash_ is what that page holds: entries not cached, or cached and clean, are equal.
 ///            F3 a translation page starts after every data page that its new entries name has ended, and holds every entry that was dirty then.
-///            F4 the OOB of a unit's pages names its logical (translation) page. F5 blocks: B1 to B5 of page_blocks.h; checkpoints: J1 to J4 of page_journal.h.
+///            F4 a unit's OOB names its logical (translation) page. F5 B1 to B5 of ftl/blocks/page_blocks.h, J1 to J4 of ftl/recovery/page_journal.h.
 /// Cost       DRAM of the device: 8 bytes a cached entry, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read, an eviction of a
 ///            dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run needs no payload.)
 /// Power cut  Checkpoint = GTD and dirty entries. Recovery: that, the census of blocks programmed since, one read of each translation page.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings",
-///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: DESIGN-pages.md.
+///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: ftl/DESIGN-dftl.md.
 #pragma once
 
 #include "base/divider.h"

@@ -1,4 +1,4 @@
-/// DFTL across power cuts and clean shutdowns. Its part of a checkpoint: FORMAT.md.
+/// DFTL across power cuts and clean shutdowns. Its part of a checkpoint: ftl/FORMAT.md.
 #include <algorithm>
 
 #include "base/little_endian.h"

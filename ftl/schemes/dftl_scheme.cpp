@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t tag = 0x6c74'6664; // "dftl"
 
-// What each frontier leaves to those that must go on when it cannot (DESIGN-pages.md, "Reserve").
+// What each frontier leaves to those that must go on when it cannot (ftl/DESIGN-dftl.md, "Reserve").
 constexpr FrontierRule data_rule{.writes_keep_free = 3, .copies_keep_free = 1, .columns = 0};
 constexpr FrontierRule map_rule{.writes_keep_free = 1, .copies_keep_free = 0, .columns = 1};
 constexpr std::uint32_t spare_blocks_a_group = 5;

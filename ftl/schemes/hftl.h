@@ -8,8 +8,8 @@
 ///            H4 PRAM's state of a block agrees with what PageBlocks does with it (B2).
 ///            H5 stale entries are exactly the committed bits that are not valid (O2).
 /// Cost       RAM: 2 bits a unit, about 40 bytes a block, 40 bytes a unit of the open blocks. PRAM: hftl_layout.h. No allocation in steady state.
-/// Power cut  PRAM is a map as of the last closes; recovery adds the OOB of the open blocks. Why that is enough: DESIGN.md, "Order".
-/// Source     Kim et al., "A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems" (HY); differences: DESIGN.md.
+/// Power cut  PRAM is a map as of the last closes; recovery adds the OOB of the open blocks. Why that is enough: ftl/DESIGN-hftl.md, "Order".
+/// Source     Kim et al., "A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems" (HY); ftl/DESIGN-hftl.md.
 #pragma once
 
 #include "ftl/blocks/page_blocks.h"

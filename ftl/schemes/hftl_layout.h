@@ -1,10 +1,10 @@
-/// Where hFTL's tables lie in its part of the PRAM; FORMAT.md draws it.
+/// Where hFTL's tables lie in its part of the PRAM; ftl/FORMAT.md draws it.
 ///
 /// Idea       Redo log ring, header, page mapping table, valid bitmap, block info, slots of open blocks: each at a 4 KiB boundary, none moves.
 /// Invariant  All-zero is an empty device: entry 0 = unmapped, state 0 = free and erased, slot 0 = no open block, magic 0 = never opened.
 /// Cost       4 bytes a logical page, 1 bit a physical unit, 16 bytes a block (HY: 2.17 MB for 1 GB, about 28 bytes a block).
 /// Power cut  Every change goes through the redo log, see hftl_tables.h.
-/// Source     Kim et al. (HY) 4.1, Figure 6; HY3, HY9.
+/// Source     Kim et al. (HY) 4.1, Figure 6 and 5.4; HY3, HY9.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
     const auto same_page = std::ranges::unique(found, {}, &FoundUnit::lpn); // the newest of each page stays
     found.erase(same_page.begin(), same_page.end());
 
-    // The committed version wins a tie: a copy whose original is intact is not needed, and its block may be the last free one (DESIGN.md, "Reserve").
+    // The committed version wins a tie: a copy whose original is intact is not needed, its block may be the last free one (ftl/DESIGN-pages.md, "Reserve").
     const auto loses = [&](const FoundUnit& f) -> FtlResult<bool> {
         const auto committed = tables_.committed(f.lpn);
         if (!committed) return false;

@@ -10,10 +10,10 @@ namespace flashlab {
 
 namespace {
 
-// Header, FORMAT.md 2.
+// ftl/FORMAT.md, "Header".
 constexpr std::uint64_t clean_at = 24;
 constexpr std::uint64_t ceiling_at = 32;
-// Slot, FORMAT.md 5.
+// ftl/FORMAT.md, "Slots".
 constexpr std::uint64_t slot_block_at = 0;
 constexpr std::uint64_t slot_scan_at = 4;
 constexpr std::uint64_t slot_dead_at = HftlLayout::slot_head_bytes;

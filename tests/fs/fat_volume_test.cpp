@@ -238,7 +238,7 @@ TEST_CASE("1 GiB takes 5.3 MiB of metadata: two FATs of 2 MiB, and 32 bytes for 
     CHECK(!FatLayout::make(40).has_value());
 }
 
-TEST_CASE("superblock and directory entry are the bytes of FORMAT.md", "[fs][fat]") {
+TEST_CASE("superblock and directory entry are the bytes of fs/FORMAT.md", "[fs][fat]") {
     const auto hex = [](std::span<const std::byte> bytes) {
         std::string text;
         for (const std::byte b : bytes)

@@ -1,4 +1,4 @@
-/// The bytes of FORMAT.md, part C; and that damaged ones are refused.
+/// The bytes of ftl/FORMAT-coftl.md; and that damaged ones are refused.
 #include "ftl/schemes/coftl_format.h"
 #include "tests/support/catch.h"
 

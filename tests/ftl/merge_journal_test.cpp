@@ -32,7 +32,7 @@ struct Sample {
 
 } // namespace
 
-TEST_CASE("a merge record's bytes are those of FORMAT.md", "[ftl][format]") {
+TEST_CASE("a merge record's bytes are those of ftl/FORMAT.md", "[ftl][format]") {
     const Sample sample;
     std::vector<std::byte> record;
     encode_mounted(record);
@@ -70,7 +70,7 @@ TEST_CASE("a merge record that is cut short, or names what is not there, is refu
         CHECK_FALSE(decode_merge_record(damaged, limits));
 }
 
-TEST_CASE("a merge checkpoint's bytes are those of FORMAT.md, and damaged ones are refused", "[ftl][format]") {
+TEST_CASE("a merge checkpoint's bytes are those of ftl/FORMAT.md, and damaged ones are refused", "[ftl][format]") {
     const Sample sample;
     std::vector<std::byte> checkpoint;
     const std::vector<BlockId> erased{BlockId{0}, BlockId{11}};

@@ -209,7 +209,7 @@ TEST_CASE("a block that fails under the log, whenever it does, costs its row's r
     }
 }
 
-TEST_CASE("the bytes of a record are as FORMAT.md says", "[metalog][format]") {
+TEST_CASE("the bytes of a record are as ftl/FORMAT.md says", "[metalog][format]") {
     LogRig rig;
     const std::vector<std::byte> payload{std::byte{0xaa}, std::byte{0xbb}, std::byte{0xcc}};
     REQUIRE(rig.log->append(5, payload, rig.now, origin).has_value());

@@ -127,7 +127,7 @@ TEST_CASE("the policies answer as their papers say", "[blocks]") {
     CHECK(choose("cost-benefit")->block == BlockId{3}); // empty beats everything
 }
 
-TEST_CASE("a checkpoint's head and a trim record have the bytes that FORMAT.md says", "[ftl][format]") {
+TEST_CASE("a checkpoint's head and a trim record have the bytes that ftl/FORMAT.md says", "[ftl][format]") {
     auto config = tiny_config().nand.geometry;
     const UnitGeometry units{*Geometry::make(config), 1};
     const PageCheckpointShape shape{0x6567'6170, 96, 20};

@@ -1,4 +1,4 @@
-// Goal: the image's bytes are those of FORMAT.md, every damaged image is refused with its reason and left as it was, and what was written survives.
+// Goal: the image's bytes are those of nand/FORMAT.md, every damaged image is refused with its reason and left as it was, and what was written survives.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -58,7 +58,7 @@ ImageErrorKind failure(const std::filesystem::path& path, const GeometryConfig& 
 
 } // namespace
 
-TEST_CASE("a new image's header, records and data lie where FORMAT.md says", "[nand]") {
+TEST_CASE("a new image's header, records and data lie where nand/FORMAT.md says", "[nand]") {
     const TemporaryDirectory directory;
     const auto path = directory / "nand.img";
     const auto geometry = *Geometry::make(small);

@@ -15,7 +15,7 @@ Encoded encoded(const PageOob& oob) {
 }
 } // namespace
 
-TEST_CASE("the OOB's bytes are those of FORMAT.md", "[nand]") {
+TEST_CASE("the OOB's bytes are those of nand/FORMAT.md", "[nand]") {
     const PageOob oob{Lpn{0x01020304}, WriteSequence{0x1122334455667788}, PageKind::translation, 0xa1b2c3d4};
     const std::uint8_t expected[] = {
         0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, // write sequence

@@ -1,4 +1,4 @@
-/// One body of tests for every translation layer that make_ftl.cpp lists: a new scheme is tested by being listed.
+/// One body of tests for every translation layer that ftl/make_ftl.cpp lists: a new scheme is tested by being listed.
 ///
 /// Idea       A test names a shape of device and a body; each scheme gets its own section, so that `ftl_tests -c page_map` runs one scheme's.
 /// Invariant  A scheme that refuses a shape is skipped with a warning that says why; too few blocks are no reason: blocks are added.

@@ -2,7 +2,7 @@
 ///
 /// Idea       Fill the device once, then write as many pages again as many times as wanted, and look at the erase counts. Factory-bad blocks, and those
 ///            of a scheme's checkpoints and journal, count like any other.
-/// Source     Issue: (max - mean) <= 20 % of the mean erase count after 100 fills of 256 MiB, with levelling on.
+/// Source     Ours: (max - mean) <= 20 % of the mean erase count after 100 fills of 256 MiB, with levelling on.
 #pragma once
 
 #include <algorithm>

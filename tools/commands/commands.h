@@ -1,4 +1,4 @@
-/// The commands: each takes plain options, prints, and returns its exit code. Options are filled by command_line.cpp.
+/// The commands: each takes plain options, prints, and returns its exit code. Options are filled by tools/command_line.cpp.
 ///
 /// Idea       0 done, 1 failed or a check found something, 2 wrong usage or configuration; fsck as fsck(8).
 /// Invariant  Results go to stdout, everything else to stderr.
