@@ -57,8 +57,8 @@ constexpr std::array modern_qlc{
     NumberSource{"nand.endurance_cycles", "ours: the 1000 cycles that makers name for drives"},
 };
 constexpr std::array coftl{
-    NumberSource{"nand.channels", "CO, section V: figures 7 and 8 use 16 channels"},
-    NumberSource{"nand.chips_per_channel", "CO, section V-A: each channel is composed of one chip"},
+    NumberSource{"nand.channels", "CO, section IV-B: figures 7 and 8 use 16 channels"},
+    NumberSource{"nand.chips_per_channel", "CO, section IV-A: each channel is composed of one chip"},
     NumberSource{"nand.dies_per_chip nand.planes_per_die nand.blocks_per_plane nand.pages_per_block nand.page_bytes nand.spare_bytes",
                  "CO, Table II: 2 planes of 4096 blocks of 256 pages of 4 KB + 224 B; the chip is one die"},
     NumberSource{cell_keys, "CO, Table II: page read 50 us, program 900 us, block erase 3 ms"},
@@ -66,7 +66,7 @@ constexpr std::array coftl{
     NumberSource{"nand.command_ns", "not given: none"},
     NumberSource{"nand.endurance_cycles", "not given: 5000, usual for MLC of its time"},
     NumberSource{"ftl.striping", "CO1: a block set has one block on each channel"},
-    NumberSource{"ftl.reserved_permille", "CO, section V-A: 97 % of the storage system was initially stored with data"},
+    NumberSource{"ftl.reserved_permille", "CO, section IV-A: 97 % of the storage system was initially stored with data"},
 };
 constexpr std::array k9g8g08u0m{
     NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die", "HY, Figure 10: 1 channel, 1 way; one plane, since the paper counts times one after the other"},
@@ -97,13 +97,13 @@ constexpr std::array dumbo{
 };
 constexpr std::array slc_64g{
     NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die", "AP, section IV-A: not given; one of each, since the paper adds operation times"},
-    NumberSource{"nand.blocks_per_plane", "AP, section IV-A: 64 GB, 524,288 blocks, and 3 % extra blocks"},
+    NumberSource{"nand.blocks_per_plane", "AP, section IV-A: 64 GB, 524,288 blocks; IV-B: 3 % extra blocks"},
     NumberSource{"nand.pages_per_block nand.page_bytes", "AP, Table I, SLC: 2 KB pages, 128 KB blocks"},
     NumberSource{"nand.spare_bytes", "not given: 64 B, usual for pages of 2 KB"},
     NumberSource{cell_keys, "AP, Table I, SLC: 72.8, 252.8 and 1500 us"},
     NumberSource{bus_keys, "in the times of AP, Table I: none of their own"},
     NumberSource{"nand.endurance_cycles", "not given: 100,000, usual for SLC"},
-    NumberSource{"ftl.reserved_permille", "AP, section IV: 3 % extra blocks with DFTL"},
+    NumberSource{"ftl.reserved_permille", "AP, section IV-B: 3 % extra blocks with DFTL"},
 };
 constexpr std::array tiny{
     NumberSource{"nand.*", "ours: so small that every path is reached soon, with the times of an SLC part"},

@@ -89,7 +89,7 @@ constexpr std::array words{
     Words{"beyond-recovery", "COFTL's recovery is bounded by its free list, not by the capacity", "CO, section III-C2: the time on the crash recovery is limited by the number of the free sets"},
     Words{"beyond-ftls", "dftl keeps less of its map in DRAM than a page map, and a block map least", "none: expected, from what each keeps an entry for"},
     Words{"beyond-phases", "", "not tried; the optimal ratio changes according to workload characteristics, the scheme adaptively tunes it (AP, I)"},
-    Words{"beyond-coftl-partition", "", "not tried; the approach can be also applied to various caching-based FTL schemes (AP, VI)"},
+    Words{"beyond-coftl-partition", "", "not tried; the approach can be also applied to various caching-based FTL schemes (AP, V)"},
     Words{"beyond-sensitivity", "", "none: it does not vary these values"},
     Words{"beyond-causes", "ap-fig5, Financial: beside the same buffer the CMT hits at a third of the DRAM as often as it ever will", ap_third},
     Words{"beyond-causes", "ap-fig7, SYSmark: with the block map inside the DRAM the buffer's hits hardly change up to a quarter", ap_small},
