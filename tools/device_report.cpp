@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tools/event_log_schema.h"
+#include "tools/waf_parts.h"
 
 namespace flashlab {
 namespace {
@@ -127,6 +128,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t grown_bad = space.bad_blocks > factory_bad ? space.bad_blocks - factory_bad : 0;
     const std::uint64_t spare_all = space.spare_blocks + grown_bad;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
+    const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
     return Json::object({{"critical_warning", avail_spare < 10 ? 1 : 0},
                          {"temperature", 300},
                          {"avail_spare", avail_spare},
@@ -154,6 +156,10 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                          {"nand_erase_blocks", sum(t.nand_erases)},
                          {"host_write_bytes", t.host_write_bytes},
                          {"waf", ratio(programmed, t.host_write_bytes)},
+                         {"waf_user", rounded(waf.user)},
+                         {"waf_gc", rounded(waf.gc)},
+                         {"waf_merge", rounded(waf.merge)},
+                         {"waf_map", rounded(waf.map)},
                          {"gc_jobs", history.gc_jobs},
                          {"gc_page_copies", history.gc_page_copies},
                          {"pram_words_written", t.pram_words_written},
@@ -175,6 +181,11 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     Json out = to_json(sample);
     out.add("clock_ns", static_cast<std::uint64_t>(ns_since_start(now)));
     out.add("waf", ratio(sum(sample.nand_programs) * page, sample.host_write_bytes));
+    const WafParts parts = WafParts::of(sample.nand_programs, page, sample.host_write_bytes);
+    out.add("waf_user", parts.user);
+    out.add("waf_gc", parts.gc);
+    out.add("waf_merge", parts.merge);
+    out.add("waf_map", parts.map);
     out.add("waf_by_cause", std::move(waf));
     out.add("gc_jobs", device.ftl().counters().gc_jobs);
     out.add("gc_page_copies", device.ftl().counters().gc_page_copies);

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "tools/config_schema.h"
+#include "tools/waf_parts.h"
 
 namespace flashlab {
 namespace {
@@ -104,6 +105,9 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     const std::uint64_t read_bytes = after.sample.host_read_bytes - before.sample.host_read_bytes;
     const std::uint64_t write_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes;
     const std::uint64_t programs = difference(after.sample.nand_programs, before.sample.nand_programs);
+    std::uint64_t by_cause[cause_count];
+    for (std::size_t c = 0; c < cause_count; ++c) by_cause[c] = after.sample.nand_programs[c] - before.sample.nand_programs[c];
+    const WafParts waf = WafParts::of(by_cause, page, write_bytes);
     Json latency = tally.all.to_json();
     latency.add("read", tally.read.to_json());
     latency.add("write", tally.write.to_json());
@@ -126,6 +130,10 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
                          {"nand_program_pages", programs},
                          {"nand_erase_blocks", difference(after.sample.nand_erases, before.sample.nand_erases)},
                          {"waf", write_bytes == 0 ? 0.0 : static_cast<double>(programs * page) / static_cast<double>(write_bytes)},
+                         {"waf_user", waf.user},
+                         {"waf_gc", waf.gc},
+                         {"waf_merge", waf.merge},
+                         {"waf_map", waf.map},
                          {"gc_page_copies", after.ftl.gc_page_copies - before.ftl.gc_page_copies},
                          {"merges", Json::object({{"switch", after.ftl.switch_merges - before.ftl.switch_merges},
                                                   {"partial", after.ftl.partial_merges - before.ftl.partial_merges},

@@ -162,6 +162,9 @@ private:
     enum class Commit : std::uint8_t { what_is_due, everything };
     [[nodiscard]] FtlResult<SimTime> commit(Commit what, SimTime now);
     [[nodiscard]] FtlResult<SimTime> checkpoint(bool is_clean, SimTime now);
+    [[nodiscard]] SimTime state_ended(SimTime now) const;
+    [[nodiscard]] FtlResult<SimTime> begin_checkpoint(SimTime now);
+    [[nodiscard]] FtlResult<SimTime> finish_checkpoint(SimTime now);
     [[nodiscard]] FtlResult<void> free_left(std::size_t merges, SimTime now);
     FtlError broken(FtlError error);
     [[nodiscard]] MergeLimits limits() const;
@@ -197,6 +200,7 @@ private:
     std::vector<std::byte> opens_;         ///< log blocks opened and not named yet
     std::vector<LogSlot> unnamed_;         ///< their slots; some may be closed again
     SimTime opens_ready_ = sim_start;      ///< they are erased by then
+    std::vector<std::byte> checkpoint_;    ///< the one under way
     std::vector<std::byte> record_;
     std::uint64_t next_sequence_ = 1;
     std::uint32_t turn_ = 0;               ///< of shared log blocks over the planes

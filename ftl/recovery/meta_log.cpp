@@ -94,10 +94,12 @@ std::uint32_t MetaLog::rows_for(std::uint32_t first, std::uint32_t pages) const 
 }
 
 bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
-    const std::uint32_t pages = pages_of(payload_bytes);
+    const std::uint32_t pages = pages_of(payload_bytes) + pages_left();
     const std::uint32_t beyond = pages > room_in_head() ? pages - room_in_head() : 0;
     const std::uint32_t for_record = rows_for(tail_ + live_rows_, beyond);
-    return live_rows_ + for_record + rows_for(tail_ + live_rows_ + for_record, area_.checkpoint_pages) + spare_rows() > area_.rows;
+    // The checkpoint under way has taken its rows already, those that failed under it included.
+    const std::uint32_t may_fail = is_writing() ? 0 : spare_rows();
+    return live_rows_ + for_record + rows_for(tail_ + live_rows_ + for_record, area_.checkpoint_pages) + may_fail > area_.rows;
 }
 
 /// Rows that may still fail under a checkpoint: those planned for it, less those that have.
@@ -125,16 +127,54 @@ FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, SimTime n
 }
 
 FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
+    const auto begun = begin_checkpoint(bytes, payload, now, origin);
+    return begun && is_writing() ? continue_checkpoint(pages_left(), now) : begun;
+}
+
+FtlResult<SimTime> MetaLog::begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
     ensure(recovered_ && pages_of(bytes) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
+    ensure(!is_writing(), "one checkpoint is under way");
     // Behind the record before it where its row has room for all of it, else in a row of its own: the rows before it are free as a whole afterwards.
     const bool shares_row = !head_.empty() && pages_of(bytes) <= room_in_head();
     if (!shares_row) head_.clear();
-    const std::uint32_t rows_before = live_rows_ - (shares_row ? 1 : 0);
-    const auto written = write_record(checkpoint_kind, bytes, payload, now, origin);
-    if (!written) return written;
-    tail_ = (tail_ + rows_before) % area_.rows;
-    live_rows_ -= rows_before;
-    return written;
+    const SimTime from = std::max(now, last_end_); // M1: what came before it has ended
+    under_way_ = {next_number_++, pages_of(bytes), 0, live_rows_ - (shares_row ? 1 : 0), payload, from, from, origin};
+    return continue_checkpoint(1, now);
+}
+
+FtlResult<SimTime> MetaLog::continue_checkpoint(std::uint32_t pages, SimTime now) {
+    ensure(is_writing(), "a checkpoint is under way");
+    UnderWay& c = under_way_;
+    const SimTime from = std::max(now, c.from);
+    for (std::uint32_t left = std::min(pages, pages_left()); left != 0; --left) {
+        const PageOob oob{Lpn{c.written}, WriteSequence{c.number}, PageKind::checkpoint, c.pages};
+        const auto done = write_page(checkpoint_kind, oob, c.rest, from, c.origin);
+        if (!done) {
+            under_way_ = {};
+            return done;
+        }
+        ++c.written;
+        c.end = std::max(c.end, *done);
+    }
+    const SimTime end = c.end;
+    if (pages_left() != 0) return end;
+    tail_ = (tail_ + c.rows_before) % area_.rows;
+    live_rows_ -= c.rows_before;
+    under_way_ = {};
+    last_end_ = std::max(last_end_, end);
+    return end;
+}
+
+std::uint32_t MetaLog::share_of_record() const {
+    constexpr std::uint32_t most_records = 128;
+    const std::uint32_t left = pages_left();
+    const std::uint32_t beside = std::clamp(room_in_head() - std::min(room_in_head(), left), 1u, most_records);
+    return (left + beside - 1) / beside;
+}
+
+bool MetaLog::is_short() const {
+    const std::uint32_t few = std::clamp(area_.width * array_.geometry().pages_per_block() / 8, 1u, 16u);
+    return needs_checkpoint(std::size_t{few} * page_.size());
 }
 
 /// The record's next page, into page_.
@@ -157,16 +197,20 @@ FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes
     const std::uint32_t pages = pages_of(bytes);
     const SimTime from = std::max(now, last_end_); // M1: records end in order
     SimTime end = from;
-    PageOob oob{Lpn{0}, WriteSequence{next_number_++}, kind == checkpoint_kind ? PageKind::checkpoint : PageKind::journal, pages};
+    PageOob oob{Lpn{0}, WriteSequence{next_number_++}, PageKind::journal, pages};
     for (std::uint32_t i = 0; i < pages; ++i) {
-        if (array_.keeps_payload()) lay_out(kind, i == 0, payload);
         oob.lpn = Lpn{i};
-        const auto done = program_page(oob, from, origin);
+        const auto done = write_page(kind, oob, payload, from, origin);
         if (!done) return done;
         end = std::max(end, *done);
     }
     last_end_ = end;
     return end;
+}
+
+FtlResult<SimTime> MetaLog::write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, SimTime now, Origin origin) {
+    if (array_.keeps_payload()) lay_out(kind, oob.lpn.value() == 0, rest);
+    return program_page(oob, now, origin);
 }
 
 /// A block that fails takes the rest of its row with it; the page goes to the next row, the record stays one.

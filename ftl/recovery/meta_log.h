@@ -3,9 +3,11 @@
 /// Idea       A ring of rows of blocks set aside for it. A record is a run of pages of one sequence, written over the row's planes in turn; a checkpoint
 ///            is a record that makes everything before it worthless, so the ring's tail jumps to it. Small things (trims at a flush, a merge that
 ///            replaces blocks) are journal records; when the ring runs short the scheme is told to write a checkpoint.
+///            A checkpoint may be written a few pages at a time: it says how things were when it began, and records written meanwhile have higher numbers.
 /// Invariant  M1 what recover() returns is the newest whole checkpoint and every whole record after it, in the order written, none left out: record n + 1
-///               is programmed after record n has ended.
-///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut.
+///               is programmed after record n has ended, but for a checkpoint that is under way, which may end later than the records begun after it.
+///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut. While one is under way
+///               its rows count as live: a record among its pages stays when a cut tears the checkpoint.
 ///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
 ///            M4 a ring that moves (`anchor`) lies where the newest table in its anchor says. A table names a block only once nothing else durable does, and
 ///               is durable before anything is done to a block that it brings in or leaves out.
@@ -91,7 +93,20 @@ public:
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
     /// The same where the array keeps no bytes: nobody has to make them.
     [[nodiscard]] FtlResult<SimTime> checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin);
-    /// True when a record of `payload_bytes` would touch the rows that M2 keeps: write a checkpoint first.
+    /// The same in parts: begins one of what is now, with its first page, and continues it. A record that is newer lies behind that page. `payload` (empty where the array keeps no bytes) must not change until it is whole.
+    /// `now` is not before the end of anything that the checkpoint speaks of. None may be under way.
+    [[nodiscard]] FtlResult<SimTime> begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    /// Its next pages, `pages` at most. Once it is whole, everything before its begin is worthless. Returns when what is written has ended.
+    [[nodiscard]] FtlResult<SimTime> continue_checkpoint(std::uint32_t pages, SimTime now);
+    [[nodiscard]] bool is_writing() const { return under_way_.pages != 0; }
+    /// Pages that the checkpoint under way still lacks.
+    [[nodiscard]] std::uint32_t pages_left() const { return under_way_.pages - under_way_.written; }
+    [[nodiscard]] std::uint32_t pages_under_way() const { return under_way_.pages; }
+    /// Pages of it to write with each record, so that it is whole before its row is full.
+    [[nodiscard]] std::uint32_t share_of_record() const;
+    /// True when a few records more would ask for a checkpoint: time to begin one.
+    [[nodiscard]] bool is_short() const;
+    /// True when a record of `payload_bytes` would touch the rows that M2 keeps: write a checkpoint first, or the rest of the one under way.
     [[nodiscard]] bool needs_checkpoint(std::size_t payload_bytes) const;
 
     /// No operation on the ring ends later.
@@ -120,11 +135,24 @@ private:
     [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, SimTime now, Origin origin);
     void lay_out(std::uint32_t kind, bool is_first, std::span<const std::byte>& rest);
     [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
 
+    struct UnderWay {
+        std::uint64_t number = 0;
+        std::uint32_t pages = 0;          ///< 0: none is under way
+        std::uint32_t written = 0;
+        std::uint32_t rows_before = 0;    ///< live rows that are worthless when it is whole
+        std::span<const std::byte> rest;
+        SimTime from;
+        SimTime end;
+        Origin origin{Cause::map, no_event};
+    };
+
     MetaArea area_;
     NandArray& array_;
+    UnderWay under_way_;
     std::uint32_t tail_ = 0;              ///< first live row
     std::uint32_t live_rows_ = 0;
     std::vector<BlockId> head_;           ///< the good blocks of the last live row; empty: the next page takes a new row

@@ -165,7 +165,7 @@ std::expected<MetaLog::Recovered, NandError> MetaLog::recover(SimTime now) {
 
     // From the newest record back to the newest whole checkpoint.
     std::uint32_t tail = 0;
-    std::optional<std::uint32_t> head;
+    std::vector<std::uint32_t> live; // rows
     for (std::size_t end = found.size(); end > 0 && !out.checkpoint;) {
         const auto pages = record_before(found, end);
         end -= pages.size();
@@ -175,13 +175,15 @@ std::expected<MetaLog::Recovered, NandError> MetaLog::recover(SimTime now) {
         out.pages_read += pages.size();
         out.done = read->done;
         tail = pages.front().row;
-        if (!head) head = pages.back().row;
+        for (const FoundPage& page : pages) live.push_back(page.row);
         if (pages.front().kind == PageKind::checkpoint) out.checkpoint = std::move(read->record);
         else out.records.push_back(std::move(read->record));
     }
     std::ranges::reverse(out.records);
     tail_ = tail;
-    live_rows_ = head ? (*head + area_.rows - tail) % area_.rows + 1 : 0;
+    live_rows_ = 0;
+    // A checkpoint's last pages may lie behind records that are newer than it, and newer records in the rows of one that was torn.
+    for (const std::uint32_t row : live) live_rows_ = std::max(live_rows_, (row + area_.rows - tail) % area_.rows + 1);
     last_end_ = out.done;
     recovered_ = true;
     return out;

@@ -1,10 +1,14 @@
 #include "ftl/recovery/page_journal.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace flashlab {
 
 namespace {
+
+constexpr std::uint64_t pace_share = 4; ///< a checkpoint is whole when this part of the interval to the next has been programmed
+constexpr int idle_pause = 4;           ///< pauses, for each slice of an idle time
 
 /// Largest head of a checkpoint that says what each block is.
 std::uint64_t head_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers) {
@@ -127,9 +131,12 @@ FtlResult<SimTime> PageJournal::written(FtlResult<SimTime> done) {
 
 FtlResult<SimTime> PageJournal::flush_trims(std::span<const std::byte> map, SimTime now, Origin origin) {
     if (pending_.count() == 0) return std::max(now, trims_durable_at_);
-    if (log_.needs_checkpoint(pending_.encoded_bytes())) return checkpoint(map, now, origin);
-    pending_.encode(buffer_);
-    const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), buffer_, now, {Cause::map, origin.parent}));
+    if (log_.needs_checkpoint(pending_.encoded_bytes())) {
+        if (const auto finished = finish(now); !finished) return finished;
+        if (log_.needs_checkpoint(pending_.encoded_bytes())) return checkpoint(map, now, origin);
+    }
+    pending_.encode(record_);
+    const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), record_, now, {Cause::map, origin.parent}));
     if (!done) return done;
     trims_are_durable(*done);
     return done;
@@ -169,7 +176,61 @@ PageCheckpoint PageJournal::head(bool clean) const {
     return c;
 }
 
+FtlResult<SimTime> PageJournal::begin(std::span<const std::byte> map, SimTime now, Origin origin) {
+    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
+    const PageCheckpoint checkpoint = head(false);
+    if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
+    const std::uint64_t bytes = checkpoint.encoded_bytes(map.size());
+    const auto payload = array_.keeps_payload() ? std::span<const std::byte>{buffer_} : std::span<const std::byte>{};
+    const auto begun = written(log_.begin_checkpoint(bytes, payload, now, {Cause::map, origin.parent}));
+    if (!begun) return begun;
+    if (!log_.is_writing()) ++checkpoints_;
+    stamp_at_checkpoint_ = blocks_.next_stamp();
+    programs_at_begin_ = programs();
+    return begun;
+}
+
+FtlResult<SimTime> PageJournal::go_on(std::uint32_t pages, SimTime now) {
+    const auto done = written(log_.continue_checkpoint(pages, now));
+    if (done && !log_.is_writing()) ++checkpoints_;
+    return done;
+}
+
+/// The rest of the checkpoint under way, in one go.
+FtlResult<SimTime> PageJournal::finish(SimTime now) { return log_.is_writing() ? go_on(log_.pages_left(), now) : FtlResult<SimTime>{now}; }
+
+std::uint64_t PageJournal::programs() const { return std::reduce(std::begin(array_.counters().programs), std::end(array_.counters().programs)); }
+
+FtlResult<void> PageJournal::pace(std::span<const std::byte> map, SimTime now, Origin origin) {
+    const auto no_value = [](const FtlResult<SimTime>& result) { return result ? FtlResult<void>{} : std::unexpected(result.error()); };
+    if (!log_.is_writing()) {
+        if (!is_checkpoint_due()) return {};
+        // Trims are in the map, but the checkpoint is not whole for long.
+        if (pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes())) return no_value(checkpoint(map, now, origin));
+        if (const auto flushed = flush_trims(map, now, origin); !flushed) return no_value(flushed);
+        return no_value(begin(map, now, origin));
+    }
+    const Geometry& g = array_.geometry();
+    const std::uint64_t spread = std::max<std::uint64_t>(1, std::uint64_t{interval_superblocks_} * g.planes_per_die() * g.pages_per_block() / pace_share);
+    const std::uint64_t due = std::min<std::uint64_t>(log_.pages_under_way(), log_.pages_under_way() * (programs() - programs_at_begin_) / spread);
+    const std::uint32_t have = log_.pages_under_way() - log_.pages_left();
+    if (due <= have) return {};
+    return no_value(go_on(static_cast<std::uint32_t>(due - have), now));
+}
+
+FtlResult<SimTime> PageJournal::pace_idle(std::span<const std::byte> map, SimTime now) {
+    if (begins_checkpoint())
+        if (const auto begun = pace(map, now, {Cause::map, no_event}); !begun) return std::unexpected(begun.error());
+    if (!log_.is_writing()) return sim_never;
+    if (now < next_idle_) return next_idle_;
+    const auto end = go_on(config_.area.width, now);
+    if (!end) return end;
+    next_idle_ = *end + idle_pause * (*end - std::min(*end, now));
+    return log_.is_writing() ? next_idle_ : sim_never;
+}
+
 FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin) {
+    if (const auto finished = finish(now); !finished) return finished;
     if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
     const PageCheckpoint checkpoint = head(clean);
     const Origin by{Cause::map, origin.parent};

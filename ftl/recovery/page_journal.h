@@ -1,9 +1,10 @@
 /// How a page-mapping scheme without PRAM comes back: checkpoints of its map, trims between them, and the OOB of what was programmed since.
 ///
 /// Idea       A checkpoint holds the scheme's map and where the open superblocks stood. It is written anew when `interval_blocks` blocks were opened since,
-///            so a recovery reads that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint that
-///            also says what every block is: the next mount reads nothing else.
-/// Invariant  J1 a checkpoint starts after every program that its map names has ended. J2 after a clean shutdown nothing is programmed before the record
+///            and paced with the programs that follow: it is whole when a quarter of that is programmed, and says how things were when it began. So a recovery
+///            reads one and a quarter of that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint
+///            that also says what every block is: the next mount reads nothing else.
+/// Invariant  J1 a checkpoint starts after every program that its map names has ended, and after the record of every trim that its map knows. J2 after a clean shutdown nothing is programmed before the record
 ///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is durable:
 ///            else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often it is cut and repeated.
 /// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
@@ -63,6 +64,13 @@ public:
     }
     [[nodiscard]] bool needs_map_to_flush() const { return pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes()); }
     [[nodiscard]] bool is_checkpoint_due() const { return blocks_.next_stamp() - stamp_at_checkpoint_ >= interval_superblocks_; }
+    /// True when pace() would begin a checkpoint: it needs the map.
+    [[nodiscard]] bool begins_checkpoint() const { return !log_.is_writing() && is_checkpoint_due(); }
+    /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
+    /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it.
+    [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, SimTime now, Origin origin);
+    /// The same while the host asks for nothing: a page on each plane of the ring, at most a fifth of the time. When to come back.
+    [[nodiscard]] FtlResult<SimTime> pace_idle(std::span<const std::byte> map, SimTime now);
     /// `now` is not before the end of any program that `map` names.
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, SimTime now, Origin origin);
     /// The last one: nothing is programmed afterwards.
@@ -74,6 +82,10 @@ public:
 
 private:
     [[nodiscard]] PageCheckpoint head(bool clean) const;
+    [[nodiscard]] FtlResult<SimTime> begin(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> go_on(std::uint32_t pages, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> finish(SimTime now);
+    [[nodiscard]] std::uint64_t programs() const;
     [[nodiscard]] FtlResult<SimTime> write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> written(FtlResult<SimTime> done);
     void trims_are_durable(SimTime at);
@@ -86,7 +98,10 @@ private:
     MetaLog log_;
     PendingTrims pending_;
     std::vector<BlockId> outside_;         ///< the ring's as it lay at the mount, sorted
-    std::vector<std::byte> buffer_;
+    std::vector<std::byte> buffer_;        ///< a checkpoint, until it is whole
+    std::vector<std::byte> record_;
+    std::uint64_t programs_at_begin_ = 0;  ///< of the checkpoint under way
+    SimTime next_idle_ = sim_start;
     std::uint32_t interval_superblocks_ = 0;
     std::uint32_t stamp_at_checkpoint_ = 1;
     std::uint64_t checkpoints_ = 0;

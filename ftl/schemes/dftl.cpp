@@ -48,7 +48,7 @@ FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const s
     ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a write lies in the logical space");
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-    if (const auto done = checkpoint_if_due(now, origin); !done) return done;
+    if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
     SimTime done = now;
     SimTime at = now;
     for (std::uint32_t i = 0; i < pages;) {
@@ -117,8 +117,12 @@ FtlResult<SimTime> Dftl::flush(SimTime now, Origin origin) {
 
 SimTime Dftl::idle(SimTime now) {
     if (!recovered_ || blocks_.is_read_only()) return sim_never;
-    if (!checkpoint_if_due(now, {Cause::map, no_event})) return sim_never;
-    return blocks_.idle(now);
+    if (journal_.begins_checkpoint()) {
+        if (programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
+        if (!pace_checkpoint(now, {Cause::map, no_event})) return sim_never;
+    }
+    const auto next = journal_.pace_idle({}, now);
+    return next ? std::min(*next, blocks_.idle(now)) : sim_never;
 }
 
 FtlResult<SimTime> Dftl::relocate(BlockId block, SimTime now) {

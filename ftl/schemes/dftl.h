@@ -109,7 +109,7 @@ private:
     void set_entry(Lpn lpn, std::uint32_t entry);
     void evict_entry(Lpn lpn);
     [[nodiscard]] std::span<const std::byte> map_bytes();
-    [[nodiscard]] FtlResult<SimTime> checkpoint_if_due(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> pace_checkpoint(SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
 
     // dftl_recovery.cpp

@@ -184,10 +184,10 @@ void Dftl::forget_page(std::uint32_t page, SimTime now) {
     std::ranges::fill(std::span{on_flash_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_), unmapped);
 }
 
-FtlResult<SimTime> Dftl::checkpoint_if_due(SimTime now, Origin origin) {
-    if (!journal_.is_checkpoint_due()) return now;
-    if (const auto room = make_room(0, now, origin); !room) return room;
-    return journal_.checkpoint(map_bytes(), std::max(now, programmed_at_), origin);
+FtlResult<void> Dftl::pace_checkpoint(SimTime now, Origin origin) {
+    if (!journal_.begins_checkpoint()) return journal_.pace({}, now, origin);
+    if (const auto room = make_room(0, now, origin); !room) return std::unexpected(room.error());
+    return journal_.pace(map_bytes(), std::max(now, programmed_at_), origin);
 }
 
 FtlResult<SimTime> Dftl::flush_trims(SimTime now, Origin origin) {

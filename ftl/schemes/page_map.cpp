@@ -56,7 +56,7 @@ FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<cons
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     prefetch(first);
-    if (const auto done = checkpoint_if_due(now, origin); !done) return done;
+    if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {
         const std::uint32_t lpn = first.value() + i;
@@ -111,9 +111,9 @@ FtlResult<SimTime> PageMap::flush(SimTime now, Origin origin) {
     return std::max(written, *trims);
 }
 
-FtlResult<SimTime> PageMap::checkpoint_if_due(SimTime now, Origin origin) {
-    if (!journal_.is_checkpoint_due()) return now;
-    return journal_.checkpoint(map_bytes(), std::max(now, programmed_at_), origin);
+FtlResult<void> PageMap::pace_checkpoint(SimTime now, Origin origin) {
+    if (!journal_.begins_checkpoint()) return journal_.pace({}, now, origin);
+    return journal_.pace(map_bytes(), std::max(now, programmed_at_), origin);
 }
 
 std::span<const std::byte> PageMap::map_bytes() const {
@@ -124,8 +124,10 @@ std::span<const std::byte> PageMap::map_bytes() const {
 
 SimTime PageMap::idle(SimTime now) {
     if (!recovered_ || blocks_.is_read_only()) return sim_never;
-    if (!checkpoint_if_due(now, {Cause::map, no_event})) return sim_never;
-    return blocks_.idle(now);
+    const bool begins = journal_.begins_checkpoint();
+    if (begins && programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
+    const auto next = journal_.pace_idle(begins ? map_bytes() : std::span<const std::byte>{}, now);
+    return next ? std::min(*next, blocks_.idle(now)) : sim_never;
 }
 
 FtlResult<SimTime> PageMap::relocate(BlockId block, SimTime now) {

@@ -58,7 +58,7 @@ private:
     void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override;
     FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
     SimTime condemned(BlockId block, SimTime now, EventId job) override;
-    [[nodiscard]] FtlResult<SimTime> checkpoint_if_due(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> pace_checkpoint(SimTime now, Origin origin);
     /// The map up to its last mapped page.
     [[nodiscard]] std::span<const std::byte> map_bytes() const;
 
