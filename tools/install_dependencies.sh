@@ -30,8 +30,11 @@ boost_package() {
             return
         fi
     done
-    if apt-cache show libboost1.81-dev >/dev/null 2>&1; then echo libboost1.81-dev; else echo libboost-dev; fi
+    if has_candidate libboost1.81-dev; then echo libboost1.81-dev; else echo libboost-dev; fi
 }
+
+# Whether apt could install it. `apt-cache show` also succeeds for a name that other packages merely mention.
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
 
 install_missing() {
     build="g++ cmake ninja-build pkg-config libfmt-dev libisal-dev libfuse3-dev fuse3 libsqlite3-dev libcli11-dev

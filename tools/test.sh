@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds FlashLab (preset release, warnings are errors) and runs its tests; ctest's summary closes the output.
+# Builds FlashLab (preset release) and runs its tests; ctest's summary closes the output.
 #
 #   sh tools/test.sh                   everything but the labels long and stress
 #   sh tools/test.sh -L fuse           further arguments go to ctest: here only the tests on real mounts
 #   sh tools/test.sh --all             long and stress too (an hour)
 #   FLASHLAB_PRESET=asan sh tools/test.sh    another preset: debug, asan, tsan
+#   FLASHLAB_WERROR=ON sh tools/test.sh      warnings are errors, as in .ci/run; the other presets do so by themselves
 #
 # Tests that need a mount skip themselves where /dev/fuse cannot be used.
 set -eu
@@ -17,6 +18,6 @@ if [ "${1-}" = --all ]; then
 fi
 
 sh tools/install_dependencies.sh
-cmake --preset "$preset"
+cmake --preset "$preset" ${FLASHLAB_WERROR:+-DFLASHLAB_WERROR="$FLASHLAB_WERROR"}
 cmake --build --preset "$preset"
 exec ctest --preset "$preset" -j "$(nproc)" -LE "$exclude" "$@"
