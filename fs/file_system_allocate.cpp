@@ -113,10 +113,11 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     Inode& inode = **found;
     if (bytes == 0) return std::unexpected(FsError{EINVAL});
     if (offset > largest_file || bytes > largest_file - offset) return std::unexpected(FsError{EFBIG});
-    if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
     const std::uint64_t end = offset + bytes;
     const bool fills = mode != FallocateMode::punch_hole;
     const bool empties = mode != FallocateMode::allocate && mode != FallocateMode::keep_size;
+    const std::uint32_t forbidding = empties ? file_flag_immutable | file_flag_append : file_flag_immutable;
+    if ((inode.record.flags & forbidding) != 0) return std::unexpected(FsError{EPERM});
     const bool grows = (mode == FallocateMode::allocate || mode == FallocateMode::zero_range) && end > inode.record.size;
     if (fills) {
         // ENOSPC comes before anything changes. What is cached and delayed has its page reserved already.
@@ -134,7 +135,7 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     InodeRecord record = inode.record;
     if (grows) record.size = end;
     record.modified = record.changed = call.wall;
-    if (!call.may_override_suid) record.clear_suid_sgid();
+    drop_set_ids(call, record);
     MetadataTransaction transaction{*store_};
     if (const auto written = transaction.put_inode(ino, record, record.size); !written) return std::unexpected(written.error());
     const auto done = transaction.commit(call.now);

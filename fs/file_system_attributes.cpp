@@ -14,20 +14,34 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 void apply(const FsCall& call, const AttributeChange& change, InodeRecord& record) {
     const auto asks = [&](AttributeChange::Bit bit) { return (change.which & bit) != 0; };
     const bool changes_owner = asks(AttributeChange::uid) || asks(AttributeChange::gid);
+    // The kernel sends a mode along with a new owner or size where it takes set-id bits away itself; it leaves S_ISGID of a file that the group may not execute.
+    if (asks(AttributeChange::mode))
+        record.mode = record.type() | (change.new_mode & permission_bits);
+    if (asks(AttributeChange::kill_suid_sgid) || (changes_owner && !record.is_directory()))
+        record.clear_suid_sgid();
+    if (asks(AttributeChange::size) || (changes_owner && !record.is_directory()))
+        drop_set_ids(call, record); // by the group that it had
     if (asks(AttributeChange::uid))
         record.uid = change.new_uid;
     if (asks(AttributeChange::gid))
         record.gid = change.new_gid;
-    const bool by_write = asks(AttributeChange::size) && !call.may_override_suid;
-    if (asks(AttributeChange::kill_suid_sgid) || ((changes_owner || by_write) && !record.is_directory()))
-        record.clear_suid_sgid();
-    if (asks(AttributeChange::mode))
-        record.mode = record.type() | (change.new_mode & permission_bits);
     if (asks(AttributeChange::atime))
         record.accessed = change.new_atime;
     if (asks(AttributeChange::mtime))
         record.modified = change.new_mtime;
     record.changed = asks(AttributeChange::ctime) ? change.new_ctime : call.wall;
+}
+
+/// What chattr(1)'s flags forbid, as ext4 does it: an append-only file may still be told that it was used now. Under `-o writeback` the kernel sends the times of
+/// writes that it admitted, and the change time with them.
+bool is_forbidden(const InodeRecord& record, const AttributeChange& change) {
+    const auto asks = [&](std::uint32_t bits) { return (change.which & bits) != 0; };
+    const bool by_kernel = asks(AttributeChange::ctime) && !asks(AttributeChange::mode | AttributeChange::uid | AttributeChange::gid | AttributeChange::size);
+    if ((record.flags & file_flag_immutable) != 0)
+        return !by_kernel;
+    if ((record.flags & file_flag_append) == 0 || by_kernel)
+        return false;
+    return !change.touches_now;
 }
 
 } // namespace
@@ -46,7 +60,7 @@ FsResult<Timed<Attributes>> FileSystemImpl::change_attributes(const FsCall& call
     if (!found)
         return std::unexpected(found.error());
     Inode& inode = **found;
-    if ((inode.record.flags & file_flag_immutable) != 0)
+    if (is_forbidden(inode.record, change))
         return std::unexpected(FsError{EPERM});
     InodeRecord record = inode.record;
     if ((change.which & AttributeChange::size) != 0) {
@@ -56,8 +70,6 @@ FsResult<Timed<Attributes>> FileSystemImpl::change_attributes(const FsCall& call
             return std::unexpected(FsError{EINVAL});
         if (change.new_size > largest_file)
             return std::unexpected(FsError{EFBIG});
-        if ((record.flags & file_flag_append) != 0)
-            return std::unexpected(FsError{EPERM});
         if ((change.which & AttributeChange::mtime) == 0)
             record.modified = call.wall;
     }
@@ -142,8 +154,7 @@ FsResult<SimTime> FileSystemImpl::open_file(const FsCall& call, Ino ino, const O
     if (mode.truncates && inode.record.is_regular()) {
         InodeRecord record = inode.record;
         record.modified = record.changed = call.wall;
-        if (!call.may_override_suid)
-            record.clear_suid_sgid();
+        drop_set_ids(call, record);
         const auto shortened = truncate(call, inode, record, 0, false);
         if (!shortened)
             return shortened;

@@ -235,8 +235,8 @@ FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std
     const auto found = find_entry(parent_ino, name);
     if (!found) return std::unexpected(found.error());
     const auto& [parent, entry, inode] = *found;
-    if (inode->record.is_directory()) return std::unexpected(FsError{EISDIR});
     if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    if (inode->record.is_directory()) return std::unexpected(FsError{EISDIR});
     return remove_entry(call, *parent, entry, *inode);
 }
 
@@ -246,9 +246,9 @@ FsResult<SimTime> FileSystemImpl::remove_directory(const FsCall& call, Ino paren
     const auto found = find_entry(parent_ino, name);
     if (!found) return std::unexpected(found.error());
     const auto& [parent, entry, inode] = *found;
+    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
     if (!inode->record.is_directory()) return std::unexpected(FsError{ENOTDIR});
     if (inode->record.entries != 0) return std::unexpected(FsError{ENOTEMPTY});
-    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
     return remove_entry(call, *parent, entry, *inode);
 }
 

@@ -51,9 +51,10 @@ FsResult<FileSystemImpl::RenamePlan> FileSystemImpl::plan_rename(Ino from_parent
         if (!target) return std::unexpected(FsError{EIO});
         plan.target = *target;
     }
-    const std::uint32_t parents = plan.from_parent->record.flags | plan.to_parent->record.flags;
+    const bool only_adds = plan.target == nullptr; // to the directory of the new name: an append-only one admits that
+    const std::uint32_t adding = plan.to_parent->record.flags & (only_adds ? file_flag_immutable : locked_flags);
     const std::uint32_t ends = plan.moved->record.flags | (plan.target != nullptr ? plan.target->record.flags : 0);
-    if (((parents | ends) & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    if (adding != 0 || ((plan.from_parent->record.flags | ends) & locked_flags) != 0) return std::unexpected(FsError{EPERM});
     if (from_parent != to_parent && plan.moved->record.is_directory() && is_within(to_parent, plan.moved->ino)) return std::unexpected(FsError{EINVAL});
     if (mode == RenameMode::exchange) {
         if (plan.target == nullptr) return std::unexpected(FsError{ENOENT});

@@ -4,9 +4,35 @@
 
 namespace flashlab {
 
+namespace {
+
+/// The namespaces there are, and the errno for a name outside them, as ext4 answers; 0 for a good one.
+int wrong_with(std::string_view name) {
+    if (name == acl_access_name || name == acl_default_name) return 0;
+    for (const std::string_view prefix : {"user.", "trusted.", "security."}) {
+        if (name.starts_with(prefix)) return name.size() == prefix.size() ? EINVAL : 0;
+    }
+    return EOPNOTSUPP;
+}
+
+/// trusted. is there for the superuser; others are not told.
+std::string without_trusted(const std::string& names) {
+    std::string out;
+    for (std::size_t at = 0; at < names.size();) {
+        const std::size_t end = names.find('\0', at) + 1;
+        const std::string_view name{names.data() + at, end - at};
+        if (!name.starts_with("trusted.")) out += name;
+        at = end;
+    }
+    return out;
+}
+
+} // namespace
+
 FsResult<Timed<std::vector<std::byte>>> FileSystemImpl::get_xattr(const FsCall& call, Ino ino, std::string_view name) {
     const auto found = get(ino);
     if (!found) return std::unexpected(found.error());
+    if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
     const InodeRecord& record = (*found)->record;
     if (record.xattrs == 0) return std::unexpected(FsError{ENODATA});
     if (name == acl_access_name && (record.acl & InodeRecord::has_access_acl) == 0) return std::unexpected(FsError{ENODATA});
@@ -19,7 +45,8 @@ FsResult<Timed<std::string>> FileSystemImpl::list_xattrs(const FsCall& call, Ino
     const auto found = get(ino);
     if (!found) return std::unexpected(found.error());
     if ((*found)->record.xattrs == 0) return Timed<std::string>{{}, call.now};
-    return Timed<std::string>{xattrs_.names(ino), call.now};
+    std::string names = xattrs_.names(ino);
+    return Timed<std::string>{call.uid == 0 ? std::move(names) : without_trusted(names), call.now};
 }
 
 /// Inside a transaction that changes the mode: the access ACL follows.
@@ -68,8 +95,9 @@ FsResult<SimTime> FileSystemImpl::set_xattr(const FsCall& call, Ino ino, std::st
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
     if (name.empty() || name.size() > XattrStore::longest_name) return std::unexpected(FsError{ERANGE});
-    if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
+    if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
+    if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
     const bool exists = inode.record.xattrs != 0 && xattrs_.has(ino, name);
     if (mode == XattrMode::create && exists) return std::unexpected(FsError{EEXIST});
     if (mode == XattrMode::replace && !exists) return std::unexpected(FsError{ENODATA});
@@ -94,8 +122,9 @@ FsResult<SimTime> FileSystemImpl::remove_xattr(const FsCall& call, Ino ino, std:
     const auto found = get(ino);
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
-    if (inode.record.xattrs == 0) return std::unexpected(FsError{ENODATA});
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
+    if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
+    if (inode.record.xattrs == 0) return std::unexpected(FsError{ENODATA});
     InodeRecord record = inode.record;
     record.changed = call.wall;
     MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};

@@ -39,6 +39,11 @@ struct FsCall {
     bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
     bool from_page_cache = false;   ///< a write that the kernel took from its caller before: what chattr(1) says now does not stop it
     bool keeps_access_time = false; ///< O_NOATIME
+    /// Whether `caller` is in a group beside `gid`: asked seldom, as it may take long. Null: in none.
+    bool (*has_group)(const void* caller, std::uint32_t group) = nullptr;
+    const void* caller = nullptr; ///< valid until the call is answered
+
+    [[nodiscard]] bool is_in_group(std::uint32_t group) const { return gid == group || (has_group != nullptr && has_group(caller, group)); }
 };
 
 inline constexpr Ino root_ino{1};
@@ -66,6 +71,7 @@ struct AttributeChange {
     std::uint32_t new_gid = 0;
     std::uint64_t new_size = 0;
     FileTime new_atime, new_mtime, new_ctime;
+    bool touches_now = false; ///< both times become the present and nothing else changes: utimes(2) without times
 };
 
 /// An answer and when the simulated device has it ready.

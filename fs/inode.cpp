@@ -69,4 +69,10 @@ void InodeRecord::clear_suid_sgid() {
     if ((mode & S_IXGRP) != 0) mode &= ~static_cast<std::uint32_t>(S_ISGID);
 }
 
+void drop_set_ids(const FsCall& call, InodeRecord& record) {
+    if (call.may_override_suid) return;
+    record.clear_suid_sgid();
+    if ((record.mode & S_ISGID) != 0 && !call.is_in_group(record.gid)) record.mode &= ~static_cast<std::uint32_t>(S_ISGID);
+}
+
 } // namespace flashlab

@@ -48,6 +48,10 @@ struct InodeRecord {
     void clear_suid_sgid();
 };
 
+/// After a change of the file's bytes, or of its owner: set-id bits fall unless the caller is the superuser. Where the group may not execute, S_ISGID falls for
+/// callers outside the group only.
+void drop_set_ids(const FsCall& call, InodeRecord& record);
+
 struct CachePage;
 class WriteBackJob;
 using InodeListHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;

@@ -62,7 +62,9 @@ std::expected<std::unique_ptr<Mount>, std::string> Mount::make(FileSystem& fs, D
 
 MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config)
     : config_{config}, service_{fs, power, events, config.latency, config.clock_start},
+      page_dropper_{[this](Ino ino) { service_.with_monitor([this, ino](SimTime) { service_.kernel_pages().note_dropped(ino); }); }},
       context_{.service = service_,
+               .page_dropper = page_dropper_,
                .on_ready =
                    [this] {
                        answering_ = true;
@@ -147,10 +149,12 @@ void MountImpl::wait_for_unmount(const SessionLoop& loop) {
 MountEnd MountImpl::run(const std::function<void()>& ready) {
     const unsigned threads = config_.threads == 0 ? default_threads : config_.threads;
     SessionLoop loop{session_, threads, [this] { signals_.wake(); }};
+    page_dropper_.start(session_);
     loop.start();
     serve_until_end(loop, ready);
     if (service_.is_powered() && !loop.has_ended()) wait_for_unmount(loop);
     if (control_ != nullptr) control_->stop();
+    page_dropper_.finish(); // while the workers serve: it may wait for a page that they are asked to read
     loop.stop();
     service_.finish();
     {

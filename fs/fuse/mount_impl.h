@@ -44,6 +44,7 @@ private:
     MountConfig config_;
     SignalWatch signals_;
     Service service_;
+    PageDropper page_dropper_;
     SessionContext context_;
     fuse_session* session_ = nullptr;
     std::unique_ptr<ControlSocket> control_;

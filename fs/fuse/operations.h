@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "fs/fuse/fuse_api.h"
+#include "fs/fuse/page_dropper.h"
 #include "fs/fuse/service.h"
 
 namespace flashlab {
@@ -19,6 +20,7 @@ namespace flashlab {
 /// Told to handlers through the session's user data.
 struct SessionContext {
     Service& service;
+    PageDropper& page_dropper;
     std::function<void()> on_ready;     ///< the kernel's INIT was answered
     std::function<void()> on_power_cut; ///< the mount must end
     bool kernel_writeback = false;

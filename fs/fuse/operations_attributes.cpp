@@ -45,6 +45,9 @@ AttributeChange change_of(const struct stat& wanted, int which, FileTime wall) {
     if (take(FUSE_SET_ATTR_CTIME, AttributeChange::ctime)) change.new_ctime = file_time_of(wanted.st_ctim);
     if (take(FUSE_SET_ATTR_ATIME_NOW, AttributeChange::atime)) change.new_atime = wall;
     if (take(FUSE_SET_ATTR_MTIME_NOW, AttributeChange::mtime)) change.new_mtime = wall;
+    constexpr int now = FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW;
+    constexpr int others = FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID | FUSE_SET_ATTR_SIZE;
+    change.touches_now = (which & (now | others)) == now;
     return change;
 }
 
@@ -95,24 +98,12 @@ void on_listxattr(fuse_req_t request, fuse_ino_t ino, std::size_t room) {
         [room](fuse_req_t to, std::string& names) { reply_sized(to, names.data(), names.size(), room); });
 }
 
-bool is_in_group(fuse_req_t request, std::uint32_t gid) {
-    if (fuse_req_ctx(request)->gid == gid) return true;
-    std::vector<gid_t> groups(64);
-    int count = fuse_req_getgroups(request, static_cast<int>(groups.size()), groups.data());
-    if (count > static_cast<int>(groups.size())) {
-        groups.resize(static_cast<std::size_t>(count));
-        count = fuse_req_getgroups(request, count, groups.data());
-    }
-    groups.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(groups.size()))));
-    return std::ranges::find(groups, gid) != groups.end();
-}
-
-/// A new access ACL takes setgid away from callers outside the file's group; the kernel leaves that to the daemon (protocol before SETXATTR_EXT).
-FsResult<SimTime> drop_setgid(fuse_req_t request, Service& service, const FsCall& call, Ino ino, SimTime done) {
+/// A new access ACL takes setgid away where the caller is outside the group, of directories, too; the kernel leaves that to the daemon (protocol before SETXATTR_EXT).
+FsResult<SimTime> drop_setgid(Service& service, const FsCall& call, Ino ino, SimTime done) {
     const auto present = service.fs().attributes(call, ino);
     if (!present) return std::unexpected(present.error());
     const Attributes& file = present->value;
-    if ((file.mode & S_ISGID) == 0 || S_ISDIR(file.mode) || is_in_group(request, file.gid)) return done;
+    if ((file.mode & S_ISGID) == 0 || call.is_in_group(file.gid)) return done;
     AttributeChange change;
     change.which = AttributeChange::mode;
     change.new_mode = file.mode & ~static_cast<std::uint32_t>(S_ISGID);
@@ -128,7 +119,7 @@ void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const cha
         if (capability_name == name) service.capabilities().drop(Ino{ino});
         const auto done = service.fs().set_xattr(call, Ino{ino}, name, std::as_bytes(std::span{value, bytes}), mode);
         if (!done || call.may_override_suid || access_acl_name != name) return done;
-        return drop_setgid(request, service, call, Ino{ino}, *done);
+        return drop_setgid(service, call, Ino{ino}, *done);
     };
     service.serve(request, {.op = FsOp::setxattr, .ino = Ino{ino}, .mutates = true, .bytes = bytes}, work,
                   [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });

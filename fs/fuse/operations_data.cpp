@@ -16,6 +16,16 @@ bool is_for_writing(const fuse_file_info* file) {
     return (file->flags & O_ACCMODE) != O_RDONLY;
 }
 
+bool is_direct(const fuse_file_info* file) {
+    return (file->flags & O_DIRECT) != 0;
+}
+
+/// Whether the kernel keeps what it reads or writes by this request. Only requests on behalf of a program that bypasses the cache name the program: a mapping of
+/// an O_DIRECT descriptor is read through the cache.
+bool goes_through_page_cache(const fuse_file_info* file) {
+    return !is_direct(file) || file->writepage != 0 || file->lock_owner == 0;
+}
+
 void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     const fuse_file_info opened = *file;
@@ -45,8 +55,11 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
 
 void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
-    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}},
-                           [&](const FsCall& call) { service.fs().close_file(call, Ino{ino}, is_for_writing(file)); });
+    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) {
+        service.fs().close_file(call, Ino{ino}, is_for_writing(file));
+        if (is_direct(file) && is_for_writing(file))
+            service.kernel_pages().forget(Ino{ino}); // another direct writer begins anew
+    });
     service.open_handles().take_back(*file);
     fuse_reply_err(request, 0);
 }
@@ -65,6 +78,8 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
         const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
         if (!got)
             return std::unexpected(got.error());
+        if (goes_through_page_cache(file))
+            service.kernel_pages().note_cached(Ino{ino}, at, bytes);
         return Timed<ReadAnswer>{{std::move(buffer), got->value}, got->done};
     };
     service.serve(request, {.op = FsOp::read, .ino = Ino{ino}, .offset = at, .bytes = bytes}, work, [](fuse_req_t to, ReadAnswer& answer) {
@@ -72,17 +87,31 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
     });
 }
 
+/// What was written, and whether the kernel has to drop its pages of that before it is told.
+struct Written {
+    std::uint64_t bytes = 0;
+    bool leaves_stale_pages = false;
+};
+
 /// A write that may be asked to come again: the request's buffer is copied when it has to outlive the request.
 class WriteWork {
 public:
-    WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, bool from_page_cache)
-        : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{from_page_cache} {}
+    WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, const fuse_file_info* file)
+        : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{file->writepage != 0}, direct_{is_direct(file)},
+          is_cached_{goes_through_page_cache(file)} {}
 
-    FsResult<Timed<std::size_t>> operator()(FsCall call) const {
+    FsResult<Timed<Written>> operator()(FsCall call) const {
         call.from_page_cache = from_page_cache_;
         if (from_page_cache_)
             call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
-        return service_->fs().write(call, ino_, offset_, from_);
+        const auto done = service_->fs().write(call, ino_, offset_, from_);
+        if (!done)
+            return std::unexpected(done.error());
+        KernelPages& pages = service_->kernel_pages();
+        const bool stale = direct_ && !from_page_cache_ && pages.note_direct_write(ino_, offset_, done->value);
+        if (is_cached_)
+            pages.note_cached(ino_, offset_, done->value);
+        return Timed<Written>{{done->value, stale}, done->done};
     }
     void keep() {
         copy_.assign(from_.begin(), from_.end());
@@ -96,7 +125,17 @@ private:
     std::span<const std::byte> from_;
     std::vector<std::byte> copy_;
     bool from_page_cache_;
+    bool direct_;
+    bool is_cached_;
 };
+
+void reply_written(fuse_req_t to, Ino ino, std::uint64_t offset, const Written& written) {
+    if (written.leaves_stale_pages) {
+        context_of(to).page_dropper.drop_and_answer(to, {ino, offset, written.bytes});
+    } else {
+        fuse_reply_write(to, written.bytes);
+    }
+}
 
 /// How a change of this file's bytes is to be synced before it is answered, if at all. `flags`: of the open that made it.
 std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags, bool from_page_cache) {
@@ -113,11 +152,11 @@ std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags
 template <class Work>
 void serve_synced(fuse_req_t request, const RequestInfo& info, Work work, SyncScope scope, WriteErrorMark* mark) {
     Service& service = service_of(request);
-    const auto amount = std::make_shared<std::uint64_t>(0);
+    const auto amount = std::make_shared<Written>();
     const auto begin = [&](const FsCall& call) -> FsResult<std::unique_ptr<SlowCall>> {
-        return std::make_unique<SyncedChange<Work>>(service.fs(), call, info.ino, std::move(work), scope, mark, amount);
+        return std::make_unique<SyncedChange<Work, Written>>(service.fs(), call, info.ino, std::move(work), scope, mark, amount);
     };
-    service.serve_slow(request, info, begin, [amount](fuse_req_t to) { fuse_reply_write(to, *amount); });
+    service.serve_slow(request, info, begin, [amount, ino = info.ino, at = info.offset](fuse_req_t to) { reply_written(to, ino, at, *amount); });
 }
 
 void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t bytes, off_t offset, fuse_file_info* file) {
@@ -125,10 +164,11 @@ void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t 
     const auto at = static_cast<std::uint64_t>(offset);
     const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
     const bool from_page_cache = file->writepage != 0;
-    WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), from_page_cache};
+    WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), file};
     const auto scope = sync_before_answer(service, Ino{ino}, file->flags, from_page_cache);
     if (!scope) {
-        service.serve_patient(request, info, std::move(write), [](fuse_req_t to, std::size_t& written) { fuse_reply_write(to, written); });
+        service.serve_patient(request, info, std::move(write),
+                              [file_ino = info.ino, at](fuse_req_t to, Written& written) { reply_written(to, file_ino, at, written); });
         return;
     }
     serve_synced(request, info, std::move(write), *scope, from_page_cache ? nullptr : &OpenHandle::of(file)->errors);
@@ -201,7 +241,12 @@ struct CopyWork {
     std::uint64_t to_offset;
     std::uint64_t bytes;
 
-    FsResult<Timed<std::uint64_t>> operator()(const FsCall& call) const { return fs->copy_range(call, from, from_offset, to, to_offset, bytes); }
+    FsResult<Timed<Written>> operator()(const FsCall& call) const {
+        const auto done = fs->copy_range(call, from, from_offset, to, to_offset, bytes);
+        if (!done)
+            return std::unexpected(done.error());
+        return Timed<Written>{{done->value, false}, done->done}; // the kernel drops the pages of a copy itself, when it is answered
+    }
 };
 
 void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset, fuse_file_info* to_file,
@@ -218,7 +263,7 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, 
         serve_synced(request, info, copy, *scope, &handle->errors);
         return;
     }
-    service.serve_patient(request, info, copy, [](fuse_req_t answer, std::uint64_t& copied) { fuse_reply_write(answer, copied); });
+    service.serve_patient(request, info, copy, [](fuse_req_t answer, Written& copied) { fuse_reply_write(answer, copied.bytes); });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <vector>
 
 #include "base/random.h"
 
@@ -18,6 +19,19 @@ constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: 
 /// "There is none" is what these were asked, not a failure.
 bool is_plain_answer(FsOp op, int error) {
     return (op == FsOp::getxattr && error == ENODATA) || (op == FsOp::lookup && error == ENOENT) || (op == FsOp::lseek && error == ENXIO);
+}
+
+/// Supplementary groups do not travel with a request: libfuse reads them in /proc.
+bool caller_has_group(const void* caller, std::uint32_t group) {
+    const auto request = static_cast<fuse_req_t>(const_cast<void*>(caller));
+    std::vector<gid_t> groups(64);
+    int count = fuse_req_getgroups(request, static_cast<int>(groups.size()), groups.data());
+    if (count > static_cast<int>(groups.size())) {
+        groups.resize(static_cast<std::size_t>(count));
+        count = fuse_req_getgroups(request, count, groups.data());
+    }
+    groups.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(groups.size()))));
+    return std::ranges::find(groups, group) != groups.end();
 }
 
 FileTime file_time_now() {
@@ -39,7 +53,9 @@ FsCall Service::call_for(fuse_req_t request) const {
             .uid = context->uid,
             .gid = context->gid,
             .umask = context->umask,
-            .may_override_suid = context->uid == 0};
+            .may_override_suid = context->uid == 0,
+            .has_group = caller_has_group,
+            .caller = request};
 }
 
 FsCall Service::own_call() const {

@@ -20,6 +20,7 @@
 #include "fs/fuse/delay_queue.h"
 #include "fs/fuse/fuse_api.h"
 #include "fs/fuse/guard.h"
+#include "fs/fuse/kernel_pages.h"
 #include "fs/fuse/latency_clock.h"
 #include "fs/fuse/monitor.h"
 #include "fs/fuse/mount.h"
@@ -78,6 +79,7 @@ public:
     [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
     [[nodiscard]] OpenHandles& open_handles() { return open_handles_; }
     [[nodiscard]] SyncedFiles& synced_files() { return synced_files_; }
+    [[nodiscard]] KernelPages& kernel_pages() { return kernel_pages_; } ///< inside the monitor only
 
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
@@ -132,6 +134,7 @@ private:
     CapabilityCache capabilities_;
     OpenHandles open_handles_;
     SyncedFiles synced_files_;
+    KernelPages kernel_pages_;
     OperationStatistics statistics_;
     SimTime answered_ = sim_start;    ///< latest completion any caller was told
     SimTime next_tick_ = sim_start;

@@ -13,12 +13,12 @@
 
 namespace flashlab {
 
-/// work(const FsCall&) -> FsResult<Timed<number>>; it owns what it needs. The number goes to `amount`, since the sync says nothing of it.
+/// work(const FsCall&) -> FsResult<Timed<Amount>>; it owns what it needs. The amount goes to `amount`, since the sync says nothing of it.
 /// `mark` as for FileSystem::begin_sync.
-template <class Work>
+template <class Work, class Amount>
 class SyncedChange final : public SlowCall {
 public:
-    SyncedChange(FileSystem& fs, const FsCall& call, Ino ino, Work work, SyncScope scope, WriteErrorMark* mark, std::shared_ptr<std::uint64_t> amount)
+    SyncedChange(FileSystem& fs, const FsCall& call, Ino ino, Work work, SyncScope scope, WriteErrorMark* mark, std::shared_ptr<Amount> amount)
         : fs_{fs}, call_{call}, ino_{ino}, work_{std::move(work)}, scope_{scope}, mark_{mark}, amount_{std::move(amount)} {
         if constexpr (requires { work_.keep(); }) work_.keep();
     }
@@ -43,7 +43,7 @@ private:
     Work work_;
     SyncScope scope_;
     WriteErrorMark* mark_;
-    std::shared_ptr<std::uint64_t> amount_;
+    std::shared_ptr<Amount> amount_;
     std::unique_ptr<SlowCall> sync_;
 };
 
