@@ -1,7 +1,10 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
+#include <sstream>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,7 +15,9 @@
 #include "tools/command_options.h"
 #include "tools/commands/commands.h"
 #include "tools/config_schema.h"
+#include "tools/interruption.h"
 #include "tools/sizes.h"
+#include "tools/standard_streams.h"
 
 namespace flashlab {
 namespace {
@@ -206,6 +211,22 @@ int usage_code(const std::string& helper, const std::string& command) {
     return command == "fsck" || helper == "fsck" ? 16 : translate_exit_code(helper, exit_usage);
 }
 
+int failure_code(const std::string& helper, const std::string& command) { return command == "fsck" ? 8 : translate_exit_code(helper, exit_failed); }
+
+/// The last word on a command that would end with `code`: a signal that ended it, output that was not taken.
+int final_code(int code, const std::string& helper, const std::string& command, int thrown = 0) {
+    const auto unwritten = finish_standard_output(thrown);
+    if (Interruption::came()) {
+        if (Interruption::signal() != SIGPIPE) // nobody listens: no word, as of any program in a pipe
+            complain(fmt::format("ended by {} before it was done", Interruption::name()));
+        return Interruption::exit_code();
+    }
+    if (!unwritten)
+        return code;
+    complain(*unwritten);
+    return code != exit_done ? code : failure_code(helper, command);
+}
+
 } // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -239,7 +260,10 @@ int run_command_line(int argc, char** argv) {
         std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it
         app.parse(reversed);
     } catch (const CLI::Success& shown) { // --help, --version
-        return app.exit(shown);
+        std::ostringstream text;
+        const int code = app.exit(shown, text, text);
+        (void)!std::fwrite(text.str().data(), 1, text.str().size(), stdout);
+        return final_code(code, helper, command);
     } catch (const CLI::ExtrasError& error) {
         const auto commands = app.get_subcommands([&](const CLI::App* c) { return c->get_name() == command; });
         const std::string what = commands.empty() || !commands.front()->get_subcommands({}).empty() ? "" : unexpected_text(*commands.front(), arguments);
@@ -250,10 +274,13 @@ int run_command_line(int argc, char** argv) {
         return complain(fmt::format("{}; see: flashlab{} --help", error.what(), app.get_subcommands({}).empty() ? "" : of), usage_code(helper, command));
     }
     try {
-        return translate_exit_code(helper, action());
+        return final_code(translate_exit_code(helper, action()), helper, command);
     } catch (const std::exception& error) {
+        const auto* system = dynamic_cast<const std::system_error*>(&error);
+        if (Interruption::came() || (system != nullptr && std::ferror(stdout) != 0)) // what failed is a print
+            return final_code(failure_code(helper, command), helper, command, system != nullptr ? system->code().value() : 0);
         return complain(fmt::format("internal error: {}; this is a defect of flashlab, please report it with the command that led here", error.what()),
-                        command == "fsck" ? 8 : translate_exit_code(helper, exit_failed));
+                        failure_code(helper, command));
     }
 }
 

@@ -19,6 +19,7 @@
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
 #include "tools/config_file.h"
+#include "tools/interruption.h"
 #include "tools/unfinished_directory.h"
 
 namespace flashlab {
@@ -65,11 +66,14 @@ enum class Extents : std::uint8_t { shared, own };
 
 std::expected<std::uint64_t, std::string> copy_range(const File& from, const File& to, off_t begin, off_t end, Extents extents) {
     constexpr std::size_t piece = std::size_t{1} << 20;
+    constexpr std::size_t most_at_once = std::size_t{64} << 20; ///< of the kernel's own copying, so that a signal is seen
     std::uint64_t copied = 0;
     std::vector<char> buffer(extents == Extents::own ? piece : 0);
     while (begin < end) {
+        if (Interruption::came())
+            return std::unexpected(std::string{"interrupted: no copy is made"});
         off_t in = begin, out = begin;
-        ssize_t n = buffer.empty() ? ::copy_file_range(from.fd(), &in, to.fd(), &out, static_cast<std::size_t>(end - begin), 0) : -1;
+        ssize_t n = buffer.empty() ? ::copy_file_range(from.fd(), &in, to.fd(), &out, std::min(static_cast<std::size_t>(end - begin), most_at_once), 0) : -1;
         if (n < 0 && buffer.empty() && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
             buffer.resize(piece);
         if (n < 0 && !buffer.empty()) {

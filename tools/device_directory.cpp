@@ -18,6 +18,7 @@
 #include "pram/image_pram_store.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
+#include "tools/interruption.h"
 #include "tools/unfinished_directory.h"
 
 namespace flashlab {
@@ -204,7 +205,8 @@ std::expected<void, std::string> bring_up(Device& device, SimTime start, const F
 
 std::expected<void, std::string> check_device_target(const std::string& name, ExistingDevice existing) { return check_target(directory_named(name), existing); }
 
-std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label, ExistingDevice existing) {
+std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label, ExistingDevice existing,
+                                                       const FinishDevice& finish) {
     const files::path directory = directory_named(name);
     if (auto good = check_target(directory, existing); !good)
         return good;
@@ -216,6 +218,10 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     UnfinishedDirectory half{made};
     if (auto filled = fill(made, plan, label); !filled)
         return filled;
+    if (auto finished = finish ? finish(made.string()) : std::expected<void, std::string>{}; !finished)
+        return finished;
+    if (Interruption::came())
+        return std::unexpected(fmt::format("{}: interrupted: it is as it was before", directory.string()));
     const bool renamed_whole = !files::exists(directory);
     auto moved = move_into_place(made, directory);
     if (moved && renamed_whole)

@@ -22,9 +22,11 @@ enum class ExistingDevice : std::uint8_t { refuse, replace };
 
 /// Whether make_device_directory would take the place: nothing is written.
 [[nodiscard]] std::expected<void, std::string> check_device_target(const std::string& directory, ExistingDevice existing);
-/// mkfs. On failure nothing of it is left, and a device that was to be replaced is there as before.
+/// Works on the new device before it takes its place: what mkfs --precondition does.
+using FinishDevice = std::function<std::expected<void, std::string>(const std::string& made)>;
+/// mkfs. On failure, and when a signal came, nothing of it is left, and a device that was to be replaced is there as before.
 [[nodiscard]] std::expected<void, std::string> make_device_directory(const std::string& directory, const DevicePlan& plan, const std::string& label,
-                                                                     ExistingDevice existing);
+                                                                     ExistingDevice existing, const FinishDevice& finish = {});
 
 /// Who has the images locked: lookers (info, a read-only mount), or one that writes (a mount, fsck).
 enum class ImageUse : std::uint8_t { none, looked_at, written };

@@ -212,7 +212,9 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     return db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", sqlite3_total_changes64(db_.get()) - before, run_.run));
 }
 
-void EventLogWriter::close() {
+void EventLogWriter::close(RunEnd end) {
+    if (end == RunEnd::partial)
+        (void)db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
     (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     (void)db_.execute("PRAGMA journal_mode=DELETE");
 }

@@ -26,8 +26,9 @@ public:
                                                                                          std::uint64_t lost = 0);
     [[nodiscard]] LogRun run() const { return run_; }
     [[nodiscard]] std::expected<void, std::string> write(const EventBatch& batch);
-    /// Leaves WAL mode.
-    void close();
+    enum class RunEnd : std::uint8_t { whole, partial };
+    /// Leaves WAL mode. The kind of a partial run ends in " (partial)".
+    void close(RunEnd end);
 
 private:
     EventLogWriter(LogLock lock, SqliteConnection db) : lock_{std::move(lock)}, db_{std::move(db)} {}

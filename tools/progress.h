@@ -1,13 +1,11 @@
-/// Long commands at a terminal: how far they are, and Ctrl-C that ends them with a report of what was done.
+/// Long commands at a terminal: how far they are.
 ///
 /// Idea       A line on stderr that is written over, twice a second, after the first second.
-/// Invariant  Nothing is printed where stderr is no terminal. The handler of SIGINT is put back.
+/// Invariant  Nothing is printed where stderr is no terminal.
 /// Cost       A clock read a call.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -16,30 +14,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "tools/standard_streams.h"
+
 namespace flashlab {
-
-/// While one exists, Ctrl-C is noted instead of ending the process.
-class Interruptible {
-public:
-    Interruptible() {
-        interrupted_ = false;
-        before_ = std::signal(SIGINT, [](int) { interrupted_ = true; });
-    }
-    ~Interruptible() { std::signal(SIGINT, before_); }
-    Interruptible(const Interruptible&) = delete;
-    Interruptible& operator=(const Interruptible&) = delete;
-    [[nodiscard]] static bool interrupted() { return interrupted_; }
-
-private:
-    inline static std::atomic<bool> interrupted_{false};
-    void (*before_)(int);
-};
 
 class Progress {
 public:
     explicit Progress(std::string unit) : unit_{std::move(unit)}, shows_{::isatty(STDERR_FILENO) == 1} {}
     ~Progress() {
-        if (shown_) fmt::print(stderr, "\r{:40}\r", "");
+        if (shown_) tell(fmt::format("\r{:40}\r", ""));
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -48,7 +31,7 @@ public:
         if (!shows_ || now < next_) return;
         next_ = now + 0.5;
         shown_ = now > 1;
-        if (shown_) fmt::print(stderr, "\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now);
+        if (shown_) tell(fmt::format("\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now));
     }
     /// CPU time of this process: what a core manages when it is not shared.
     [[nodiscard]] static double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

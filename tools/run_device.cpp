@@ -1,12 +1,14 @@
 #include "tools/run_device.h"
 
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "fs/retry.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
+#include "tools/interruption.h"
 #include "tools/mount_session.h"
 #include "tools/virtual_calls.h"
 #include "tools/virtual_device.h"
@@ -48,10 +50,35 @@ std::expected<std::unique_ptr<RunDevice>, RunDevice::Error> RunDevice::open(cons
     if (!level)
         return std::unexpected(Error{fmt::format("--log {}: none, summary, requests or all is wanted", *choice.log), exit_usage});
     run->level_ = *level;
-    if (auto there = choice.directory ? run->take(choice, options) : run->make(choice, options); !there)
+    const auto log_path = logs ? run->place_log(choice) : std::string{};
+    if (!log_path)
+        return std::unexpected(log_path.error());
+    DeviceChoice placed = choice;
+    if (choice.events_file)
+        placed.events_file = *log_path;
+    if (auto there = choice.directory ? run->take(placed, options) : run->make(placed, options); !there)
         return std::unexpected(there.error());
     run->log().change_level(EventLevel::none);
     return run;
+}
+
+RunDevice::~RunDevice() {
+    if ((directory_ || log_) && has_log())
+        log().mark_partial();
+}
+
+std::expected<std::string, RunDevice::Error> RunDevice::place_log(const DeviceChoice& choice) {
+    if (!choice.events_file)
+        return std::string{};
+    std::error_code ignored;
+    const auto bytes = std::filesystem::file_size(*choice.events_file, ignored);
+    if (std::filesystem::exists(*choice.events_file, ignored) && bytes != 0) // also what is no file: SQLite says so
+        return *choice.events_file;
+    auto made = AsideFile::make(*choice.events_file, bytes == 0 ? AsideFile::Existing::replaced : AsideFile::Existing::refused);
+    if (!made)
+        return std::unexpected(Error{made.error()});
+    new_log_.emplace(std::move(*made));
+    return new_log_->path();
 }
 
 std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice, const RunDeviceOptions& options) {
@@ -143,9 +170,26 @@ void RunDevice::sample(SimTime now) {
 }
 
 std::expected<void, std::string> RunDevice::close(SimTime now) {
+    if (Interruption::came() && has_log())
+        log().mark_partial();
+    auto closed = close_device(now);
+    log_.reset();
+    std::error_code ignored;
+    const bool is_there = new_log_ && std::filesystem::file_size(new_log_->path(), ignored) != 0; // not where the log could not be begun
+    if (is_there && Interruption::came())
+        complain(fmt::format("interrupted: the event log {} is not made", new_log_->target()));
+    else if (is_there && closed)
+        closed = new_log_->commit();
+    new_log_.reset();
+    return closed;
+}
+
+std::expected<void, std::string> RunDevice::close_device(SimTime now) {
     file_.reset();
     if (directory_) {
         auto closed = directory_->close(std::max(now, device().last_reserved_end()), {});
+        if (const std::string why = log().failure(); closed && has_log() && !why.empty())
+            closed = std::unexpected(fmt::format("the event log is not complete: {}", why));
         directory_.reset();
         return closed;
     }

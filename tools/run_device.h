@@ -3,16 +3,19 @@
 /// Idea       In memory the run has the whole drive. Of a drive on disk it gets the pages of one file, replay.data, which takes nearly all free space: the
 ///            file system stays sound, other files stay as they are, and what is written stays on the flash.
 /// Invariant  Without a log file nothing is logged; with one, only between begin_log() and close(), from where its
-///            counters count, too; of the mount of a drive on disk `power` alone tells. A run is added to a log that is there.
+///            counters count, too; of the mount of a drive on disk `power` alone tells. A run is added to a log that is there, whose runs before stay
+///            as they are; one that failed or was interrupted says so in its kind. A new log takes its name at close(), and is not left by such a run.
 /// Cost       A sample each few thousand requests when there is a log; events as SqliteEventLog.
 /// Power cut  A drive on disk is used like a mount: killed, it recovers at the next one.
 #pragma once
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "nand/memory_page_store.h"
+#include "tools/aside_file.h"
 #include "tools/commands/commands.h"
 #include "tools/device_directory.h"
 #include "tools/payload_stamp.h"
@@ -28,6 +31,7 @@ struct RunDeviceOptions {
 
 class RunDevice {
 public:
+    ~RunDevice();
     struct Error {
         std::string text;
         int code = exit_failed;
@@ -54,7 +58,12 @@ private:
     [[nodiscard]] std::expected<void, Error> take(const DeviceChoice& choice, const RunDeviceOptions& options);
     [[nodiscard]] SqliteEventLog& log() { return directory_ ? directory_->log() : *log_; }
 
+    /// What the last run left goes on, anything else is made aside; where the log is written.
+    [[nodiscard]] std::expected<std::string, Error> place_log(const DeviceChoice& choice);
+    [[nodiscard]] std::expected<void, std::string> close_device(SimTime now);
+
     EventLevel level_ = EventLevel::none;
+    std::optional<AsideFile> new_log_; ///< outlives who writes it
     std::string directory_name_;
     std::unique_ptr<SqliteEventLog> log_; ///< of a device in memory
     std::unique_ptr<Device> memory_;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/interruption.h"
 #include "tools/payload_stamp.h"
 
 namespace flashlab {
@@ -99,6 +100,13 @@ struct SectorsTarget {
     }
 };
 
+/// Who watches a run reports what there is of it; of any other, a part is worth nothing.
+std::expected<RunTally, std::string> ended_by_signal(RunTally& tally, const RunWatch& watch) {
+    if (watch.every == 0)
+        return std::unexpected(std::string{"interrupted"});
+    return std::move(tally);
+}
+
 } // namespace
 
 std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
@@ -109,9 +117,11 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
     TraceRequest request;
     bool begins = false; ///< counting: with the next request, not with the last answer of those before
     for (std::uint64_t until_look = watch.every;;) {
+        if (Interruption::came())
+            return ended_by_signal(tally, watch);
         const auto more = next(request);
         if (!more)
-            return std::unexpected(more.error());
+            return Interruption::came() ? ended_by_signal(tally, watch) : std::unexpected(more.error());
         if (!*more)
             return tally;
         if (speed.depth == 0) {

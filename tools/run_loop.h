@@ -1,7 +1,7 @@
 /// Requests against something that answers in virtual time: the one loop of replay, bench and preconditioning.
 ///
 /// Idea       Open loop: a request arrives when its time says. Closed loop: the next arrives when one of `depth` in flight is answered.
-/// Invariant  Served = read: every request that is taken is issued once and answered once, or the run ends with an error that numbers it.
+/// Invariant  Served = read: every request taken is issued once and answered once, or an error numbers it. A signal ends a run: who watches it gets the part, others an error.
 /// Cost       Two indirect calls a request; nothing allocated a request in steady state.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/interruption.h"
 #include "tools/traces/trace_fields.h"
 
 namespace flashlab {
@@ -45,10 +46,14 @@ RunStep RunMonitor::look(const RunTally& tally) {
 }
 
 std::expected<void, std::string> RunMonitor::finish(Json& report) const {
+    if (!warm_ && Interruption::came())
+        return std::unexpected("interrupted within --warm-up: nothing was measured");
     if (!warm_)
         return std::unexpected(measure_.warm_up_until_steady ? "the run ended before it was steady: nothing was measured; give it more requests, or --precondition"
                                                              : "the run ended within --warm-up: nothing was measured");
     report.add("steady_state", steady_.to_json());
+    if (Interruption::came())
+        report.add("partial", true);
     return {};
 }
 

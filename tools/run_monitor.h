@@ -25,7 +25,7 @@ public:
     RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin);
     [[nodiscard]] RunWatch watch();
     [[nodiscard]] const RunSnapshot& before() const { return before_; }
-    /// Adds steady_state; an error where the warm-up never ended.
+    /// Adds steady_state, and partial where a signal ended the run; an error where the warm-up never ended.
     [[nodiscard]] std::expected<void, std::string> finish(Json& report) const;
 
 private:

@@ -189,7 +189,7 @@ void SqliteEventLog::close() {
     for (auto& wake : wake_) wake.notify_one();
     join_writers();
     if (running_)
-        writer_->close();
+        writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole);
     running_ = false;
     writer_.reset();
     set_level(EventLevel::none);

@@ -111,6 +111,8 @@ public:
     void change_level(EventLevel level) { set_level(level); }
     /// Returns when everything given so far is committed (or the log has stopped).
     void flush();
+    /// The run did not come to its end: close() says so in its row.
+    void mark_partial() { is_partial_ = true; }
     /// Flushes, joins the thread, leaves WAL mode: a single file. The destructor does it, too.
     void close();
     /// Empty while the log is well.
@@ -159,6 +161,7 @@ private:
     std::chrono::steady_clock::time_point gathering_since_{}; ///< nothing older waits
     std::chrono::steady_clock::time_point needed_until_{}; ///< the idle moments did not suffice
     bool closing_ = false;
+    bool is_partial_ = false;
     bool running_ = false;        ///< somebody takes what is appended
     std::optional<LogRun> run_;   ///< once begun, it is continued
     std::string failure_;

@@ -1,5 +1,6 @@
 #include "tools/subprocess.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/interruption.h"
+
 namespace flashlab {
 
 namespace {
@@ -21,6 +24,9 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 +
 /// In the child: never returns. The reason goes through the pipe, which exec closes.
 [[noreturn]] void become(const SubprocessCall& call, int failed) {
     ::setpgid(0, 0);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+        if (struct sigaction now {}; ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+            ::signal(signal, SIG_DFL); // ours means nothing between here and exec
     const auto give_up = [failed] {
         const int reason = errno;
         [[maybe_unused]] const auto told = ::write(failed, &reason, sizeof reason);
@@ -95,9 +101,15 @@ void Subprocess::end(std::chrono::milliseconds patience) {
     (void)wait();
 }
 
-int run_to_end(const SubprocessCall& call) {
+int run_to_end(const SubprocessCall& call, AtSignal at_signal) {
     auto child = Subprocess::start(call);
-    return child ? child->wait() : 127;
+    if (!child) return 127;
+    if (at_signal == AtSignal::wait) return child->wait();
+    for (auto pause = std::chrono::microseconds{200};; pause = std::min(pause * 2, std::chrono::microseconds{10'000})) {
+        if (const auto code = child->poll()) return *code;
+        if (Interruption::came()) return Interruption::exit_code(); // and the group ends with `child`
+        std::this_thread::sleep_for(pause);
+    }
 }
 
 } // namespace flashlab

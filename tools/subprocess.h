@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
@@ -44,7 +45,9 @@ private:
     pid_t pid_; ///< -1: none
 };
 
+/// What becomes of a program that we wait for when a signal tells us to end (interruption.h).
+enum class AtSignal : std::uint8_t { wait, end_it };
 /// Starts, waits; the exit code, 127 where it could not be started.
-[[nodiscard]] int run_to_end(const SubprocessCall& call);
+[[nodiscard]] int run_to_end(const SubprocessCall& call, AtSignal at_signal = AtSignal::wait);
 
 } // namespace flashlab

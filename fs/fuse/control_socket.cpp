@@ -135,7 +135,7 @@ bool ControlSocket::serve(Client& client) {
         try {
             answer = handler_(std::string_view{client.received}.substr(0, end));
         } catch (const std::exception& escaped) {
-            fmt::print(stderr, "flashlab: control request failed: {}\n", escaped.what());
+            std::fprintf(stderr, "flashlab: control request failed: %s\n", escaped.what());
             return false; // the handler answers its own errors; what escapes it is a defect
         }
         answer += '\n';

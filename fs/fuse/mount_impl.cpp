@@ -164,11 +164,11 @@ MountEnd MountImpl::run(const std::function<void()>& ready) {
     if (!service_.is_powered()) return MountEnd::power_cut;
     if (!service_.is_sound()) return MountEnd::broken;
     if (loop.error() != 0) {
-        fmt::print(stderr, "flashlab: /dev/fuse failed: {}\n", std::strerror(loop.error()));
+        std::fprintf(stderr, "flashlab: /dev/fuse failed: %s\n", std::strerror(loop.error()));
         return MountEnd::failed;
     }
     if (const auto synced = service_.sync_all(); !synced) {
-        fmt::print(stderr, "flashlab: the last sync failed: {}\n", std::strerror(synced.error().error_number));
+        std::fprintf(stderr, "flashlab: the last sync failed: %s\n", std::strerror(synced.error().error_number));
         return service_.is_sound() ? MountEnd::failed : MountEnd::broken;
     }
     return MountEnd::clean;

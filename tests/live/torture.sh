@@ -33,4 +33,25 @@ say "--- a command that fails by itself"
 code=0
 "$FLASHLAB" crash torture --size 64M -- sh -c 'echo no such luck; exit 4' > "$work/out" 2> "$work/err" || code=$?
 [[ $code -eq 1 ]] && grep -q 'no such luck' "$work/err" || die "the command's own failure must be told: $(cat "$work/err")"
+say "--- signals: the command, the mount and the folder go, what was found is told"
+declare -A code_of=([INT]=130 [TERM]=143 [HUP]=129)
+mkdir "$work/tmp"
+for signal in INT TERM HUP; do
+    TMPDIR=$work/tmp "$FLASHLAB" crash torture --within 3600 --size 64M --json -- sh -c 'echo $$ > pid.new && mv pid.new pid; sleep 1000 & wait' > "$work/out" 2> "$work/err" &
+    torture=$!
+    pid=
+    for _ in {1..500}; do
+        pid=$(cat "$work"/tmp/flashlab-torture.*/mnt/pid 2> /dev/null) && break
+        sleep 0.02
+    done
+    [[ -n $pid ]] || die "the command of a torture does not come up: $(cat "$work/err")"
+    kill "-$signal" $torture
+    code=0
+    wait $torture || code=$?
+    [[ $code -eq ${code_of[$signal]} ]] || die "torture by $signal ends with $code: $(cat "$work/err")"
+    grep -q '"cuts":0,.*"partial":true' "$work/out" || die "torture by $signal: not marked partial: $(cat "$work/out")"
+    [[ ! -e /proc/$pid ]] || die "torture by $signal left the command running"
+    [[ -z $(ls -A "$work/tmp") ]] || die "torture by $signal left $(ls -A "$work/tmp")"
+    grep -q "$work/tmp" /proc/self/mountinfo && die "torture by $signal left a mount"
+done
 say "ok: torture"

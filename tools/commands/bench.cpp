@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "tools/commands/bench_file.h"
 #include "tools/commands/commands.h"
+#include "tools/interruption.h"
 #include "tools/run_monitor.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
@@ -46,7 +47,7 @@ struct Plan {
 struct Run {
     RunSnapshot before;
     RunTally tally;
-    Json steady;     ///< an object with steady_state
+    Json steady;     ///< an object with steady_state, and partial
     double wall = 0; ///< seconds that the load took, preconditioning left out
 };
 
@@ -150,6 +151,7 @@ int run_bench(const BenchOptions& o) {
     }
     if (with_fs && !o.precondition.empty())
         return complain("bench: --precondition fills the device below the file system: not with --level fs", exit_usage);
+    const Interruption interruption;
     auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
     if (!on)
         return complain("bench: " + on.error().text, on.error().code);
@@ -163,7 +165,8 @@ int run_bench(const BenchOptions& o) {
     if (!run)
         return complain(fmt::format("bench: {}", run.error()));
     Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
-    result.add("steady_state", run->steady["steady_state"]);
+    for (const auto& [key, value] : run->steady.members())
+        result.add(key, value);
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally))
         complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fs/retry.h"
+#include "tools/interruption.h"
 #include "tools/virtual_calls.h"
 
 namespace flashlab {
@@ -43,6 +44,8 @@ std::expected<SimTime, std::string> BenchFile::fill(std::uint64_t bytes, SimTime
     const std::vector<std::byte> data(std::min(bytes, fill_bytes), std::byte{0x5a});
     FileSystem& fs = device_.fs();
     for (std::uint64_t at = 0; at < bytes;) {
+        if (Interruption::came())
+            return std::unexpected(std::string{"interrupted while the file was filled: nothing was measured"});
         FsCall call = call_at(now);
         const auto piece = std::span{data}.first(std::min<std::uint64_t>(data.size(), bytes - at));
         const auto done = until_done(call, [&](const FsCall& c) { return fs.write(c, ino_, at, piece); });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "tools/commands/commands.h"
+#include "tools/standard_streams.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -75,7 +76,7 @@ int run_compare(const std::string& first, const std::string& second, bool json) 
         return complain("compare: " + b.error());
     for (const char* key : {"trace", "requests"})
         if ((*a)[key].dump() != (*b)[key].dump())
-            fmt::print(stderr, "note: {} differs: these are not two runs of the same load\n", key);
+            tell(fmt::format("note: {} differs: these are not two runs of the same load\n", key));
     Json rows{Json::Array{}};
     add_rows(*a, *b, "", rows);
     if (json) {

@@ -3,6 +3,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/device_copy.h"
+#include "tools/interruption.h"
 #include "tools/json.h"
 #include "tools/sizes.h"
 
@@ -38,6 +39,7 @@ int run_snapshot(const CopyOptions& o) {
         return exit_done;
     }
     if (!o.to.empty()) {
+        const Interruption interruption;
         const auto taken = take_snapshot(o.from, o.to);
         return taken ? report(*taken, o.json) : complain(fmt::format("snapshot: {}", taken.error()));
     }
@@ -56,6 +58,7 @@ int run_snapshot(const CopyOptions& o) {
 }
 
 int run_clone(const CopyOptions& o) {
+    const Interruption interruption;
     const auto made = clone_device(o.from, o.to);
     return made ? report(*made, o.json) : complain(fmt::format("clone: {}", made.error()));
 }

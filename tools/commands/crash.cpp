@@ -13,7 +13,9 @@
 #include "ftl/make_ftl.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/crash_report.h"
+#include "tools/interruption.h"
 #include "tools/progress.h"
+#include "tools/standard_streams.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -29,7 +31,7 @@ Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& dev
     Json json = Json::object({{"ftl", o.ftl},
                               {"devices", fmt::format("{}", fmt::join(devices, " "))},
                               {"exhaustive", o.states == 0},
-                              {"interrupted", Interruptible::interrupted()},
+                              {"partial", Interruption::came()},
                               {"seed", o.seed},
                               {"workloads", r.workloads},
                               {"states", r.states},
@@ -68,7 +70,7 @@ void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Rando
         return;
     }
     const std::uint64_t until = e.report.states + states;
-    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !Interruptible::interrupted()) {
+    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !Interruption::came()) {
         const Workload w = e.workload ? *e.workload : Workload::random(random.next(), steps_a_workload, explorer.units());
         e.limits.states = until;
         explorer.sample(w, std::min(states_a_workload, until - e.report.states), random, e.limits, e.report);
@@ -76,17 +78,17 @@ void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Rando
 }
 
 void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from, Explorer& explorer) {
-    for (std::size_t i = from; i < e.report.violations.size() && !Interruptible::interrupted() && o.shrinks; ++i)
+    for (std::size_t i = from; i < e.report.violations.size() && !Interruption::came() && o.shrinks; ++i)
         e.report.violations[i] = shrink(explorer, e.report.violations[i], states_to_shrink);
 }
 
 int endure(const CrashExploreOptions& o) {
-    Interruptible interruptible;
+    const Interruption interruption;
     Progress progress{"cuts"};
     const std::string device = (o.shape.empty() ? "chip" : o.shape) + "-" + (o.cell.empty() ? "slc" : o.cell);
     const auto result = endure_cuts(o.ftl, device, o.in_a_row, o.seed, nullptr, [&](const EnduranceReport& r) {
         progress.at(r.cuts);
-        return !Interruptible::interrupted();
+        return !Interruption::came();
     });
     if (!result) return complain(fmt::format("crash explore: {} on {}, seed {}: {}", o.ftl, device, o.seed, result.error()));
     const EnduranceReport& r = *result;
@@ -103,6 +105,7 @@ int endure(const CrashExploreOptions& o) {
                                     {"host_pages_written", r.host_pages_written},
                                     {"most_pages_scanned", r.most_pages_scanned},
                                     {"wall_seconds", progress.seconds()},
+                                    {"partial", Interruption::came()},
                                     {"violations", leaks ? 1 : 0},
                                     {"version", FLASHLAB_VERSION}});
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
@@ -123,12 +126,12 @@ int run_crash_explore(const CrashExploreOptions& o) {
         if (!parsed) return complain(fmt::format("crash explore: --workload: {}", parsed.error()), exit_usage);
         e.workload = std::move(*parsed);
     }
-    Interruptible interruptible;
+    const Interruption interruption;
     Progress progress{"states"};
     e.limits.cuts = o.cuts;
     e.limits.go_on = [&](const ExploreReport& r) {
         progress.at(r.states);
-        return !Interruptible::interrupted();
+        return !Interruption::came();
     };
     std::vector<std::string> done;
     const auto devices = devices_of(o);
@@ -145,9 +148,9 @@ int run_crash_explore(const CrashExploreOptions& o) {
         refusal = explorer.error();
         // Once for all cell types of a shape.
         if (!o.cell.empty() || device.ends_with("-slc"))
-            fmt::print(stderr, "flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, device, refusal);
+            tell(fmt::format("flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, device, refusal));
     }
-    for (std::size_t i = 0; i < explorers.size() && !Interruptible::interrupted() && e.report.violations.size() < e.limits.violations; ++i) {
+    for (std::size_t i = 0; i < explorers.size() && !Interruption::came() && e.report.violations.size() < e.limits.violations; ++i) {
         done.push_back(explorers[i]->device());
         const std::size_t found_before = e.report.violations.size();
         const double from = Progress::cpu_seconds();
@@ -160,7 +163,7 @@ int run_crash_explore(const CrashExploreOptions& o) {
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
     const Json json = report_of(o, done, e.report, seconds, progress.seconds());
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
-    for (const Violation& v : e.report.violations) fmt::print(stderr, "flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id());
+    for (const Violation& v : e.report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
     return e.report.violations.empty() ? exit_done : exit_failed;
 }
 
@@ -169,11 +172,13 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
     std::uint64_t seeded = 0;
     std::uint64_t caught = 0;
     Json missed{Json::Array{}};
+    const Interruption interruption;
     for (const std::string& scheme : schemes) {
         if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
             return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
         for (const SeededBug& bug : seeded_bugs()) {
             if (!applies(bug, scheme)) continue;
+            if (Interruption::came()) break;
             ++seeded;
             const auto hunted = hunt(bug, scheme, states, seed);
             const bool found = hunted && hunted->found;
@@ -186,10 +191,10 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
             }
         }
     }
-    if (json)
-        fmt::print("{}\n",
-                   Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}}).dump());
-    else fmt::print("{} of {} seeded bugs caught\n", caught, seeded);
+    Json json_result = Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}});
+    if (Interruption::came()) json_result.add("partial", true);
+    if (json) fmt::print("{}\n", json_result.dump());
+    else fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
     return caught == seeded ? exit_done : exit_failed;
 }
 

@@ -7,7 +7,9 @@
 #include "crash/fs/fs_explorer.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/crash_report.h"
+#include "tools/interruption.h"
 #include "tools/progress.h"
+#include "tools/standard_streams.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -21,7 +23,7 @@ Json report_of(const CrashExploreOptions& o, const FsExploreReport& r, double cp
     Json json = Json::object({{"ftl", o.ftl},
                               {"metadata", o.metadata},
                               {"cell", o.cell.empty() ? "slc" : o.cell},
-                              {"interrupted", Interruptible::interrupted()},
+                              {"partial", Interruption::came()},
                               {"seed", o.seed},
                               {"programs", r.programs},
                               {"operations", r.operations},
@@ -40,24 +42,24 @@ int run_crash_explore_file_system(const CrashExploreOptions& o) {
                       .seed = o.seed,
                       .cuts = o.cuts};
     if (const auto can = can_explore(first.shape); !can) return complain(fmt::format("crash explore: {}", can.error()), exit_usage);
-    Interruptible interruptible;
+    const Interruption interruption;
     Progress progress{"states"};
     FsExploreReport report;
     FsExploreLimits limits;
     limits.states = o.states == 0 ? states_by_default : o.states;
     limits.go_on = [&](const FsExploreReport& r) {
         progress.at(r.states);
-        return !Interruptible::interrupted();
+        return !Interruption::came();
     };
     const double from = Progress::cpu_seconds();
     explore_file_system(first, limits, report);
     const double seconds = Progress::cpu_seconds() - from;
     for (FsViolation& v : report.violations) {
-        if (o.shrinks && !Interruptible::interrupted()) v = shrink_file_system(v, runs_to_shrink);
+        if (o.shrinks && !Interruption::came()) v = shrink_file_system(v, runs_to_shrink);
     }
     const Json json = report_of(o, report, seconds, progress.seconds());
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
-    for (const FsViolation& v : report.violations) fmt::print(stderr, "flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id());
+    for (const FsViolation& v : report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
     return report.violations.empty() ? exit_done : exit_failed;
 }
 

@@ -8,6 +8,7 @@
 #include "tools/device_directory.h"
 #include "tools/device_plan.h"
 #include "tools/device_presets.h"
+#include "tools/interruption.h"
 #include "tools/run_device.h"
 #include "tools/sizes.h"
 #include "tools/table.h"
@@ -108,22 +109,18 @@ int run_mkfs(const MkfsOptions& o) {
         return complain(fmt::format("mkfs: {}", free.error()));
     for (const auto& warning : plan->ftl.warnings)
         complain(fmt::format("warning: {}", warning));
+    const Interruption interruption;
+    const auto finish = [&](const std::string& made) {
+        return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};
+    };
     if (!o.dry_run)
-        if (auto made = make_device_directory(o.directory, *plan, o.label, existing); !made)
+        if (auto made = make_device_directory(o.directory, *plan, o.label, existing, finish); !made)
             return complain(fmt::format("mkfs: {}", made.error()));
-    if (!o.dry_run && before->fill_percent != 0)
-        if (auto done = precondition_drive(o.directory, *before, o.seed.value_or(1)); !done)
-            return complain(fmt::format("mkfs: the drive is made, but not preconditioned: {}", done.error()));
     if (o.json)
         fmt::print("{}\n", report(o.directory, *plan, !o.dry_run).dump());
     else if (!o.quiet)
         print_human(o.directory, *plan, !o.dry_run);
     return exit_done;
-}
-
-int complain(const std::string& text, int code) {
-    fmt::print(stderr, "flashlab: {}\n", text);
-    return code;
 }
 
 } // namespace flashlab

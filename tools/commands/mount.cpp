@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,9 +22,11 @@
 #include "tools/device_directory.h"
 #include "tools/device_history.h"
 #include "tools/host_memory.h"
+#include "tools/interruption.h"
 #include "tools/live_mount.h"
 #include "tools/mount_session.h"
 #include "tools/sizes.h"
+#include "tools/standard_streams.h"
 #include "tools/virtual_device.h"
 
 namespace flashlab {
@@ -213,7 +216,7 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
 
 int serve_in_foreground(const MountSessionConfig& config) {
     return serve(
-        config, [&] { fmt::print(stderr, "flashlab: {} is mounted on {}\n", config.directory, config.mount.mount_point); },
+        config, [&] { tell(fmt::format("flashlab: {} is mounted on {}\n", config.directory, config.mount.mount_point)); },
         [](const std::string& why, int) { complain(fmt::format("mount: {}", why)); }, [](const std::string& what) { complain(what); });
 }
 
@@ -253,11 +256,20 @@ int serve_in_foreground(const MountSessionConfig& config) {
 
 /// The parent: what the child says, or that it died.
 int wait_for_daemon(int report, pid_t child) {
+    const Interruption interruption;
     std::string text;
     std::array<char, 4096> buffer{};
     ssize_t got = 0;
-    while ((got = ::read(report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
+    for (bool told = false; (got = ::read(report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR);) {
         text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        if (Interruption::came() && !std::exchange(told, true))
+            ::kill(child, SIGTERM); // whoever gave up gets no mount later
+    }
+    if (Interruption::came()) {
+        ::kill(child, SIGTERM);
+        ::waitpid(child, nullptr, 0);
+        return exit_failed;
+    }
     if (text.starts_with("+"))
         return exit_done;
     if (text.starts_with("-") || text.starts_with("?"))

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "tools/commands/commands.h"
+#include "tools/interruption.h"
 #include "tools/run_monitor.h"
+#include "tools/standard_streams.h"
 #include "tools/table.h"
 #include "tools/trace_input.h"
 
@@ -36,6 +38,8 @@ std::expected<void, std::string> all_served(const TraceStream& stream, const Run
     const std::uint64_t read = stream.reader().counts().requests;
     if (read != stream.skipped() + stream.given() || tally.answered() != stream.given())
         return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read, stream.skipped(), tally.answered()));
+    if (Interruption::came() && tally.answered() == 0)
+        return std::unexpected("interrupted before the first request: nothing was measured");
     return stream.check_given();
 }
 
@@ -97,11 +101,12 @@ int run_replay(const ReplayOptions& o) {
         return complain("replay: " + plan.error(), exit_usage);
     if (auto good = check_usage(o.input); !good)
         return complain("replay: " + good.error(), exit_usage);
+    const Interruption interruption;
     auto stream = TraceStream::open(o.input);
     if (!stream)
         return complain("replay: " + stream.error());
     if (stream->reader().reason() != "named" && !o.json)
-        fmt::print(stderr, "{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason());
+        tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
     if (!on)
         return complain("replay: " + on.error().text, on.error().code);

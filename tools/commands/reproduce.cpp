@@ -1,14 +1,20 @@
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
-#include <memory>
+#include <cstdlib>
 #include <mutex>
+#include <stop_token>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/aside_file.h"
 #include "tools/commands/commands.h"
+#include "tools/interruption.h"
 #include "tools/reproduce/experiment.h"
 #include "tools/reproduce/html_report.h"
 #include "tools/reproduce/series.h"
@@ -73,46 +79,75 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
     return traces;
 }
 
-std::expected<void, std::string> write_page(const std::string& path, const std::string& page) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "w"), &std::fclose};
-    if (file == nullptr || std::fwrite(page.data(), 1, page.size(), file.get()) != page.size() || std::fflush(file.get()) != 0)
-        return std::unexpected(fmt::format("{}: {}", path, std::generic_category().message(errno)));
-    return {};
-}
-
-/// Runs them on all cores; a result is shown, and stands in the page, as soon as those before it are: whoever ends a long run early keeps what there is.
+/// Runs them on all cores; a result is shown as soon as those before it are: whoever ends a long run early keeps what there is. The page takes its name at the end.
 class ExperimentRunner {
 public:
     ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
         : chosen_{std::move(chosen)}, context_{context}, json_{options.json}, html_{options.html}, results_(chosen_.size()) {}
 
     std::expected<void, std::string> run() {
-        if (auto written = write_report(); !written) // a place where nothing can be written is told now, not after an hour
-            return written;
-        context_.workers->for_each(chosen_.size(), [&](std::size_t i) {
-            if (failed_)
-                return;
-            auto result = chosen_[i]->run(context_);
-            const std::lock_guard lock{showing_};
-            failed_ = failed_ || !result;
-            results_[i] = std::move(result);
-            show_ready();
-        });
+        if (html_) { // a place where nothing can be written is told now, not after an hour
+            auto made = AsideFile::make(*html_, AsideFile::Existing::replaced);
+            if (!made)
+                return std::unexpected(made.error());
+            page_.emplace(std::move(*made));
+        }
+        {
+            const std::jthread watch{[this](const std::stop_token& done) { end_at_signal(done); }};
+            context_.workers->for_each(chosen_.size(), [&](std::size_t i) { run_one(i); });
+        }
+        if (Interruption::came())
+            end_partial();
         for (std::size_t i = 0; i < chosen_.size(); ++i)
             if (results_[i] && !*results_[i])
                 return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
-        return write_report();
+        return write_page();
     }
 
 private:
-    /// What has been shown, in the order of the list.
-    [[nodiscard]] std::expected<void, std::string> write_report() const {
-        if (!html_)
+    void run_one(std::size_t i) {
+        if (failed_ || Interruption::came())
+            return;
+        auto result = chosen_[i]->run(context_);
+        const std::lock_guard lock{showing_};
+        if (Interruption::came()) // cut short: of no use
+            return;
+        failed_ = failed_ || !result;
+        results_[i] = std::move(result);
+        show_ready();
+    }
+    /// An experiment may take minutes, and nobody waits for it who has asked for the end: its threads and processes end with this one.
+    void end_at_signal(const std::stop_token& done) {
+        while (!done.stop_requested()) {
+            if (Interruption::came())
+                end_partial();
+            std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        }
+    }
+    [[noreturn]] void end_partial() {
+        const std::lock_guard lock{showing_};
+        page_.reset(); // what stands at its place stays
+        Json complete{Json::Array{}}, missing{Json::Array{}};
+        for (std::size_t i = 0; i < chosen_.size(); ++i)
+            (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
+        if (Interruption::signal() != SIGPIPE) {
+            const std::string text = json_ ? Json::object({{"partial", true}, {"complete", std::move(complete)}, {"missing", std::move(missing)}}).dump() + "\n"
+                                           : fmt::format("partial: {} of {} experiments are complete\n", shown_, chosen_.size());
+            (void)!std::fwrite(text.data(), 1, text.size(), stdout);
+            complain(fmt::format("ended by {} before it was done{}", Interruption::name(), html_ ? fmt::format("; {} is as it was", *html_) : ""));
+        }
+        (void)std::fflush(stdout);
+        std::_Exit(Interruption::exit_code());
+    }
+    std::expected<void, std::string> write_page() {
+        if (!page_)
             return {};
         HtmlReport report{context_.length};
         for (std::size_t i = 0; i < shown_; ++i)
             report.add(*chosen_[i], **results_[i]);
-        return write_page(*html_, report.page());
+        if (auto written = page_->write(report.page()); !written)
+            return written;
+        return page_->commit();
     }
     void show_ready() {
         for (; shown_ < chosen_.size() && results_[shown_] && *results_[shown_]; ++shown_) {
@@ -120,14 +155,15 @@ private:
                 fmt::print("{}\n", to_json(*chosen_[shown_], **results_[shown_]).dump());
             else
                 print(*chosen_[shown_], **results_[shown_]);
-            std::fflush(stdout);
+            if (std::fflush(stdout) != 0) // not after an hour, either
+                throw std::system_error{errno, std::generic_category(), "standard output"};
         }
-        (void)write_report(); // what fails here fails at the end, too, and is told there
     }
     std::vector<const Experiment*> chosen_;
     RunContext context_;
     bool json_;
     std::optional<std::string> html_;
+    std::optional<AsideFile> page_;
     std::vector<std::optional<ExperimentRun::Result>> results_;
     std::size_t shown_ = 0;
     std::atomic<bool> failed_ = false;
@@ -157,6 +193,7 @@ int run_reproduce(const ReproduceOptions& o) {
         return complain("reproduce: " + traces.error(), exit_usage);
     if (auto used = check_loads(o, *chosen); !used)
         return complain("reproduce: " + used.error(), exit_usage);
+    const Interruption interruption;
     Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
     ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o};
     if (const auto done = runner.run(); !done)

@@ -2,24 +2,30 @@
 ///
 /// Idea       Mount, start the command in the mount, cut the power at a drawn instant, keep a copy of the drive as the cut left it, fsck, mount, check.
 /// Invariant  A copy that failed is kept, and `--replay` recovers and checks a clone of it, as often as wanted. Everything else is removed.
+///            A signal ends command, check, mount and temporary folder, too; what was found so far is reported.
 /// Cost       What command and check take; a copy is by reflink where the host can, else what the drive has on disk.
 /// Power cut  Makes them: `ctl powercut` with a seed of its own for each.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "fs/fuse/mount_point.h"
 #include "tools/commands/commands.h"
 #include "tools/device_copy.h"
 #include "tools/device_directory.h"
+#include "tools/interruption.h"
 #include "tools/live_mount.h"
 #include "tools/progress.h"
+#include "tools/standard_streams.h"
 #include "tools/subprocess.h"
 #include "tools/table.h"
 #include "tools/unfinished_directory.h"
@@ -48,7 +54,11 @@ class Torture {
 public:
     Torture(const CrashTortureOptions& options, fs::path work)
         : o_{options}, device_{work / "device"}, copy_{work / "copy"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
-    ~Torture() { (void)unmount(); }
+    ~Torture() {
+        if (Interruption::came()) // nobody wants what the cache holds
+            (void)ask_mount(device_.string(), Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
+        (void)unmount();
+    }
     Torture(const Torture&) = delete;
     Torture& operator=(const Torture&) = delete;
 
@@ -80,6 +90,7 @@ public:
         const auto at = Clock::now() + after;
         while (Clock::now() < at) {
             std::this_thread::sleep_for(std::chrono::milliseconds{2});
+            if (Interruption::came()) return "interrupted"; // its group ends with `command`
             const auto code = command->poll();
             if (!code) continue;
             if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, last_lines(log_));
@@ -96,11 +107,12 @@ public:
     /// fsck, mount, check. What the user gets after the power is back.
     Failure recover_and_check(std::uint64_t cut) {
         if (auto failed = flashlab({"fsck", "-n", device_.string()}, "fsck")) return failed;
+        if (Interruption::came()) return "interrupted";
         const auto from = Clock::now();
         if (auto failed = mount()) return failed;
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
-            const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut));
+            const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
             if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, last_lines(log_));
         }
         return unmount();
@@ -112,15 +124,17 @@ public:
         const auto copied = clone_device(device_.string(), copy_.string());
         return copied ? std::nullopt : Failure{copied.error()};
     }
-    /// Where the copy of a failed state lies from now on.
-    std::string hand_over(std::uint64_t cut) {
+    /// Where the copy of a failed state lies from now on; nothing: it could not be moved out of the work folder. What an earlier trial kept stays.
+    std::optional<std::string> hand_over(std::uint64_t cut) {
         std::error_code error;
-        std::string to = fs::absolute(fmt::format("{}/flashlab-cut-{}-{}", o_.keep.empty() ? "." : o_.keep, o_.seed, cut), error).lexically_normal().string();
-        fs::remove_all(to, error);
+        const std::string first = fs::absolute(fmt::format("{}/flashlab-cut-{}-{}", o_.keep.empty() ? "." : o_.keep, o_.seed, cut), error).lexically_normal().string();
+        std::string to = first;
+        for (int n = 2; fs::exists(fs::symlink_status(to, error)); ++n) to = fmt::format("{}-{}", first, n);
         fs::rename(copy_, to, error);
-        if (error && !clone_device(copy_.string(), to)) return copy_.string() + " (which could not be copied)";
+        if (error && !clone_device(copy_.string(), to)) return std::nullopt;
         return to;
     }
+    [[nodiscard]] std::string copy() const { return copy_.string(); }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
     [[nodiscard]] double slowest_mount_ms() const { return slowest_; }
 
@@ -138,7 +152,9 @@ private:
         std::error_code error;
         fs::remove(log_, error);
         words.insert(words.begin(), "/proc/self/exe");
-        const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}});
+        // A mount that is ended half way would leave a daemon that comes up later.
+        const AtSignal at_signal = words[1] == "mount" ? AtSignal::wait : AtSignal::end_it;
+        const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
         return code == 0 ? std::nullopt : Failure{fmt::format("{} ended with {}:\n    {}", what, code, last_lines(log_))};
     }
     Failure mount() { return flashlab({"mount", device_.string(), mount_point_.string(), "--latency", o_.latency, "--log", "none"}, "mount"); }
@@ -162,9 +178,19 @@ std::string make_work_directory() {
     return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
 }
 
+/// Told before the first cut, not after the last.
+Failure check_keep(const std::string& keep) {
+    const std::string where = keep.empty() ? "." : keep;
+    std::error_code error;
+    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
+    if (::access(where.c_str(), W_OK | X_OK) != 0) return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
+    return std::nullopt;
+}
+
 int replay_torture(const CrashTortureOptions& o, Torture& torture) {
     if (auto failed = torture.prepare(o.replay)) return complain(fmt::format("crash torture: {}", *failed));
     const auto wrong = torture.recover_and_check(0);
+    if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
     const Json json = Json::object({{"replayed", o.replay}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
     return wrong ? exit_failed : exit_done;
@@ -176,49 +202,71 @@ std::string quoted(const std::string& text) {
     return out + "'";
 }
 
+/// What a trial has shown so far.
+struct Trial {
+    std::uint64_t cuts = 0; ///< whose recovery was judged
+    bool holds = true;
+    bool keeps_work = false; ///< the copy of the failed state could not be moved out of it
+    Json replays{Json::Array{}}, found{Json::Array{}};
+};
+
+/// Cut, recover, judge, until one fails or a signal comes. The error: the trial itself went wrong.
+Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
+    Progress progress{"cuts"};
+    Random random{o.seed};
+    while (trial.cuts < o.cuts && trial.holds) {
+        const std::uint64_t cut = trial.cuts + 1;
+        progress.at(cut);
+        const std::chrono::milliseconds after{1 + random.below(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o.within_s * 1000)))};
+        auto failed = torture.run_and_cut(cut, after, random.next());
+        if (!failed) failed = torture.keep_copy();
+        if (Interruption::came()) return std::nullopt;
+        if (failed) return fmt::format("cut {}: {}", cut, *failed);
+        const auto wrong = torture.recover_and_check(cut);
+        if (Interruption::came()) return std::nullopt;
+        trial.cuts = cut;
+        if (!wrong) continue;
+        trial.holds = false;
+        const auto moved = torture.hand_over(cut);
+        trial.keeps_work = !moved;
+        std::string line = fmt::format("flashlab crash torture --replay {}", quoted(moved.value_or(torture.copy())));
+        if (!o.check.empty()) line += fmt::format(" --check {}", quoted(o.check));
+        tell(fmt::format("flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cut, after.count(), *wrong, line));
+        trial.replays.push(line);
+        trial.found.push(*wrong);
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
+    if (o.replay.empty())
+        if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
+    const Interruption interruption;
     const std::string work = make_work_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);
-    const UnfinishedDirectory removed{work};
+    UnfinishedDirectory removed{work};
     Torture torture{o, work};
     if (!o.replay.empty()) return replay_torture(o, torture);
-    Interruptible interruptible;
-    Progress progress{"cuts"};
-    Random random{o.seed};
-    if (auto failed = torture.prepare(o.device)) return complain(fmt::format("crash torture: {}", *failed));
-    std::uint64_t cuts = 0;
-    Json replays{Json::Array{}}, found{Json::Array{}};
-    bool holds = true;
-    while (cuts < o.cuts && holds && !Interruptible::interrupted()) {
-        progress.at(++cuts);
-        const std::chrono::milliseconds after{1 + random.below(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o.within_s * 1000)))};
-        if (auto failed = torture.run_and_cut(cuts, after, random.next())) return complain(fmt::format("crash torture: cut {}: {}", cuts, *failed));
-        if (auto failed = torture.keep_copy()) return complain(fmt::format("crash torture: cut {}: {}", cuts, *failed));
-        const auto wrong = torture.recover_and_check(cuts);
-        if (!wrong) continue;
-        holds = false;
-        const std::string kept = torture.hand_over(cuts);
-        std::string line = fmt::format("flashlab crash torture --replay {}", quoted(kept));
-        if (!o.check.empty()) line += fmt::format(" --check {}", quoted(o.check));
-        fmt::print(stderr, "flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cuts, after.count(), *wrong, line);
-        replays.push(line);
-        found.push(*wrong);
-    }
-    const Json json = Json::object({{"cuts", cuts},
+    Trial trial;
+    auto failed = torture.prepare(o.device);
+    if (!failed) failed = try_cuts(o, torture, trial);
+    if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed));
+    if (trial.keeps_work) removed.keep();
+    const Json json = Json::object({{"cuts", trial.cuts},
                                     {"command_runs", torture.runs()},
-                                    {"violations", holds ? 0 : 1},
+                                    {"violations", trial.holds ? 0 : 1},
                                     {"slowest_mount_ms", torture.slowest_mount_ms()},
                                     {"seed", o.seed},
-                                    {"interrupted", Interruptible::interrupted()},
-                                    {"replays", std::move(replays)},
-                                    {"found", std::move(found)},
+                                    {"partial", Interruption::came()},
+                                    {"replays", std::move(trial.replays)},
+                                    {"found", std::move(trial.found)},
                                     {"version", FLASHLAB_VERSION}});
     fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
-    return holds ? exit_done : exit_failed;
+    return trial.holds ? exit_done : exit_failed;
 }
 
 } // namespace flashlab

@@ -1,9 +1,11 @@
 #include <cstdio>
-#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "tools/aside_file.h"
 #include "tools/commands/commands.h"
+#include "tools/interruption.h"
 #include "tools/table.h"
 #include "tools/trace_input.h"
 #include "tools/traces/trace_formats.h"
@@ -20,15 +22,12 @@ int print_formats() {
     return exit_done;
 }
 
-using OutputFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-std::expected<OutputFile, std::string> open_output(const std::optional<std::string>& path) {
-    if (!path)
-        return OutputFile{stdout, [](std::FILE*) { return 0; }};
-    OutputFile file{std::fopen(path->c_str(), "wx"), &std::fclose};
-    if (file == nullptr)
-        return std::unexpected(fmt::format("{}: {}", *path, std::generic_category().message(errno)));
-    return file;
+/// The next request; false at the end, or at a signal.
+std::expected<bool, std::string> next_until_signal(TraceStream& stream, TraceRequest& request) {
+    if (Interruption::came())
+        return false;
+    auto more = stream.next(request);
+    return Interruption::came() ? false : more;
 }
 
 /// False for what the format cannot say: only MQSim-like lines, SPC and MSR are written, and none of them knows trims or flushes.
@@ -47,23 +46,33 @@ bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) 
 }
 
 int convert(const TraceCommandOptions& o, TraceStream& stream) {
-    auto out = open_output(o.output);
-    if (!out)
-        return complain("trace: " + out.error());
+    std::optional<AsideFile> file;
+    if (o.output) {
+        auto made = AsideFile::make(*o.output, AsideFile::Existing::refused);
+        if (!made)
+            return complain("trace: " + made.error());
+        file.emplace(std::move(*made));
+    }
+    std::FILE* const out = file ? file->stream() : stdout;
+    if (out == nullptr)
+        return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
     std::uint64_t written = 0, left_out = 0;
     TraceRequest request;
     for (;;) {
-        const auto more = stream.next(request);
+        const auto more = next_until_signal(stream, request);
         if (!more)
             return complain("trace: " + more.error());
         if (!*more)
             break;
-        ++(print_as(out->get(), *o.convert, request) ? written : left_out);
+        ++(print_as(out, *o.convert, request) ? written : left_out);
     }
+    if (Interruption::came())
+        return complain(file ? fmt::format("trace: interrupted: {} is not made", *o.output) : std::string{"trace: interrupted: what was printed is partial"});
     if (const auto some = stream.check_given(); !some)
         return complain("trace: " + some.error());
-    if (std::fflush(out->get()) != 0 || std::ferror(out->get()) != 0)
-        return complain("trace: the output could not be written: is its disk full?");
+    if (file)
+        if (const auto whole = file->commit(); !whole)
+            return complain("trace: " + whole.error());
     if (left_out != 0)
         complain(fmt::format("trace: {} of {} requests are trims or flushes, which {} cannot say: left out", left_out, written + left_out, *o.convert));
     return exit_done;
@@ -80,6 +89,7 @@ int run_trace(const TraceCommandOptions& o) {
         return print_formats();
     if (auto good = check_usage(o.input); !good)
         return complain("trace: " + good.error(), exit_usage);
+    const Interruption interruption;
     auto stream = TraceStream::open(o.input);
     if (!stream)
         return complain("trace: " + stream.error());
@@ -89,7 +99,7 @@ int run_trace(const TraceCommandOptions& o) {
     std::vector<std::string> first;
     TraceRequest request;
     for (;;) {
-        const auto more = stream->next(request);
+        const auto more = next_until_signal(*stream, request);
         if (!more)
             return complain("trace: " + more.error());
         if (!*more)
@@ -98,7 +108,7 @@ int run_trace(const TraceCommandOptions& o) {
             first.push_back(to_text(request));
         statistics.add(request);
     }
-    if (const auto some = stream->check_given(); !some)
+    if (const auto some = stream->check_given(); !some && !Interruption::came())
         return complain("trace: " + some.error());
     const TraceCounts& counts = stream->reader().counts();
     Json result = Json::object({{"trace", o.input.path},
@@ -115,6 +125,8 @@ int run_trace(const TraceCommandOptions& o) {
     const Json measured = statistics.to_json();
     for (const auto& [key, value] : measured.members())
         result.add(key, value);
+    if (Interruption::came())
+        result.add("partial", true);
     fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
     return exit_done;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <deque>
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +40,7 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
     int ends[2];
     if (::pipe(ends) != 0)
         return std::unexpected(fmt::format("no pipe for a run: {}", std::strerror(errno)));
+    const pid_t parent = ::getpid();
     const pid_t process = ::fork();
     if (process < 0) {
         ::close(ends[0]);
@@ -46,6 +49,11 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
     }
     if (process == 0) { // no destructor of the parent's state may run here, hence _exit
         ::close(ends[0]);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+            ::signal(signal, SIG_DFL);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // whatever ends the parent: the thread that forked waits for its children
+        if (::getppid() != parent)
+            ::_exit(1);
         std::vector<std::byte> result(result_bytes);
         const bool good = run(index, result) && pass_all(ends[1], std::span<const std::byte>{result}, ::write);
         ::_exit(good ? 0 : 1);

@@ -1,7 +1,7 @@
 /// Many runs from one prepared state, each in a process of its own: the host copies only the memory that a run changes.
 ///
 /// Idea       Preparing a device (every page written once) costs more than a run on it. fork() gives each run the prepared device; its result comes back through a pipe.
-/// Invariant  R1 results are in the order of the indices and do not depend on how many run at once. R2 a run that dies is an error, never a missing result.
+/// Invariant  R1 results are in the order of the indices and do not depend on how many run at once. R2 a run that dies is an error, never a missing result. R3 no run outlives the parent.
 /// Cost       A fork, and a copy of each memory page that the run touches.
 /// Threading  Other threads of the caller are not in the child: it allocates, which glibc allows after a fork, and writes to its pipe and to stderr, no more.
 #pragma once

@@ -14,6 +14,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tools/interruption.h"
+
 namespace flashlab {
 namespace {
 
@@ -33,7 +35,7 @@ public:
             const ssize_t got = ::read(fd_, to.data(), to.size());
             if (got >= 0)
                 return static_cast<std::size_t>(got);
-            if (errno != EINTR)
+            if (errno != EINTR || Interruption::came())
                 return std::unexpected(fmt::format("{}: {}", name_, std::strerror(errno)));
         }
     }
