@@ -32,6 +32,15 @@ has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" --json --size 64M 2> /dev/null)"
 has "preset ftl label channels page_bytes device_bytes free_blocks spare_blocks bad_blocks data_bytes data_free_bytes pram_bytes clean_at_open failure_log" "$("$FLASHLAB" info "$dev" --json)"
 has "critical_warning avail_spare spare_thresh percent_used data_units_read data_units_written host_read_commands host_write_commands power_cycles power_on_hours
      unsafe_shutdowns waf wear_min wear_mean wear_max spare_blocks bad_user_nand_blocks" "$("$FLASHLAB" smart "$dev" --json)"
+# percent_used: the mean erase count in percent of the endurance.
+worn=$work/worn
+"$FLASHLAB" mkfs "$worn" --size 64M --ftl page_map --set nand.endurance_cycles=7 --precondition fill:100,random:2x,written > /dev/null 2>&1 || wrong "mkfs --precondition"
+smart=$("$FLASHLAB" smart "$worn" --json)
+value() { sed -E "s/.*\"$1\":([0-9.]+).*/\1/" <<< "$smart"; }
+awk -v used="$(value percent_used)" -v mean="$(value wear_mean)" 'BEGIN { exit !(used > 10 && used <= 100 * mean / 7 + 0.02 && used > 100 * mean / 7 - 1.02) }' ||
+    wrong "percent_used is $(value percent_used) where a block was erased $(value wear_mean) times of 7"
+awk -v a="$(value waf_user)" -v b="$(value waf_gc)" -v c="$(value waf_merge)" -v d="$(value waf_map)" -v all="$(value waf)" \
+    'BEGIN { s = a + b + c + d - all; exit !(s < 0.01 && s > -0.01 && b > 0) }' || wrong "smart: the parts of waf do not add up to it"
 has "clean problems" "$("$FLASHLAB" fsck "$dev" --json)"
 "$FLASHLAB" info "$dev" --config | grep '^scheme = "hftl"' > /dev/null || wrong "info --config"
 has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"

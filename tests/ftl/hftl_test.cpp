@@ -44,3 +44,56 @@ TEST_CASE("hFTL has no volatile write cache: an answered write survives without 
         CHECK_FALSE(rig.is_zero(static_cast<std::uint32_t>(seed)));
     }
 }
+
+namespace {
+
+/// Of all pages whose OOB reads.
+std::uint64_t newest_on_flash(CutRig& rig) {
+    std::uint64_t newest = 0;
+    for (std::uint32_t p = 0; p < rig.geometry().blocks() * rig.geometry().pages_per_block(); ++p) {
+        const auto page = rig.array().inspect_oob(Ppn{p});
+        REQUIRE(page.has_value());
+        if (page->state == CellState::programmed && page->oob) newest = std::max(newest, page->oob->sequence.value());
+    }
+    return newest;
+}
+
+/// Every page of what is written from here on is newer than all that lie on the flash.
+void require_newer(CutRig& rig) {
+    const std::uint64_t before = newest_on_flash(rig);
+    rig.now = rig.write(0, 1);
+    CAPTURE(before, newest_on_flash(rig));
+    REQUIRE(newest_on_flash(rig) > before);
+}
+
+} // namespace
+
+TEST_CASE("after a clean shutdown hFTL gives out no write sequence that the flash has: the ceiling says where to go on", "[ftl][hftl]") {
+    CutRig rig{tiny_config(), Payload::keep, UndoPolicy::none};
+    for (int i = 0; i < 20; ++i) {
+        for (int k = 0; k < 7; ++k) rig.now = rig.write(static_cast<std::uint32_t>(i), 1);
+        rig.remount_clean();
+        require_newer(rig);
+    }
+}
+
+TEST_CASE("nor after a cut, though the ceiling that is durable may be below pages written beside its commit, and recovery is cut, too", "[ftl][hftl][crash]") {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.channels = 2;
+    config.nand.geometry.blocks_per_plane = 12;
+    config.pram.word_write = Duration{100'000}; // a commit takes as long as programs do
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        CutRig rig{config};
+        Random random{seed};
+        for (int c = 0; c < 40; ++c) {
+            CAPTURE(seed, c);
+            const SimTime from = rig.now;
+            rig.settle();
+            for (std::uint64_t k = 1 + random.below(30); k > 0; --k) rig.step(random);
+            const SimTime at = rig.random_moment(random, from);
+            if (random.chance(1, 2)) rig.cut_twice(at, random);
+            else rig.cut(at, random.next());
+            require_newer(rig);
+        }
+    }
+}

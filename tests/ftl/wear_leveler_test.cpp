@@ -3,6 +3,11 @@
 ///
 ///   build/release/tests/ftl_tests "[wear-long]" -c page_map
 #include "ftl/make_ftl.h"
+
+#include "ftl/blocks/free_blocks.h"
+#include "ftl/blocks/less_worn.h"
+#include "ftl/blocks/wear_leveler.h"
+#include "nand/memory_page_store.h"
 #include "tests/support/catch.h"
 #include "tests/support/wear_experiment.h"
 
@@ -30,6 +35,45 @@ SsdConfig small_drive() {
     return config;
 }
 
+/// All blocks hold data; notes what is to be relocated, and moves nothing.
+struct Relocations final : Ftl {
+    std::vector<BlockId> order;
+    std::string_view name() const override { return "none"; }
+    std::uint32_t logical_page_bytes() const override { return 512; }
+    std::uint32_t logical_pages() const override { return 0; }
+    FtlResult<FtlRecovery> recover(SimTime) override { return FtlRecovery{}; }
+    FtlResult<SimTime> read(Lpn, std::uint32_t, std::span<std::byte>, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> write(Lpn, std::uint32_t, std::span<const std::byte>, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> flush(SimTime now, Origin) override { return now; }
+    SimTime idle(SimTime) override { return sim_never; }
+    FtlResult<SimTime> relocate(BlockId block, SimTime now) override {
+        order.push_back(block);
+        return now;
+    }
+    FtlResult<SimTime> shut_down(SimTime now) override { return now; }
+    bool is_mapped(Lpn) const override { return false; }
+    FtlCounters counters() const override { return {}; }
+    FtlSpace space() const override { return {}; }
+    BlockStatus status_of(BlockId) const override { return {BlockUse::data, 1}; }
+    WriteMemory write_memory() const override { return {}; }
+    std::vector<CheckProblem> check() override { return {}; }
+};
+
+/// An array of 128 blocks on two dies, each erased as often as the test says.
+struct WornArray {
+    NandConfig config = small_drive().nand;
+    Geometry geometry = *Geometry::make(config.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config, store, sink, UndoPolicy::none};
+    WornArray() { REQUIRE(array.open().has_value()); }
+    void wear(BlockId block, int erases) {
+        for (int i = 0; i < erases; ++i) REQUIRE(array.erase(block, sim_start, {Cause::user, no_event}).has_value());
+    }
+};
+
 } // namespace
 
 TEST_CASE("levelling moves data that never change off the blocks they spare, at a price that is counted", "[ftl][wear]") {
@@ -52,4 +96,26 @@ TEST_CASE("256 MiB after a hundred fills of skewed writes: no block is worn a fi
         const WearPoint with = run(config, 100, 16);
         CHECK(with.above_mean() <= 0.2);
     }
+}
+
+TEST_CASE("the coldest block is moved first, of equals the first, and none that lags by less than the threshold", "[wear]") {
+    WornArray worn;
+    for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b)
+        worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
+    Relocations ftl;
+    WearLeveler leveler{ftl, worn.array, 6};
+    worn.wear(BlockId{64}, 16); // of the other die: time to look
+    for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
+    CHECK(ftl.order == std::vector{BlockId{30}, BlockId{7}, BlockId{9}});
+}
+
+TEST_CASE("wear levelling takes the least worn of the plane's free blocks", "[wear]") {
+    WornArray worn;
+    FreeBlocks free{worn.geometry};
+    for (const std::uint32_t b : {1u, 2u, 3u, 4u}) {
+        worn.wear(BlockId{b}, b == 3 ? 1 : 4);
+        free.add_erased(BlockId{b});
+    }
+    free.bring_forward(PlaneId{0}, LessWorn{worn.array});
+    CHECK(free.take(PlaneId{0})->block == BlockId{3});
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -17,6 +18,7 @@
 #include "tools/reproduce/dumbo_raw.h"
 #include "tools/reproduce/partition_sweep.h"
 #include "tools/reproduce/series.h"
+#include "tools/reproduce/verdicts.h"
 
 using namespace flashlab;
 
@@ -264,4 +266,42 @@ TEST_CASE("a layout that needs more channels than there are is refused", "[tools
     const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = 2048, .requests = 1, .layout = {.striping = 4, .interleaving = 2}, .overheads = {}});
     REQUIRE(!result.has_value());
     CHECK(result.error() == "S4:I2 does not fit 4 channels");
+}
+
+TEST_CASE("a curve grows only if every step goes up: not when two are equal, one falls in the middle, one is no number, or there is one alone", "[tools][reproduce]") {
+    using Curve = std::vector<double>;
+    CHECK(grows(Curve{1, 2, 3}));
+    for (const Curve& y : {Curve{}, Curve{1}, Curve{1, 1}, Curve{1, 2, 2}, Curve{1, 3, 2, 4}, Curve{3, 2, 1}, Curve{2, 3, 1}, Curve{1, NAN, 3}, Curve{1, INFINITY}}) {
+        CAPTURE(y);
+        CHECK_FALSE(grows(y));
+    }
+    CHECK(grows(Curve{1, 2, 1.999, 3}, 0.001));
+    CHECK_FALSE(grows(Curve{1, 2, 1.99, 3}, 0.001));
+    CHECK_FALSE(grows(Curve{1, 0.9995}, 0.001)); // on the whole it falls
+}
+
+TEST_CASE("values are about the same within the tolerance, both ways and in the middle of a series; zeros and no numbers never are", "[tools][reproduce]") {
+    using Curve = std::vector<double>;
+    CHECK(is_about(100, 109, 0.1));
+    CHECK(is_about(109, 100, 0.1));
+    CHECK_FALSE(is_about(100, 111, 0.1));
+    CHECK_FALSE(is_about(111, 100, 0.1));
+    CHECK_FALSE(is_about(0, 0, 0.1)); // nothing was measured
+    CHECK_FALSE(is_about(-100, 100, 0.1));
+    CHECK(is_flat(Curve{100, 105, 102}, 0.1));
+    for (const Curve& y : {Curve{}, Curve{100}, Curve{100, 150, 100}, Curve{100, 50, 100}, Curve{100, 106, 112}, Curve{100, NAN}, Curve{0, 0, 0}}) {
+        CAPTURE(y);
+        CHECK_FALSE(is_flat(y, 0.1));
+    }
+}
+
+TEST_CASE("the least ratio of two curves is the worst point, wherever it lies, and none where nothing was measured", "[tools][reproduce]") {
+    using Curve = std::vector<double>;
+    CHECK(least_ratio(Curve{10, 6, 30}, Curve{1, 2, 3}) == 3);
+    CHECK(least_ratio(Curve{10, 60, 3}, Curve{1, 2, 3}) == 1);
+    CHECK(least_ratio(Curve{1, 60, 90}, Curve{1, 2, 3}) == 1);
+    CHECK(least_ratio(Curve{10, 20}, Curve{0, 1}) == 0);
+    CHECK(least_ratio(Curve{10, NAN}, Curve{1, 1}) == 0);
+    CHECK(least_ratio(Curve{}, Curve{}) == 0);
+    CHECK_THROWS_AS(least_ratio(Curve{1, 2}, Curve{1}), ContractViolation);
 }

@@ -153,6 +153,12 @@ TEST_CASE("the views of a preconditioned run say what its report says, and nothi
     CHECK(logged("SELECT sum(page_programs) FROM v_waf_by_cause") == report["nand_program_pages"].real());
     CHECK(logged("SELECT round(1e3 * sum(waf)) FROM v_waf_by_cause") == Approx(1e3 * report["waf"].real()).margin(1));
     CHECK(logged("SELECT round(1e3 * sum(programmed_bytes) / sum(host_write_bytes)) FROM v_waf_over_time") == Approx(1e3 * report["waf"].real()).margin(1));
+    for (const char* part : {"waf_user", "waf_gc", "waf_merge", "waf_map"}) {
+        CAPTURE(part);
+        CHECK(logged(fmt::format("SELECT round(1e3 * {}) FROM v_waf", part)) == Approx(1e3 * report[part].real()).margin(1));
+    }
+    CHECK(report["waf_user"].real() + report["waf_gc"].real() + report["waf_merge"].real() + report["waf_map"].real() == Approx(report["waf"].real()).epsilon(1e-9));
+    CHECK(report["waf_gc"].real() > 0);
     CHECK(report["waf"].real() > 1.5); // where the fill, at 1.0, would be seen
     std::size_t channel = 0;
     for (const Json& busy : report["channel_utilisation"].items())

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "base/contract.h"
 #include "tools/device_presets.h"
 #include "tools/reproduce/trace_run.h"
+#include "tools/reproduce/verdicts.h"
 
 namespace flashlab {
 namespace {
@@ -122,21 +124,11 @@ private:
     Reproduction out_;
 };
 
-bool grows(const std::vector<double>& y) { return std::ranges::is_sorted(y, std::less_equal<>{}) && y.front() < y.back(); }
-
 std::string listed(const std::vector<double>& y) {
     std::string text;
     for (const double value : y)
         text += fmt::format("{}{:.0f}", text.empty() ? "" : ", ", value);
     return text + " requests/s";
-}
-
-/// Least ratio of two curves over the same x.
-double least_ratio(const std::vector<double>& over, const std::vector<double>& under) {
-    double least = 1e300;
-    for (std::size_t i = 0; i < over.size(); ++i)
-        least = std::min(least, over[i] / under[i]);
-    return least;
 }
 
 } // namespace
@@ -167,7 +159,7 @@ ExperimentRun::Result run_co_fig8(const RunContext& context) {
     if (auto measured = f.measure(); !measured)
         return std::unexpected(measured.error());
     const auto y = f.curve("COFTL");
-    f.claim("the throughput grows with the cache up to 16 MB", listed({y.begin(), y.begin() + 5}), grows({y.begin(), y.begin() + 5}));
+    f.claim("the throughput grows with the cache up to 16 MB", listed({y.begin(), y.begin() + 5}), grows(std::span{y}.first(5)));
     const auto doubling = [&](std::size_t to) { return y[to] / y[to - 1] - 1; };
     f.claim("it is saturated from 16 MB on",
             fmt::format("a doubling adds {:.0f} % up to 8 MB, {:.0f} % to 16, {:.0f} % to 32, {:.0f} % to 64", 100 * doubling(3), 100 * doubling(4), 100 * doubling(5), 100 * doubling(6)),

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
 #include "tools/reproduce/hybrid_device.h"
+#include "tools/reproduce/verdicts.h"
 
 namespace flashlab {
 namespace {
@@ -140,24 +142,18 @@ void Figure::judge_sequential(const RawSpeed& raw) {
 
 void Figure::judge(const RawSpeed& raw) {
     judge_sequential(raw);
-    double least = raw.write;
-    double most = 0;
-    bool rises = true;
-    double before = 0;
+    std::vector<double> hybrid, logs;
     for (const std::uint32_t request : sizes()) {
-        const double hybrid = at("hftl", Load::random_write, request);
-        least = std::min(least, hybrid);
-        most = std::max(most, hybrid);
-        const double logs = at("log_block", Load::random_write, request);
-        rises = rises && logs > before * 0.999;
-        before = logs;
+        hybrid.push_back(at("hftl", Load::random_write, request));
+        logs.push_back(at("log_block", Load::random_write, request));
     }
+    const auto [least, most] = std::ranges::minmax(hybrid);
     const double first = at("log_block", Load::random_write, small);
     const double last = at("log_block", Load::random_write, request_sizes.back());
     out_.claims.push_back({"random writes of hftl do not depend on the request size", fmt::format("{:.3f} to {:.3f} MB/s", least, most),
-                           most < least * (1 + sameness)});
+                           is_flat(hybrid, sameness)});
     out_.claims.push_back({"random writes of log_block fall with the request size", fmt::format("{:.3f} MB/s at 2 MB, {:.3f} at 8 KB", last, first),
-                           rises && first < last / 2});
+                           grows(logs, 0.001) && first < last / 2});
     const double gain = at("hftl", Load::random_write, small) / first;
     out_.claims.push_back({"random writes of 8 KB: hftl is 30 to 50 times as fast", fmt::format("x{:.1f}", gain), gain >= 30 && gain <= 50});
 }
