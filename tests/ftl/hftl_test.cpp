@@ -52,7 +52,7 @@ std::uint64_t newest_on_flash(CutRig& rig) {
     std::uint64_t newest = 0;
     for (std::uint32_t p = 0; p < rig.geometry().blocks() * rig.geometry().pages_per_block(); ++p) {
         const auto page = rig.array().inspect_oob(Ppn{p});
-        REQUIRE(page.has_value());
+        if (!page) FAIL("a page that cannot be looked at");
         if (page->state == CellState::programmed && page->oob) newest = std::max(newest, page->oob->sequence.value());
     }
     return newest;
@@ -77,7 +77,7 @@ TEST_CASE("after a clean shutdown hFTL gives out no write sequence that the flas
     }
 }
 
-TEST_CASE("nor after a cut, though the ceiling that is durable may be below pages written beside its commit, and recovery is cut, too", "[ftl][hftl][crash]") {
+TEST_CASE("nor after a cut of a drive of two groups whose recovery was cut, too", "[ftl][hftl][crash]") {
     SsdConfig config = tiny_config();
     config.nand.geometry.channels = 2;
     config.nand.geometry.blocks_per_plane = 12;
@@ -85,14 +85,13 @@ TEST_CASE("nor after a cut, though the ceiling that is durable may be below page
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         CutRig rig{config};
         Random random{seed};
-        for (int c = 0; c < 40; ++c) {
+        for (int c = 0; c < 60; ++c) {
             CAPTURE(seed, c);
             const SimTime from = rig.now;
             rig.settle();
-            for (std::uint64_t k = 1 + random.below(30); k > 0; --k) rig.step(random);
-            const SimTime at = rig.random_moment(random, from);
-            if (random.chance(1, 2)) rig.cut_twice(at, random);
-            else rig.cut(at, random.next());
+            // Issued at once: the pages of one group wait for the commit that opens their superblock, those of the other are programmed beside it.
+            for (std::uint64_t k = 1 + random.below(4); k > 0; --k) rig.write(static_cast<std::uint32_t>(random.below(rig.units() - 16)), 16);
+            rig.cut_twice(rig.random_moment(random, from), random);
             require_newer(rig);
         }
     }
