@@ -10,7 +10,11 @@ namespace {
 
 constexpr auto spin = std::chrono::microseconds{40}; ///< a sleeping thread comes back within this on a quiet host
 
-constexpr auto leaves_later = [](const auto& a, const auto& b) { return a.due != b.due ? a.due > b.due : a.order > b.order; };
+WallClock::duration lead_of(const Pending& pending) {
+    return pending.is_answer ? pending.lead : WallClock::duration{0};
+}
+
+constexpr auto leaves_later = [](const auto& a, const auto& b) { return a.leaves != b.leaves ? a.leaves > b.leaves : a.order > b.order; };
 
 } // namespace
 
@@ -23,8 +27,7 @@ DelayQueue::~DelayQueue() {
 void DelayQueue::push(std::unique_ptr<Pending> pending) {
     {
         const std::lock_guard lock{mutex_};
-        const SimTime due = pending->due;
-        heap_.push_back({due, ++pushes_, std::move(pending)});
+        heap_.push_back({clock_.at_before(pending->due, lead_of(*pending)), ++pushes_, std::move(pending)});
         std::ranges::push_heap(heap_, leaves_later);
         if (heap_.front().order != pushes_) return; // the thread waits for an earlier one anyway
         version_.fetch_add(1, std::memory_order_relaxed);
@@ -62,7 +65,7 @@ void DelayQueue::finish() {
 
 WallTime DelayQueue::leaves_at() const {
     const Waiting& first = heap_.front();
-    return clock_.wall_of(first.due) - (first.pending->is_answer ? lead() : WallClock::duration{0});
+    return clock_.wall_of(first.pending->due) - lead_of(*first.pending);
 }
 
 /// Nothing to wait for any more.

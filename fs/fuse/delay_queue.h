@@ -1,7 +1,7 @@
 /// Answers that wait for their simulated completion.
 ///
-/// Idea       A heap by due time and one thread that sleeps until shortly before the first, then spins: workers never block, so any queue depth is emulated.
-/// Invariant  Nothing runs before the clock is within `lead` of its due time, unless the queue was released. Each pending object runs once per push.
+/// Idea       A heap by the time of leaving and one thread that sleeps until shortly before the first, then spins: workers never block, so any queue depth is emulated.
+/// Invariant  Nothing runs before the clock is within its lead of its due time, unless the queue was released. Each pending object runs once per push.
 /// Cost       An allocation and two wake-ups an answer, at latency real or Nx only; a spin of at most 40 us.
 /// Power cut  release() makes everything due: what runs then finds the power gone and answers EIO.
 /// Threading  All functions from any thread; pending objects run on the queue's own thread, without its lock.
@@ -27,7 +27,8 @@ public:
     virtual ~Pending() = default;
     virtual void run(std::unique_ptr<Pending> self) noexcept = 0;
     SimTime due = sim_start;
-    bool is_answer = true; ///< leaves a FUSE round trip early; a step runs when the clock is there, not before
+    bool is_answer = true; ///< leaves `lead` early; a step runs when the clock is there, not before
+    WallClock::duration lead{0}; ///< how long the way back to the caller, and his way here, take (LeadEstimator)
 };
 
 class DelayQueue {
@@ -40,9 +41,6 @@ public:
     void push(std::unique_ptr<Pending> pending);
     /// The clock was re-based: waits are computed anew. At latency off everything is due.
     void set_clock(const LatencyClock& clock);
-    /// How much earlier than its due time an answer must leave so that the caller sees it in time: the FUSE round trip.
-    void set_lead(WallClock::duration lead) { lead_ns_.store(lead.count(), std::memory_order_relaxed); }
-    [[nodiscard]] WallClock::duration lead() const { return WallClock::duration{lead_ns_.load(std::memory_order_relaxed)}; }
     /// The power is gone: everything, and all that comes, is due at once.
     void release();
     /// Runs what is left, answers at once and steps at their time, then ends the thread.
@@ -50,7 +48,7 @@ public:
 
 private:
     struct Waiting {
-        SimTime due;
+        SimTime leaves; ///< when the clock that was valid at the push says that it goes
         std::uint64_t order; ///< equal times leave in the order of their pushes
         std::unique_ptr<Pending> pending;
     };
@@ -65,7 +63,6 @@ private:
     LatencyClock clock_;
     std::vector<Waiting> heap_;
     std::uint64_t pushes_ = 0;
-    std::atomic<WallClock::duration::rep> lead_ns_{0};
     bool released_ = false;
     bool finishing_ = false;
     std::thread thread_;

@@ -24,6 +24,11 @@ WallTime LatencyClock::wall_of(SimTime time) const {
     return wall_ + std::chrono::duration_cast<WallClock::duration>(wait);
 }
 
+SimTime LatencyClock::at_before(SimTime time, WallClock::duration lead) const {
+    const auto ahead = std::chrono::duration_cast<Duration>(lead);
+    return time - (rate() == 1.0 ? ahead : Duration{std::llround(static_cast<double>(ahead.count()) * rate())});
+}
+
 void LatencyClock::pass(SimTime completion, WallTime wall) {
     ensure(mode_.off, "LatencyClock::pass: only at latency off may the clock jump");
     if (completion <= at(wall)) return;

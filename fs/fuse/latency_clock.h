@@ -24,6 +24,8 @@ public:
     [[nodiscard]] SimTime at(WallTime wall) const;
     /// When the wall shows that the clock reaches `time`; in the past when it already has.
     [[nodiscard]] WallTime wall_of(SimTime time) const;
+    /// The time that the clock shows `lead` of the wall's time before it reaches `time`.
+    [[nodiscard]] SimTime at_before(SimTime time, WallClock::duration lead) const;
     /// Latency off: an answer with this completion is given now, so the clock stands there at least.
     void pass(SimTime completion, WallTime wall);
     void set_mode(LatencyMode mode, WallTime wall);

@@ -118,7 +118,7 @@ MountImpl::~MountImpl() {
 
 /// Measured only where answers are timed; the getxattr it sends is answered without the monitor.
 void MountImpl::calibrate() {
-    if (!service_.stats().latency.off) service_.set_lead(measure_round_trip(config_.mount_point));
+    if (!service_.stats().latency.off) service_.set_round_trips(measure_round_trips(config_.mount_point));
 }
 
 void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<void()>& ready) {

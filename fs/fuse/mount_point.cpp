@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <fcntl.h>
 #include <mntent.h>
@@ -136,19 +138,34 @@ void set_read_ahead(const std::string& path, std::size_t bytes) {
     close(file);
 }
 
-std::chrono::nanoseconds measure_round_trip(const std::string& path) {
+RoundTrips measure_round_trips(const std::string& path) {
     using namespace std::chrono;
+    constexpr microseconds longest{50}; // a busy host must not make answers leave long before their time
     constexpr std::size_t warm_up = 16;
-    std::array<nanoseconds, 80> took{};
-    for (nanoseconds& one : took) {
+    const auto trip = [&path] {
         const auto start = steady_clock::now();
         char nothing = 0;
         static_cast<void>(getxattr(path.c_str(), "security.capability", &nothing, sizeof nothing)); // answered without the monitor
-        one = duration_cast<nanoseconds>(steady_clock::now() - start);
+        return steady_clock::now() - start;
+    };
+    RoundTrips trips{.fastest = longest};
+    for (std::size_t count = 0; count < 80; ++count) {
+        const auto took = trip();
+        if (count >= warm_up) trips.fastest = std::min<steady_clock::duration>(trips.fastest, took);
     }
-    const auto middle = took.begin() + (took.size() + warm_up) / 2;
-    std::ranges::nth_element(took.begin() + warm_up, middle, took.end());
-    return std::clamp<nanoseconds>(*middle, nanoseconds{0}, microseconds{50}); // a busy host must not make answers leave long before their time
+    std::array<steady_clock::duration, 32> after_a_pause{}; // whoever takes the request may sleep, as beside a device that takes its time
+    for (auto& one : after_a_pause) {
+        std::this_thread::sleep_for(microseconds{100});
+        one = trip();
+    }
+    const auto middle = after_a_pause.begin() + after_a_pause.size() / 2;
+    std::ranges::nth_element(after_a_pause, middle);
+    trips.usual = std::clamp<steady_clock::duration>(*middle, trips.fastest, longest);
+    std::vector<std::byte> from(1u << 20, std::byte{1}), to(1u << 20);
+    const auto start = steady_clock::now();
+    std::ranges::copy(from, to.begin());
+    trips.copy_of_mib = std::clamp<steady_clock::duration>(steady_clock::now() - start, microseconds{20}, microseconds{500});
+    return trips;
 }
 
 } // namespace flashlab

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fs/fuse/lead_estimator.h"
 #include "fs/fuse/mount.h"
 
 namespace flashlab {
@@ -26,6 +27,6 @@ void flush_kernel_pages(const std::string& path);
 /// Lets the kernel read ahead so far on that mount; root only, and for nothing worse than slower sequential reads where it is refused.
 void set_read_ahead(const std::string& path, std::size_t bytes);
 /// How long the kernel and libfuse take to carry a request that needs no work, by asking this mount.
-[[nodiscard]] std::chrono::nanoseconds measure_round_trip(const std::string& path);
+[[nodiscard]] RoundTrips measure_round_trips(const std::string& path);
 
 } // namespace flashlab

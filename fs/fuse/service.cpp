@@ -115,24 +115,35 @@ FsResult<Duration> Service::run_background() {
     return next_tick_ == sim_never ? Duration::max() : next_tick_ - now;
 }
 
-bool Service::may_leave_locked(SimTime completion, WallTime wall) const {
-    return clock_.off() || clock_.wall_of(completion) - delayed_.lead() <= wall;
+LeadClass Service::lead_class(const RequestInfo& info) {
+    const auto kind = info.op == FsOp::read ? LeadClass::Kind::read : info.op == FsOp::write ? LeadClass::Kind::write : LeadClass::Kind::plain;
+    return LeadClass::of(kind, info.bytes);
 }
 
-bool Service::note_answered(SimTime completion) {
+void Service::note_arrival_locked(fuse_req_t request, const RequestInfo& info, SimTime arrival) {
+    if (clock_.off()) return;
+    leads_.arrived(static_cast<std::uint64_t>(fuse_req_ctx(request)->pid), lead_class(info), arrival, clock_.wall_of(arrival));
+}
+
+bool Service::may_leave_locked(SimTime completion, WallClock::duration lead, WallTime wall) const {
+    return clock_.off() || clock_.wall_of(completion) - lead <= wall;
+}
+
+bool Service::note_answered(SimTime start, SimTime completion) {
     const std::lock_guard lock{monitor_};
     if (dead_) return false;
+    if (!clock_.off()) leads_.left(start, WallClock::now());
     answered_ = std::max(answered_, completion);
     if (clock_.off()) clock_.pass(completion, WallClock::now());
     return true;
 }
 
-void Service::count_lateness(SimTime start, SimTime completion) {
+void Service::count_lateness(SimTime start, SimTime completion, WallClock::duration lead) {
     if (completion <= start) return; // takes no simulated time: nothing was emulated
     const WallTime wall = WallClock::now();
     const std::lock_guard lock{monitor_};
     if (clock_.off()) return;
-    if (wall > clock_.wall_of(completion) - delayed_.lead() + late_by) late_answers_.fetch_add(1, std::memory_order_relaxed);
+    if (wall > clock_.wall_of(completion) - lead + late_by) late_answers_.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Latency off: the clock need not wait between steps. It moves only when the answer is given, so that an armed cut can still strike any of them.

@@ -22,6 +22,7 @@
 #include "fs/fuse/guard.h"
 #include "fs/fuse/kernel_pages.h"
 #include "fs/fuse/latency_clock.h"
+#include "fs/fuse/lead_estimator.h"
 #include "fs/fuse/monitor.h"
 #include "fs/fuse/mount.h"
 #include "fs/fuse/open_handle.h"
@@ -84,7 +85,11 @@ public:
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
     void set_latency(LatencyMode mode);
-    void set_lead(WallClock::duration lead) { delayed_.set_lead(lead); }
+    /// Round trips through FUSE, measured anew: what is known of leads begins with them.
+    void set_round_trips(const RoundTrips& measured) {
+        const std::lock_guard lock{monitor_};
+        leads_.begin(measured);
+    }
     [[nodiscard]] MountStats stats();
     [[nodiscard]] SimTime clock_now();
     [[nodiscard]] bool is_powered() const { return !dead_.load(std::memory_order_relaxed); }
@@ -120,9 +125,12 @@ private:
     void cut_locked(SimTime earliest, std::uint64_t seed);
     [[nodiscard]] bool struck_by_cut_locked(const RequestInfo& info, SimTime arrival);
     /// False: the power is gone, nothing may be answered any more.
-    [[nodiscard]] bool note_answered(SimTime completion);
-    [[nodiscard]] bool may_leave_locked(SimTime completion, WallTime wall) const;
-    void count_lateness(SimTime start, SimTime completion);
+    [[nodiscard]] bool note_answered(SimTime start, SimTime completion);
+    [[nodiscard]] bool may_leave_locked(SimTime completion, WallClock::duration lead, WallTime wall) const;
+    void count_lateness(SimTime start, SimTime completion, WallClock::duration lead);
+    [[nodiscard]] static LeadClass lead_class(const RequestInfo& info);
+    /// For the lead of answers to come: what arrived is the newest request.
+    void note_arrival_locked(fuse_req_t request, const RequestInfo& info, SimTime arrival);
     [[nodiscard]] StepResult run_steps_locked(SlowCall& job, SimTime start);
 
     FileSystem& fs_;
@@ -136,6 +144,7 @@ private:
     SyncedFiles synced_files_;
     KernelPages kernel_pages_;
     OperationStatistics statistics_;
+    LeadEstimator leads_;
     SimTime answered_ = sim_start;    ///< latest completion any caller was told
     SimTime next_tick_ = sim_start;
     unsigned until_settle_ = 0;

@@ -7,17 +7,18 @@ namespace flashlab {
 template <class Answer, class T>
 class Service::PendingAnswer final : public Pending {
 public:
-    PendingAnswer(Service& service, fuse_req_t request, SimTime start, Timed<T>&& result, Answer&& answer)
+    PendingAnswer(Service& service, fuse_req_t request, SimTime start, WallClock::duration early_by, Timed<T>&& result, Answer&& answer)
         : service_{service}, request_{request}, start_{start}, result_{std::move(result)}, answer_{std::move(answer)} {
         due = result_.done;
+        lead = early_by;
     }
     void run(std::unique_ptr<Pending>) noexcept override {
-        if (!service_.note_answered(result_.done)) {
+        if (!service_.note_answered(start_, result_.done)) {
             fuse_reply_err(request_, EIO);
             return;
         }
         answer_(request_, result_.value);
-        service_.count_lateness(start_, result_.done);
+        service_.count_lateness(start_, result_.done, lead);
     }
 
 private:
@@ -66,6 +67,7 @@ public:
         job_.reset(); // inside the monitor: a call may hold locks of inodes
         if (result) due = std::get<Done>(*result).at;
         is_answer = true;
+        lead = service_.leads_.lead(lead_class(info_));
         const int error = result ? 0 : result.error().error_number;
         service_.account(info_, start_, result ? due : now, error);
         return error;
@@ -73,12 +75,12 @@ public:
 
 private:
     void finish() {
-        if (!service_.note_answered(due)) {
+        if (!service_.note_answered(start_, due)) {
             fuse_reply_err(request_, EIO);
             return;
         }
         answer_(request_);
-        service_.count_lateness(start_, due);
+        service_.count_lateness(start_, due, lead);
     }
 
     Service& service_;
@@ -153,26 +155,32 @@ void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, cons
         fuse_reply_err(request, result.error().error_number);
         return;
     }
-    const bool leaves = may_leave_locked(end, wall);
+    const WallClock::duration lead = clock_.off() ? WallClock::duration{0} : leads_.lead(lead_class(info));
+    const bool leaves = may_leave_locked(end, lead, wall);
     if (leaves) {
         answered_ = std::max(answered_, end);
-        if (clock_.off()) clock_.pass(end, wall);
+        if (clock_.off()) {
+            clock_.pass(end, wall);
+        } else {
+            leads_.left(arrival, wall);
+        }
     }
     const bool timed = leaves && !clock_.off() && end > arrival;
     settle_sometimes_locked(wall);
     lock.unlock();
     if (leaves) {
         answer(request, result->value);
-        if (timed) count_lateness(arrival, end);
+        if (timed) count_lateness(arrival, end, lead);
         return;
     }
-    delayed_.push(std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, std::move(*result), std::move(answer)));
+    delayed_.push(std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, lead, std::move(*result), std::move(answer)));
 }
 
 template <class Work, class Answer>
 void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer) {
     std::unique_lock lock{monitor_};
     const FsCall call = call_for(request);
+    note_arrival_locked(request, info, call.now);
     const int refused = refusal(info);
     auto result = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return as_timed(work(call)); });
     conclude(lock, request, info, call.now, std::move(result), std::move(answer));
@@ -183,6 +191,7 @@ void Service::serve_patient(fuse_req_t request, const RequestInfo& info, Work wo
     std::unique_lock lock{monitor_};
     FsCall call = call_for(request);
     const SimTime arrival = call.now;
+    note_arrival_locked(request, info, arrival);
     const int refused = refusal(info);
     auto result = refused != 0 ? std::unexpected(FsError{refused}) : attempt_locked(info, call, work);
     if (result || !result.error().is_again()) return conclude(lock, request, info, arrival, std::move(result), std::move(answer));
@@ -197,6 +206,7 @@ template <class Begin, class Answer>
 void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& begin, Answer answer) {
     std::unique_lock lock{monitor_};
     const FsCall call = call_for(request);
+    note_arrival_locked(request, info, call.now);
     const int refused = refusal(info);
     auto job = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return begin(call); });
     int error = job ? 0 : job.error().error_number;

@@ -60,6 +60,22 @@ TEST_CASE("equal completions leave in the order in which they were given", "[fus
     for (int name = 0; name < 20; ++name) CHECK(record.order[static_cast<std::size_t>(name)] == name);
 }
 
+TEST_CASE("an answer leaves by its lead before its completion, even before one that is due earlier", "[fuse]") {
+    const double rate = GENERATE(1.0, 10.0);
+    const auto simulated = [rate](auto wall_time) { return sim_start + Duration{std::chrono::nanoseconds{wall_time}.count() * static_cast<std::int64_t>(rate)}; };
+    const WallTime wall = WallClock::now();
+    Record record;
+    DelayQueue queue{LatencyClock{sim_start, {.off = false, .rate = rate}, wall}};
+    queue.push(std::make_unique<Noted>(record, 1, simulated(120ms)));
+    auto with_lead = std::make_unique<Noted>(record, 2, simulated(160ms));
+    with_lead->lead = 100ms;
+    queue.push(std::move(with_lead));
+    for (int count = 0; count < 2; ++count) record.ran.acquire();
+    CHECK(record.order == std::vector{2, 1});
+    CHECK(record.when[0] >= wall + 60ms);
+    CHECK(record.when[1] >= wall + 120ms);
+}
+
 TEST_CASE("a faster clock shortens the waits that are going on, and latency off ends them", "[fuse]") {
     const WallTime wall = WallClock::now();
     LatencyClock clock{sim_start, real, wall};

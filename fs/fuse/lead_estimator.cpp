@@ -1,0 +1,78 @@
+#include "fs/fuse/lead_estimator.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+LeadClass LeadClass::of(Kind kind, std::uint64_t bytes) {
+    LeadClass what{.kind = kind, .size = 0};
+    if (kind == Kind::plain)
+        return what;
+    while (what.size < 4 && bytes > what.largest_bytes())
+        ++what.size;
+    return what;
+}
+
+LeadClass LeadEstimator::class_at(std::size_t index) {
+    return {.kind = static_cast<LeadClass::Kind>(index / sizes), .size = static_cast<std::uint8_t>(index % sizes)};
+}
+
+void LeadEstimator::begin(const RoundTrips& measured) {
+    measured_ = measured;
+    forget();
+}
+
+void LeadEstimator::forget() {
+    newest_ = {};
+    for (std::size_t index = 0; index < classes; ++index) {
+        turnarounds_[index].seen = 0;
+        leads_[index].store(at_first(class_at(index)).count(), std::memory_order_relaxed);
+    }
+}
+
+/// The kernel asks for security.capability before each write: a round trip more.
+WallClock::duration LeadEstimator::at_first(LeadClass what) const {
+    return what.kind == LeadClass::Kind::write ? 2 * measured_.fastest : measured_.fastest;
+}
+
+/// Twice a copy: the pages of a caller's buffer are looked up, too.
+WallClock::duration LeadEstimator::at_most(LeadClass what) const {
+    const auto trips = what.kind == LeadClass::Kind::write ? 2 * measured_.usual : measured_.usual;
+    const auto bytes = what.kind == LeadClass::Kind::plain ? 0 : what.largest_bytes();
+    return trips + 2 * measured_.copy_of_mib * static_cast<WallClock::duration::rep>(bytes / 1024) / 1024;
+}
+
+void LeadEstimator::arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall) {
+    if (newest_.answered && newest_.caller == caller && newest_.what == what)
+        note_turnaround(what, wall - newest_.left);
+    newest_ = {.caller = caller, .what = what, .arrival = arrival, .left = {}, .answered = false};
+}
+
+void LeadEstimator::left(SimTime arrival, WallTime wall) {
+    if (newest_.arrival != arrival)
+        return; // others came since: nobody can say which of the answers made the next request come
+    newest_.left = wall;
+    newest_.answered = true;
+}
+
+void LeadEstimator::note_turnaround(LeadClass what, WallClock::duration took) {
+    Turnarounds& known = turnarounds_[index_of(what)];
+    known.last[known.seen++ % window] = took;
+    if (known.seen >= enough && known.seen % samples_between_looks == 0)
+        leads_[index_of(what)].store(estimate(what).count(), std::memory_order_relaxed);
+}
+
+WallClock::duration LeadEstimator::estimate(LeadClass what) const {
+    const Turnarounds& known = turnarounds_[index_of(what)];
+    auto sorted = known.last;
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(known.seen, window));
+    const auto end = sorted.begin() + count;
+    const auto middle = sorted.begin() + count / 2;
+    std::nth_element(sorted.begin(), middle, end);
+    const auto usual = *middle;
+    const auto shortest = *std::min_element(sorted.begin(), end);
+    const auto turnaround = std::min<WallClock::duration>(usual, shortest + tolerance) - shortest_thought;
+    return std::clamp<WallClock::duration>(turnaround, WallClock::duration{0}, at_most(what));
+}
+
+} // namespace flashlab

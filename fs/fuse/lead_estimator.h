@@ -1,0 +1,86 @@
+/// How much earlier than its time an answer must leave, so that its caller sees it in time.
+///
+/// Idea       The way through FUSE, there and back, belongs to the time that a caller sees. Nobody tells the daemon when a call began or when its answer was seen;
+///            but a caller who makes one call after another sends the next request when he has seen the answer. From an answer's leaving to the arrival of the
+///            next request of the same caller, the same kind and size, pass the way back, what the caller does in between, and the way there. The
+///            shortest of these turnarounds, less the microsecond that a caller needs at least, are the lead. A program that thinks for long must not make
+///            answers leave early: what was measured at the mount's start bounds the lead from above.
+/// Invariant  Lead <= the shortest turnaround in the window + tolerance - shortest_thought. Without enough turnarounds: the fastest round trip at the start.
+/// Cost       A comparison a request; at every 8th turnaround a look at the window of 32. At latency real or Nx only.
+/// Power cut  Keeps nothing.
+/// Threading  lead() from any thread; the rest is guarded by the monitor.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/sim_time.h"
+#include "fs/fuse/latency_clock.h"
+
+namespace flashlab {
+
+/// Requests whose way through FUSE takes equally long.
+struct LeadClass {
+    enum class Kind : std::uint8_t { plain, read, write };
+    Kind kind = Kind::plain;
+    std::uint8_t size = 0; ///< up to 4, 16, 64, 256 KiB, and more
+
+    [[nodiscard]] static LeadClass of(Kind kind, std::uint64_t bytes);
+    [[nodiscard]] std::uint64_t largest_bytes() const { return 4096ull << 2 * size; }
+    friend bool operator==(LeadClass, LeadClass) = default;
+};
+
+/// Round trips measured while nothing else ran.
+struct RoundTrips {
+    WallClock::duration fastest{0};
+    WallClock::duration usual{0};
+    WallClock::duration copy_of_mib{0}; ///< what copying takes on this machine
+};
+
+class LeadEstimator {
+public:
+    static constexpr std::chrono::nanoseconds shortest_thought{1000}; ///< a caller's, between two calls
+    static constexpr std::chrono::nanoseconds tolerance{1000};        ///< how much too early an answer may be seen
+
+    LeadEstimator() { forget(); }
+    /// What was known is forgotten.
+    void begin(const RoundTrips& measured);
+    [[nodiscard]] WallClock::duration lead(LeadClass of) const {
+        return WallClock::duration{leads_[index_of(of)].load(std::memory_order_relaxed)};
+    }
+    void arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall);
+    /// The answer to the request of that arrival, at its simulated time.
+    void left(SimTime arrival, WallTime wall);
+
+private:
+    static constexpr std::size_t kinds = 3, sizes = 5, classes = kinds * sizes;
+    static constexpr std::size_t window = 32, enough = 16, samples_between_looks = 8;
+    struct Turnarounds {
+        std::array<WallClock::duration, window> last{};
+        std::uint64_t seen = 0;
+    };
+    /// The newest request; its answer has left when `answered`.
+    struct Newest {
+        std::uint64_t caller = 0;
+        LeadClass what;
+        SimTime arrival = sim_start;
+        WallTime left{};
+        bool answered = false;
+    };
+    [[nodiscard]] static std::size_t index_of(LeadClass what) { return static_cast<std::size_t>(what.kind) * sizes + what.size; }
+    [[nodiscard]] static LeadClass class_at(std::size_t index);
+    void forget();
+    void note_turnaround(LeadClass what, WallClock::duration took);
+    [[nodiscard]] WallClock::duration estimate(LeadClass what) const;
+    [[nodiscard]] WallClock::duration at_most(LeadClass what) const;
+    [[nodiscard]] WallClock::duration at_first(LeadClass what) const;
+
+    RoundTrips measured_;
+    Newest newest_;
+    std::array<Turnarounds, classes> turnarounds_{};
+    std::array<std::atomic<WallClock::duration::rep>, classes> leads_{};
+};
+
+} // namespace flashlab
