@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -66,6 +67,14 @@ struct FsckProblem {
 /// Which failed write-backs of a file one open of it has been told of: each open learns of each failure once.
 struct WriteErrorMark {
     std::uint64_t told = 0;
+};
+
+/// What reading every page that a file has data in came to.
+struct DataCheck {
+    std::uint64_t pages = 0;       ///< read
+    std::uint64_t pages_bad = 0;   ///< of these, unreadable
+    bool complete = true;          ///< false: the visitor ended it
+    std::vector<FsckProblem> problems;
 };
 
 struct UnsyncedRange {
@@ -168,6 +177,10 @@ public:
     [[nodiscard]] virtual FsResult<SimTime> shut_down(SimTime now) = 0;
     /// Structure, link counts, extents against the allocator, the device's mapping against both; the device's own check() is the caller's.
     [[nodiscard]] virtual std::vector<FsckProblem> check() = 0;
+    /// Reads all data on the device, and names file and offset of what does not read. `go_on(pages)` is asked every now and then.
+    [[nodiscard]] virtual DataCheck check_data(const std::function<bool(std::uint64_t)>& go_on, SimTime now) = 0;
+    /// Names that lead to the inode, from the root, at most `most`; none for one without a name. Looks through all names.
+    [[nodiscard]] virtual std::vector<std::string> paths_of(Ino ino, std::size_t most) const = 0;
 };
 
 } // namespace flashlab

@@ -55,7 +55,10 @@ FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offs
                 std::ranges::fill(to.first(part), std::byte{0});
             } else {
                 const auto done = read_device(extent.first * page_bytes_ + (offset - extent.page * page_bytes_), to.first(part), now);
-                if (!done) return done;
+                if (!done) {
+                    if (done.error().error_number == EIO && options_.unreadable) options_.unreadable(inode.ino, offset, part);
+                    return done;
+                }
                 end = std::max(end, *done);
             }
         } else {

@@ -90,6 +90,8 @@ public:
     std::vector<UnsyncedRange> unsynced() const override;
     FsResult<SimTime> shut_down(SimTime now) override;
     std::vector<FsckProblem> check() override;
+    DataCheck check_data(const std::function<bool(std::uint64_t)>& go_on, SimTime now) override;
+    std::vector<std::string> paths_of(Ino ino, std::size_t most) const override;
 
 private:
     friend class SyncCall;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <string>
 
 #include "base/id.h"
@@ -97,6 +98,8 @@ struct FsOptions {
     bool read_only = false;
     bool relatime = true;
     bool noatime = false;                ///< access times never change
+    /// Told of data that the device could not read: inode, first byte of the file, bytes asked for. Must not call the file system.
+    std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
 };
 
 } // namespace flashlab

@@ -161,7 +161,10 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
-    if (error) return answer(event, std::unexpected(translate(*error)));
+    if (error) {
+        if (error->kind == FtlErrorKind::lost_page) ++counters_.uncorrectable_reads;
+        return answer(event, std::unexpected(translate(*error)));
+    }
     return answer(event, link_.reserve(ready, transfer(std::uint64_t{sectors} * sector_bytes)).end);
 }
 

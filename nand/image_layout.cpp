@@ -25,6 +25,19 @@ std::uint32_t block_crc(std::span<const std::byte> body) {
     return crc32c(body) ^ crc32c(zeros);
 }
 
+constexpr std::size_t check_bytes = 3;
+constexpr std::uint32_t check_shift = 8; ///< behind the state
+constexpr std::uint32_t check_mask = 0xff'ffff;
+
+/// Of a page record: 24 bits of the CRC of all but the check itself, 0 for an erased one. Garbage promises nothing and has a check that needs no bytes: it
+/// is what a record is while it is replaced.
+std::uint32_t check_of(CellState state, std::span<const std::byte, ImageLayout::page_record_bytes> record) {
+    if (state == CellState::erased) return 0;
+    if (state == CellState::garbage) return check_mask;
+    const std::array<std::byte, 1> first{static_cast<std::byte>(state)};
+    return crc32c(record.subspan<1 + check_bytes>(), crc32c(first)) & check_mask;
+}
+
 GeometryConfig read_geometry(LittleEndianReader& reader) {
     GeometryConfig geometry;
     for (std::uint32_t* field : {&geometry.channels, &geometry.chips_per_channel, &geometry.dies_per_chip, &geometry.planes_per_die,
@@ -63,10 +76,16 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
     const std::uint32_t version = reader.u32();
     // A newer version may checksum another way, so the version is believed first; 0 was never written.
     if (version > current_version && version < 0x10000) {
-        return std::unexpected(ImageError{ImageErrorKind::newer_version, fmt::format("has format version {}, this program reads up to {}; use a newer flashlab",
+        return std::unexpected(ImageError{ImageErrorKind::newer_version, fmt::format("has format version {}, this program reads version {}; use a newer flashlab",
                                                                                       version, current_version)});
     }
-    if (load_le<std::uint32_t>(in.subspan(header_crc_at)) != crc32c(in.first(header_crc_at)) || version != current_version) {
+    const bool whole = load_le<std::uint32_t>(in.subspan(header_crc_at)) == crc32c(in.first(header_crc_at));
+    if (whole && version != 0 && version < current_version) {
+        return std::unexpected(ImageError{ImageErrorKind::older_version,
+                                          fmt::format("has format version {}, whose page records have no checksum; this program reads version {}: copy the files out with the "
+                                                      "flashlab that made it, and make the device anew", version, current_version)});
+    }
+    if (!whole || version != current_version) {
         return std::unexpected(ImageError{ImageErrorKind::damaged, "has a damaged header (checksum mismatch); restore it from a copy"});
     }
     ImageHeader header;
@@ -81,32 +100,32 @@ ImageLayout::ImageLayout(const Geometry& geometry)
       pages_at{aligned(blocks_at + std::uint64_t{geometry.blocks()} * block_record_bytes)},
       payload_at{aligned(pages_at + std::uint64_t{geometry.pages()} * page_record_bytes)},
       page_bytes{geometry.page_bytes()},
-      total_bytes{aligned(payload_at + geometry.bytes())} {}
+      generation_at{aligned(payload_at + geometry.bytes())},
+      total_bytes{generation_at + alignment} {}
 
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out) {
     LittleEndianWriter writer{out};
     writer.u8(std::to_underlying(record.state));
-    writer.zeros(3);
+    writer.zeros(check_bytes);
     writer.u32(record.data_crc);
     writer.bytes(record.oob);
     ensure(writer.full(), "page record: fields and size agree");
+    store_le<std::uint32_t>(out, std::to_underlying(record.state) | check_of(record.state, out) << check_shift);
 }
 
-PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in) {
-    LittleEndianReader reader{in};
-    PageRecord record;
-    const std::uint8_t state = reader.u8();
-    if (state == std::to_underlying(CellState::erased)) return record; // whatever a killed process stored of the rest
-    record.state = state <= std::to_underlying(CellState::weak) ? static_cast<CellState>(state) : CellState::garbage;
-    (void)reader.bytes(3);
+bool decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in, PageRecord& record) {
+    record = PageRecord{};
+    const auto first = load_le<std::uint64_t>(in);
+    if (first == 0) return true; // erased, whatever a killed process stored of the rest
+    const auto state = static_cast<std::uint8_t>(first & 0xff);
+    const auto check = static_cast<std::uint32_t>(first >> check_shift & check_mask);
+    if (state == 0 || state > std::to_underlying(CellState::weak)) return false;
+    record.state = static_cast<CellState>(state);
+    if (check != check_of(record.state, in)) return false;
+    LittleEndianReader reader{in.subspan<sizeof(std::uint32_t)>()};
     record.data_crc = reader.u32();
     std::ranges::copy(reader.bytes(record.oob.size()), record.oob.begin());
-    return record;
-}
-
-std::uint32_t page_record_data_crc(std::span<const std::byte, ImageLayout::page_record_bytes> in) {
-    LittleEndianReader reader{in.subspan<4>()};
-    return reader.u32();
+    return true;
 }
 
 void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out) {

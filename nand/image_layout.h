@@ -19,7 +19,7 @@ namespace flashlab {
 
 using Uuid = std::array<std::byte, 16>;
 
-enum class ImageErrorKind : std::uint8_t { missing, exists, in_use, foreign, newer_version, truncated, damaged, other_geometry, host };
+enum class ImageErrorKind : std::uint8_t { missing, exists, in_use, foreign, newer_version, older_version, truncated, damaged, other_geometry, host };
 struct ImageError {
     ImageErrorKind kind;
     std::string message; ///< one sentence, path included, with the remedy
@@ -27,7 +27,7 @@ struct ImageError {
 
 struct ImageHeader {
     static constexpr std::size_t encoded_size = 4096;
-    static constexpr std::uint32_t current_version = 1;
+    static constexpr std::uint32_t current_version = 2;
     Uuid uuid{};
     GeometryConfig geometry;
 
@@ -50,13 +50,15 @@ struct ImageLayout {
     std::uint64_t pages_at;
     std::uint64_t payload_at;
     std::uint64_t page_bytes;
+    std::uint64_t generation_at; ///< the last 4096 bytes
     std::uint64_t total_bytes;
 };
 
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out);
-/// A state byte that no version wrote reads as garbage.
-[[nodiscard]] PageRecord decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in);
-[[nodiscard]] std::uint32_t page_record_data_crc(std::span<const std::byte, ImageLayout::page_record_bytes> in);
+/// False: the record is not what any program, erase or cut has written: bits of it were changed from outside.
+[[nodiscard]] bool decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in, PageRecord& record);
+/// What a record is for a moment while another one takes its place: garbage, whatever lies behind its first eight bytes.
+inline constexpr std::uint64_t page_record_in_change = 0xff'ffff'03;
 void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out);
 /// False: the record's checksum does not match.
 [[nodiscard]] bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_bytes> in, BlockRecord& record);

@@ -252,7 +252,9 @@ std::expected<PageRecord, HostIoError> ImagePageStore::read_record(Ppn page) {
     const auto records = records_of(geometry_.block_of(page));
     if (!records) return std::unexpected(records.error());
     const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
-    return decode_page_record(records->subspan(at).first<ImageLayout::page_record_bytes>());
+    PageRecord record;
+    if (!decode_page_record(records->subspan(at).first<ImageLayout::page_record_bytes>(), record)) return std::unexpected(HostIoError{EBADMSG});
+    return record;
 }
 
 /// The page records of a block as the image has them; valid until the next call.
@@ -274,7 +276,9 @@ std::expected<void, HostIoError> ImagePageStore::read_pages(std::span<PageFetch>
         std::size_t end = first;
         do {
             const std::size_t at = std::size_t{geometry_.page_in_block(pages[end].page)} * ImageLayout::page_record_bytes;
-            pages[end].data_crc = page_record_data_crc(records->subspan(at).first<ImageLayout::page_record_bytes>());
+            PageRecord record;
+            pages[end].is_damaged = !decode_page_record(records->subspan(at).first<ImageLayout::page_record_bytes>(), record);
+            pages[end].data_crc = record.data_crc;
             ++end;
         } while (end < pages.size() && end - first < most_in_run && pages[end].page.value() == pages[end - 1].page.value() + 1 &&
                  geometry_.block_of(pages[end].page) == block);
@@ -322,8 +326,8 @@ std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId bloc
     ensure(to.size() == geometry_.pages_per_block(), "read_block_records: room for one block");
     if (auto read = read_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !read) return read;
     for (std::size_t i = 0; i < to.size(); ++i) {
-        to[i] = decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes>{scratch_.data() + i * ImageLayout::page_record_bytes,
-                                                                                             ImageLayout::page_record_bytes});
+        const std::span<const std::byte, ImageLayout::page_record_bytes> one{scratch_.data() + i * ImageLayout::page_record_bytes, ImageLayout::page_record_bytes};
+        if (!decode_page_record(one, to[i])) return std::unexpected(HostIoError{EBADMSG});
     }
     return {};
 }
@@ -353,6 +357,21 @@ std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, cons
     std::array<std::byte, ImageLayout::block_record_bytes> raw;
     encode_block_record(record, raw);
     return write_all(fd_, layout_.block_record_at(block), raw);
+}
+
+std::expected<ImageGeneration, ImageError> ImagePageStore::generation() const {
+    std::array<std::byte, ImageGeneration::encoded_size> raw{};
+    if (auto read = read_all(fd_, layout_.generation_at, raw); !read)
+        return std::unexpected(ImageError{ImageErrorKind::host, fmt::format("nand.img: cannot read its generation: {}", std::strerror(read.error().error_number))});
+    auto known = ImageGeneration::decode(raw);
+    if (!known) return std::unexpected(ImageError{ImageErrorKind::damaged, fmt::format("nand.img: {}", known.error())});
+    return *known;
+}
+
+std::expected<void, HostIoError> ImagePageStore::set_generation(const ImageGeneration& generation) {
+    std::array<std::byte, ImageGeneration::encoded_size> raw{};
+    generation.encode(raw);
+    return write_all(fd_, layout_.generation_at, raw);
 }
 
 } // namespace flashlab

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/image_generation.h"
 #include "nand/image_layout.h"
 #include "nand/page_store.h"
 #include "nand/record_cache.h"
@@ -44,6 +45,8 @@ public:
     ImagePageStore& operator=(const ImagePageStore&) = delete;
 
     [[nodiscard]] const Uuid& uuid() const { return uuid_; }
+    [[nodiscard]] std::expected<ImageGeneration, ImageError> generation() const;
+    [[nodiscard]] std::expected<void, HostIoError> set_generation(const ImageGeneration& generation);
     /// What was written so far survives a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();
 

@@ -54,7 +54,7 @@ std::expected<void, HostIoError> NandArray::Impl::use_up(Ppn page) {
 
 std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimTime done) {
     const auto record = store.read_record(page.page);
-    if (!record) return std::unexpected(host_error(record.error(), page.page, done));
+    if (!record) return std::unexpected(read_error(record.error(), page.page, done));
     const bool is_whole = page.bytes == geometry.page_bytes();
     const std::span<std::byte> whole = is_whole ? page.to : std::span{page_};
     if (auto read = store.read_data(page.page, 0, whole); !read) return std::unexpected(host_error(read.error(), page.page, done));
@@ -71,7 +71,7 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
     const auto state = state_of(page.page, at);
-    if (!state) return std::unexpected(host_error(state.error(), page.page, when.end));
+    if (!state) return std::unexpected(read_error(state.error(), page.page, when.end));
     if (*state == CellState::erased) return std::unexpected(NandError{NandErrorKind::erased_page, page.page, when.end});
     if (*state == CellState::garbage && guard) {
         if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, when.end, origin);
@@ -111,7 +111,7 @@ NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, Sim
 std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
     if (auto read = store.read_pages(fetches_); !read) return std::unexpected(host_error(read.error(), fetches_.front().page, done));
     for (const PageFetch& page : fetches_) {
-        if (crc32c(page.to) != page.data_crc) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, done});
+        if (page.is_damaged || crc32c(page.to) != page.data_crc) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, done});
     }
     return {};
 }
@@ -239,7 +239,7 @@ std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std
     const auto record = oob_of(from); // before the read, which may be the last that succeeds
     const Done got = read(page, now, origin);
     if (!got) return std::unexpected(got.error());
-    if (!record) return std::unexpected(host_error(record.error(), from, *got));
+    if (!record) return std::unexpected(read_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
     PageOob oob = *record->oob;
     if (scheme_word) oob.scheme_word = *scheme_word;
@@ -255,7 +255,7 @@ std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const
     record.previous_erase = last_erase_[block.value()];
     record.old_records = log_.records_buffer();
     record.old_records.resize(geometry.pages_per_block());
-    if (auto read = store.read_block_records(block, record.old_records); !read) return read;
+    if (auto read = store.read_block_records_leniently(record.page, block, record.old_records); !read) return read;
     last_erase_[block.value()] = log_.push(std::move(record));
     return {};
 }

@@ -6,6 +6,8 @@
 /// Power cut  nand_cut.cpp.
 #pragma once
 
+#include <cerrno>
+
 #include "nand/block_table.h"
 #include "nand/nand_array.h"
 #include "nand/pair_backup.h"
@@ -40,6 +42,10 @@ public:
     Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
     [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
         return {NandErrorKind::host_io, page, at, error.error_number};
+    }
+    /// Of a page that was to be read: one whose record is damaged is lost, the rest of the image is not.
+    [[nodiscard]] NandError read_error(HostIoError error, Ppn page, SimTime at) const {
+        return error.error_number == EBADMSG ? NandError{NandErrorKind::uncorrectable, page, at} : host_error(error, page, at);
     }
     std::expected<void, NandError> mark_bad(BlockId block);
     void settle(SimTime now);

@@ -1,5 +1,7 @@
 #include "nand/page_store.h"
 
+#include <cerrno>
+
 namespace flashlab {
 
 std::expected<StoredOob, HostIoError> PageStore::read_oob(Ppn page) {
@@ -12,6 +14,17 @@ std::expected<void, HostIoError> PageStore::write_programmed(Ppn page, const Pag
     PageRecord record{.state = CellState::programmed, .data_crc = data_crc};
     oob.encode(record.oob);
     return write_record(page, record);
+}
+
+std::expected<void, HostIoError> PageStore::read_block_records_leniently(Ppn first, BlockId block, std::span<PageRecord> to) {
+    const auto read = read_block_records(block, to);
+    if (read || read.error().error_number != EBADMSG) return read;
+    for (std::uint32_t i = 0; i < to.size(); ++i) {
+        const auto record = read_record(Ppn{first.value() + i});
+        if (!record && record.error().error_number != EBADMSG) return std::unexpected(record.error());
+        to[i] = record ? *record : PageRecord{.state = CellState::garbage};
+    }
+    return {};
 }
 
 std::uint32_t PageStore::programmed_run(Ppn from, std::uint32_t pages) {

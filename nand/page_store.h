@@ -55,8 +55,10 @@ struct PageFetch {
     Ppn page;
     std::span<std::byte> to;
     std::uint32_t data_crc = 0; ///< out: as the page's record has it
+    bool is_damaged = false;    ///< out: the record is not what was written
 };
 
+/// A record or a header whose checksum does not hold is an error of the host with errno EBADMSG: the image was changed from outside.
 class PageStore {
 public:
     virtual ~PageStore() = default;
@@ -89,6 +91,8 @@ public:
     [[nodiscard]] virtual std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages);
     /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
+    /// The same where some record of the block is damaged: it counts as garbage, and reading the page itself still says that it is damaged.
+    [[nodiscard]] std::expected<void, HostIoError> read_block_records_leniently(Ppn first, BlockId block, std::span<PageRecord> to);
     /// All page records of the block become zero, in one go.
     [[nodiscard]] virtual std::expected<void, HostIoError> erase_records(BlockId block) = 0;
     /// The block records from `first` on, in one sequential pass.

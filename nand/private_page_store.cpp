@@ -1,6 +1,7 @@
 #include "nand/private_page_store.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/contract.h"
 
@@ -62,7 +63,11 @@ std::expected<void, HostIoError> PrivatePageStore::erase_records(BlockId block) 
 }
 
 std::expected<void, HostIoError> PrivatePageStore::read_blocks(BlockId first, std::span<BlockRecord> to) {
-    if (auto read = below_->read_blocks(first, to); !read) return read;
+    if (auto read = below_->read_blocks(first, to); !read) {
+        if (read.error().error_number != EBADMSG) return read;
+        for (std::uint32_t i = 0; i < to.size(); ++i) // a looker goes without the damaged ones: they tell wear and bad marks, no data
+            if (auto one = below_->read_blocks(BlockId{first.value() + i}, to.subspan(i, 1)); !one) to[i] = BlockRecord{};
+    }
     for (const auto& [block, record] : blocks_)
         if (block >= first.value() && block - first.value() < to.size()) to[block - first.value()] = record;
     return {};

@@ -61,9 +61,12 @@ std::expected<std::span<std::byte>, HostIoError> RecordMap::admit(BlockId block)
 void RecordMap::store(Record to, std::span<const std::byte, ImageLayout::page_record_bytes> record) {
     std::uint64_t first = 0;
     std::memcpy(&first, record.data(), sizeof first);
+    // Records are aligned to their size. Release: a kill, too, finds the stores in this order.
+    const std::atomic_ref<std::uint64_t> front{*reinterpret_cast<std::uint64_t*>(to.data())};
+    if (front.load(std::memory_order_relaxed) != 0) front.store(page_record_in_change, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_release);
     std::memcpy(to.data() + sizeof first, record.data() + sizeof first, record.size() - sizeof first);
-    // Records are aligned to their size. Release: a kill, too, finds the rest before it.
-    std::atomic_ref<std::uint64_t>{*reinterpret_cast<std::uint64_t*>(to.data())}.store(first, std::memory_order_release);
+    front.store(first, std::memory_order_release);
 }
 
 } // namespace flashlab

@@ -3,7 +3,7 @@
 /// Idea       A program writes 32 bytes of record. As a pwrite these cost the host a third of what the page of data does; as a store, next to nothing.
 /// Invariant  Only a block whose range the host has allocated since the image was opened is written through the mapping, and only on a file system that writes in
 ///            place (tmpfs, ext4): a full host disk is an error here and never a SIGBUS. Nothing is read through it, so that a host that cannot read says so. A record's first eight bytes, its state among them, are
-///            stored last and in one piece: it counts when all of it is there.
+///            stored last and in one piece: it counts when all of it is there. One that replaces another is garbage in between.
 /// Cost       One fallocate a block and session; address space for the records of the whole image.
 /// Power cut  As pwrite: what a killed process has stored is in the host's page cache, in program order.
 #pragma once

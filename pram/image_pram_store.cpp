@@ -1,5 +1,6 @@
 #include "pram/image_pram_store.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,6 +16,9 @@
 namespace flashlab {
 
 namespace {
+
+constexpr std::uint64_t generation_at = 64; ///< in the last page, behind the change mark
+constexpr std::uint64_t second_generation_at = 128;
 
 /// Closes on every way out of open() and create() but the successful one.
 class FileDescriptor {
@@ -156,6 +160,15 @@ std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open
     return std::unique_ptr<ImagePramStore>{new ImagePramStore{file.release(), static_cast<std::byte*>(mapping), *header}};
 }
 
+ImagePramStore::ImagePramStore(int fd, std::byte* mapping, const PramImageHeader& header)
+    : fd_{fd}, mapping_{mapping}, header_{header},
+      // Aligned and little-endian like the host, as the wear counters.
+      checks_{std::span{mapping + header.cells_offset(), header.cell_bytes},
+              std::span{reinterpret_cast<std::uint32_t*>(mapping + header.sums_offset()), pram_lines(header.cell_bytes)},
+              *reinterpret_cast<PramChangeMark*>(mapping + header.state_offset())} {
+    checks_.settle_mark();
+}
+
 ImagePramStore::~ImagePramStore() {
     ::munmap(mapping_, header_.file_bytes());
     ::close(fd_);
@@ -166,6 +179,29 @@ std::span<std::byte> ImagePramStore::cells() { return {mapping_ + header_.cells_
 std::span<std::uint64_t> ImagePramStore::wear() {
     // The area is 4096-aligned and the media are little-endian like the host (base/little_endian.h), so the counters may be used where they lie.
     return {reinterpret_cast<std::uint64_t*>(mapping_ + PramImageHeader::wear_offset()), pram_wear_regions(header_.cell_bytes)};
+}
+
+std::vector<std::uint64_t> ImagePramStore::damaged_lines(std::size_t most) const {
+    std::vector<std::uint64_t> found;
+    for (const std::uint64_t line : checks_.damaged(0, checks_.lines(), most)) found.push_back(line * pram_line_bytes);
+    return found;
+}
+
+std::expected<ImageGeneration, std::string> ImagePramStore::generation() const {
+    const auto copy = [this](std::uint64_t at) {
+        return ImageGeneration::decode(std::span<const std::byte, ImageGeneration::encoded_size>{mapping_ + header_.state_offset() + at, ImageGeneration::encoded_size});
+    };
+    const auto first = copy(generation_at);
+    return first ? first : copy(second_generation_at);
+}
+
+void ImagePramStore::set_generation(const ImageGeneration& generation) {
+    std::array<std::byte, ImageGeneration::encoded_size> raw{};
+    generation.encode(raw);
+    for (const std::uint64_t at : {generation_at, second_generation_at}) { // one of the two is whole, whenever the process is killed
+        std::memcpy(mapping_ + header_.state_offset() + at, raw.data(), raw.size());
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
 }
 
 std::expected<void, HostIoError> ImagePramStore::sync() {

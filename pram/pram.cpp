@@ -12,6 +12,7 @@
 
 #include "base/calendar.h"
 #include "base/contract.h"
+#include "pram/pram_line_checks.h"
 #include "pram/pram_undo.h"
 #include "pram/pram_word.h"
 
@@ -36,7 +37,7 @@ std::expected<void, std::string> PramConfig::validate() const {
 class Pram::Impl {
 public:
     Impl(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo)
-        : config_{config}, word_shift_{std::countr_zero(config.word_bytes)}, cells_{store.cells()}, wear_{store.wear()}, events_{events}, keeps_undo_{undo == PramUndo::keep},
+        : config_{config}, word_shift_{std::countr_zero(config.word_bytes)}, cells_{store.cells()}, wear_{store.wear()}, checks_{store.checks()}, events_{events}, keeps_undo_{undo == PramUndo::keep},
           undo_{config.word_bytes, config.word_write}, port_{std::min(config.word_read, config.word_write)} {
         const auto valid = config.validate();
         ensure(valid.has_value(), "Pram: a valid configuration");
@@ -48,7 +49,7 @@ public:
     PramWritten write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now);
     PramCutReport cut(SimTime at, PramCutOutcomes& outcomes);
     std::uint64_t rewind(SimTime at);
-    [[nodiscard]] PramCutReport tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target) const;
+    [[nodiscard]] PramCutReport tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target, PramLineChecks* checks) const;
     void append_moments(std::vector<SimTime>& to) const;
 
     SimTime read(std::uint64_t bytes, SimTime now) {
@@ -66,6 +67,7 @@ public:
     const int word_shift_; ///< words are a power of two long
     const std::span<std::byte> cells_;
     const std::span<std::uint64_t> wear_;
+    PramLineChecks* const checks_; ///< null: the store keeps none
     EventSink& events_;
     PramCounters counters_;
     bool forgets_order_ = false;
@@ -160,11 +162,13 @@ void Pram::Impl::apply(const PramRun& run, SimTime start) {
     if (run.data.empty()) return;
     const std::span<std::byte> target{cells_.data() + run.at.value(), run.data.size()};
     if (keeps_undo_) undo_.remember(run.at, target, start);
+    if (checks_ != nullptr) checks_->begin(run.at.value(), run.data.size());
     // Most runs are a single word.
     if (target.size() == sizeof(std::uint64_t)) std::memcpy(target.data(), run.data.data(), sizeof(std::uint64_t));
     else std::memcpy(target.data(), run.data.data(), target.size());
     // A process that is killed leaves its stores in program order; the compiler must not move a later run before this one.
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (checks_ != nullptr) checks_->end(run.at.value(), run.data.size());
     count_wear(run.at, run.data.size(), true);
 }
 
@@ -182,7 +186,7 @@ void Pram::Impl::count_wear(PramAddress at, std::uint64_t bytes, bool worn) {
 PramCutReport Pram::Impl::cut(SimTime at, PramCutOutcomes& outcomes) {
     ensure(!is_cut_, "Pram::cut: once");
     const std::uint64_t undone = rewind(at);
-    PramCutReport report = tear(at, outcomes, cells_);
+    PramCutReport report = tear(at, outcomes, cells_, checks_);
     report.words_undone = undone;
     undo_.clear();
     return report;
@@ -198,7 +202,10 @@ std::uint64_t Pram::Impl::rewind(SimTime at) {
         for (; record.live != 0; record.live -= word) {
             const std::uint32_t offset = record.live - word;
             if (start_of(record, offset) < at) break;
-            std::memcpy(cells_.data() + record.at.value() + offset, old.data() + offset, word);
+            const std::uint64_t home = record.at.value() + offset;
+            if (checks_ != nullptr) checks_->begin(home, word);
+            std::memcpy(cells_.data() + home, old.data() + offset, word);
+            if (checks_ != nullptr) checks_->end(home, word);
             count_wear(PramAddress{record.at.value() + offset}, word, false);
             ++words;
         }
@@ -207,7 +214,7 @@ std::uint64_t Pram::Impl::rewind(SimTime at) {
     return words;
 }
 
-PramCutReport Pram::Impl::tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target) const {
+PramCutReport Pram::Impl::tear(SimTime at, PramCutOutcomes& outcomes, std::span<std::byte> target, PramLineChecks* checks) const {
     PramCutReport report;
     const std::uint32_t word = config_.word_bytes;
     undo_.for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte> old) {
@@ -216,7 +223,10 @@ PramCutReport Pram::Impl::tear(SimTime at, PramCutOutcomes& outcomes, std::span<
         const std::uint32_t offset = record.live - word;
         if (start_of(record, offset) + config_.word_write <= at) return;
         const WordOutcome outcome = outcomes.of_word(PramAddress{record.at.value() + offset});
-        tear_word(target.data() + record.at.value() + offset, old.data() + offset, outcome, outcome == WordOutcome::mixed_bits ? outcomes.random() : 0);
+        const std::uint64_t home = record.at.value() + offset;
+        if (checks != nullptr) checks->begin(home, word);
+        tear_word(target.data() + home, old.data() + offset, outcome, outcome == WordOutcome::mixed_bits ? outcomes.random() : 0);
+        if (checks != nullptr) checks->end(home, word);
         ++report.words_torn;
     });
     return report;
@@ -267,7 +277,7 @@ SimTime Pram::last_reserved_end() const { return impl_->free_at(); }
 void Pram::settle(SimTime now) { impl_->settle(now); }
 PramCutReport Pram::cut(SimTime at, PramCutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
 std::uint64_t Pram::rewind(SimTime at) { return impl_->rewind(at); }
-PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target) { return impl_->tear(at, outcomes, target.cells()); }
+PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target) { return impl_->tear(at, outcomes, target.cells(), target.checks()); }
 void Pram::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const PramCounters& Pram::counters() const { return impl_->counters_; }
 std::span<const std::uint64_t> Pram::wear_by_region() const { return impl_->wear_; }

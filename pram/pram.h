@@ -22,6 +22,8 @@
 
 namespace flashlab {
 
+class PramLineChecks;
+
 struct PramConfig {
     std::uint64_t bytes = 64u << 20; ///< a multiple of 4096
     std::uint32_t word_bytes = 8;    ///< 2, 4 or 8 (HY: 2)
@@ -39,6 +41,8 @@ public:
     [[nodiscard]] virtual std::span<std::byte> cells() = 0;
     /// Words written since mkfs, one counter per 64 KiB of cells (the last region may be short). Kept beside the cells, survives with them.
     [[nodiscard]] virtual std::span<std::uint64_t> wear() = 0;
+    /// To be told of every change of cells; null: none are kept.
+    [[nodiscard]] virtual PramLineChecks* checks() { return nullptr; }
 };
 inline constexpr std::uint64_t pram_wear_region_bytes = 64u << 10;
 [[nodiscard]] constexpr std::uint64_t pram_wear_regions(std::uint64_t bytes) {

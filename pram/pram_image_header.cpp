@@ -7,6 +7,7 @@
 #include "base/crc32c.h"
 #include "base/little_endian.h"
 #include "pram/pram.h"
+#include "pram/pram_line_checks.h"
 
 namespace flashlab {
 
@@ -23,7 +24,14 @@ std::uint64_t PramImageHeader::cells_offset() const {
     return wear_offset() + (wear_bytes + page - 1) / page * page;
 }
 
-std::uint64_t PramImageHeader::file_bytes() const { return cells_offset() + cell_bytes; }
+std::uint64_t PramImageHeader::sums_offset() const { return cells_offset() + cell_bytes; }
+
+std::uint64_t PramImageHeader::state_offset() const {
+    const std::uint64_t sum_bytes = pram_lines(cell_bytes) * sizeof(std::uint32_t);
+    return sums_offset() + (sum_bytes + page - 1) / page * page;
+}
+
+std::uint64_t PramImageHeader::file_bytes() const { return state_offset() + page; }
 
 void PramImageHeader::encode(std::span<std::byte, encoded_size> out) const {
     LittleEndianWriter writer{out};
@@ -48,6 +56,10 @@ std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<co
         return std::unexpected(std::string{"header is damaged (checksum does not match); restore the image from a copy"});
     }
     const std::uint32_t version = reader.u32();
+    if (version < current_version) {
+        return std::unexpected(fmt::format("has format version {}, which has no checksums of its cells; this flashlab reads version {}: copy the files out with the "
+                                           "flashlab that made it, and make the device anew", version, current_version));
+    }
     if (version != current_version) {
         return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
     }

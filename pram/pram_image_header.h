@@ -16,7 +16,7 @@ namespace flashlab {
 
 struct PramImageHeader {
     static constexpr std::size_t encoded_size = 4096;
-    static constexpr std::uint32_t current_version = 1;
+    static constexpr std::uint32_t current_version = 2;
 
     std::array<std::byte, 16> uuid{}; ///< of the device, the same in nand.img
     std::uint64_t cell_bytes = 0;
@@ -24,6 +24,8 @@ struct PramImageHeader {
 
     [[nodiscard]] static constexpr std::uint64_t wear_offset() { return encoded_size; }
     [[nodiscard]] std::uint64_t cells_offset() const; ///< a multiple of 4096
+    [[nodiscard]] std::uint64_t sums_offset() const;  ///< behind the cells: a CRC for each line
+    [[nodiscard]] std::uint64_t state_offset() const; ///< the last 4096 bytes: change mark and generation
     [[nodiscard]] std::uint64_t file_bytes() const;
 
     void encode(std::span<std::byte, encoded_size> out) const;

@@ -49,7 +49,7 @@ void add_mount(CLI::App& app, Action& action) {
     auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
-    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, sync, host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
+    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, sync, recovery (damaged images, read-only), host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
                  "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -114,7 +114,8 @@ void add_fsck(CLI::App& app, Action& action) {
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Change nothing: recovery runs on a private copy");
     c.add_flag("--repair", o.repair, "As without it: recovery is all the repair there is; other damage is reported")->excludes(look);
-    c.add_flag("--json", o.json, "One JSON object: clean, problems");
+    c.add_flag("--data", o.data, "Read every page of data as well, and name file and offset of what does not read");
+    c.add_flag("--json", o.json, "One JSON object: clean, problems, and what was read");
     c.add_flag("-q,--quiet", o.quiet, "Only problems");
     c.callback([&action] { action = [] { return run_fsck(o); }; });
 }

@@ -14,7 +14,6 @@
 
 #include "base/contract.h"
 #include "nand/image_page_store.h"
-#include "nand/private_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
@@ -161,36 +160,7 @@ std::expected<void, std::string> move_into_place(const files::path& made, const 
     return {};
 }
 
-std::expected<std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>, std::string> open_images(const files::path& directory, const DeviceConfig& config,
-                                                                                                        DeviceAccess access) {
-    const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry)
-        return std::unexpected(fmt::format("{}/device.toml: {}", directory.string(), geometry.error()));
-    const bool look = access == DeviceAccess::look;
-    auto nand = ImagePageStore::open(directory / "nand.img", *geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
-    if (!nand)
-        return std::unexpected(nand.error().message);
-    auto pram = ImagePramStore::open(directory / "pram.img", look ? PramImageAccess::private_copy : PramImageAccess::read_write);
-    if (!pram)
-        return std::unexpected(pram.error());
-    if ((*pram)->header().uuid != (*nand)->uuid())
-        return std::unexpected(fmt::format("{}: nand.img and pram.img belong to different devices; put back the two that were made together", directory.string()));
-    if ((*pram)->header().cell_bytes != config.ssd.pram.bytes || (*pram)->header().word_bytes != config.ssd.pram.word_bytes)
-        return std::unexpected(fmt::format("{0}: device.toml says pram.bytes = {1}, pram.word_bytes = {2}, but pram.img has {3} and {4}; put the old values back",
-                                           directory.string(), config.ssd.pram.bytes, config.ssd.pram.word_bytes, (*pram)->header().cell_bytes,
-                                           (*pram)->header().word_bytes));
-    if (auto kept = verify_images_keys(config, directory.string()); !kept)
-        return std::unexpected(kept.error());
-    const auto& layout = config.layout;
-    if (layout.fs_at > config.ssd.pram.bytes || layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
-        return std::unexpected(fmt::format("{}/device.toml: [layout] does not fit the PRAM; put the values of mkfs back", directory.string()));
-    std::unique_ptr<PageStore> pages = std::move(*nand);
-    if (look)
-        pages = std::make_unique<PrivatePageStore>(std::move(pages), *geometry);
-    return std::pair<std::unique_ptr<PageStore>, std::unique_ptr<PramStore>>{std::move(pages), std::move(*pram)};
-}
-
-/// What recovery reads has no checksum of its own everywhere (PRAM words): a promise that breaks here was broken by the images.
+/// A promise that breaks here was broken by the images: by what no checksum covers, or by damage that somebody wants to look at.
 std::expected<void, std::string> bring_up(Device& device, SimTime start, const FsOptions& options) {
     try {
         if (auto started = device.start(start); !started)
@@ -262,13 +232,19 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
         return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done)
         return std::unexpected(done.error());
-    auto stores = open_images(name, *config, options.access);
+    auto stores = open_device_images(name, *config, options.access);
     if (!stores)
         return std::unexpected(stores.error());
+    const bool damaged = !stores->damage.empty();
+    if (options.damage != nullptr)
+        *options.damage = stores->damage;
+    if (damaged && !options.tolerate_damage)
+        return std::unexpected(fmt::format("{0}: {1}; what it holds cannot be trusted: 'flashlab fsck {0}' lists the damage, 'mount -o recovery' lets you copy out what can be read, "
+                                           "and a copy of both images brings the device back", name, to_text(stores->damage)));
 
     std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
     opened->directory_ = name;
-    opened->access_ = options.access;
+    opened->access_ = damaged ? DeviceAccess::look : options.access;
     opened->complain_ = options.complain ? options.complain : [](const std::string&) {};
     if (const auto history = DeviceHistory::read(name); history)
         opened->history_ = *history;
@@ -294,13 +270,25 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     }
     opened->log_ = std::move(*events);
 
-    auto device = Device::assemble(*config, std::move(stores->first), std::move(stores->second), *opened->log_, options.past);
+    auto device = Device::assemble(*config, std::move(stores->pages), std::move(stores->cells), *opened->log_, options.past);
     if (!device)
         return std::unexpected(fmt::format("{}: {}", name, device.error()));
     opened->device_ = std::move(*device);
-    if (auto up = bring_up(*opened->device_, start, options.fs); !up)
+    if (opened->access_ != DeviceAccess::look && config->needs_pram()) {
+        opened->nand_ = stores->nand;
+        opened->pram_ = stores->pram;
+        if (auto paired = step_generation(*stores->nand, *stores->pram, 0); !paired)
+            return std::unexpected(fmt::format("{}: {}", name, paired.error()));
+    }
+    FsOptions fs = options.fs;
+    if (options.kind == "mount")
+        fs.unreadable = [self = opened.get()](Ino ino, std::uint64_t offset, std::uint64_t bytes) { self->tell_unreadable(ino, offset, bytes); };
+    if (damaged)
+        opened->complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})", name, to_text(stores->damage)));
+    fs.read_only = fs.read_only || damaged;
+    if (auto up = bring_up(*opened->device_, start, fs); !up)
         return std::unexpected(fmt::format("{}: {}", name, up.error()));
-    if (options.access != DeviceAccess::use)
+    if (opened->access_ != DeviceAccess::use)
         return opened;
     ++opened->history_.power_cycles;
     if (opened->history_.in_use)
@@ -311,12 +299,23 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     return opened;
 }
 
+/// Inside the monitor, and inside a call of the file system.
+void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes) {
+    constexpr std::uint64_t most_told = 100;
+    if (++unreadable_ > most_told)
+        return;
+    const auto paths = device_->fs().paths_of(ino, 1);
+    complain_(fmt::format("{}, offset {}, {} bytes: the flash does not give these data back (uncorrectable), reading them is EIO; 'flashlab fsck --data {}' finds all such places{}",
+                          paths.empty() ? fmt::format("inode {}", ino.value()) : paths.front(), offset, bytes, directory_,
+                          unreadable_ == most_told ? "; no more of them are listed here" : ""));
+}
+
 DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look)
         return history_;
     const auto counters = device_->ftl().counters();
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
-    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies);
+    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies, device_->ssd().counters().uncorrectable_reads);
 }
 
 void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {
@@ -345,11 +344,18 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     history.in_use = access_ == DeviceAccess::use ? cut || !closed : history_.in_use;
     log_->close();
     save_history(history);
+    if (nand_ != nullptr) {
+        const auto paired = step_generation(*nand_, *pram_, static_cast<std::uint64_t>(history.clock_ns) ^ history.totals.host_write_bytes << 1);
+        if (!paired && closed)
+            closed = std::unexpected(paired.error());
+    }
     device_.reset(); // gives the locks back: umount returns, and the next mount may begin
     return closed;
 }
 
 void DeviceDirectory::abandon() {
+    nand_ = nullptr;
+    pram_ = nullptr;
     log_->close();
     device_.reset();
 }

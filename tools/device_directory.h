@@ -1,7 +1,7 @@
 /// A device on the host's disk: DIR/device.toml, nand.img, pram.img, events.db, counters.json, mount.log.
 ///
 /// Idea       make() builds it or leaves nothing; DeviceDirectory::open() locks the images and assembles; close() writes the history.
-/// Invariant  One user at a time, or several lookers (the images' locks). A refused open and a look change nothing.
+/// Invariant  One user at a time, or several lookers (the images' locks). A refused open and a look change nothing; damaged images are looked at at most.
 /// Cost       make() is O(1) in the size: the images are sparse, PRAM space is reserved.
 /// Power cut  The images survive kill -9 at any instant.
 #pragma once
@@ -14,6 +14,7 @@
 
 #include "tools/device.h"
 #include "tools/device_history.h"
+#include "tools/device_images.h"
 #include "tools/device_plan.h"
 
 namespace flashlab {
@@ -49,6 +50,8 @@ struct OpenOptions {
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
     DevicePast past = DevicePast::undoable;         ///< final: no cut of this run is to be undone, only kill -9 survived
+    bool tolerate_damage = false;                   ///< damaged images are looked at, with what can be read of them, instead of refused
+    std::vector<ImageDamage>* damage = nullptr;     ///< out: what was found, also where the open fails
     FsOptions fs;
     std::vector<std::string> settings;              ///< key=value, of phase mount
     std::vector<std::pair<std::string, std::string>> environment;
@@ -74,12 +77,16 @@ public:
 
 private:
     DeviceDirectory() = default;
+    void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     std::string directory_;
     std::function<void(const std::string&)> complain_;
     DeviceAccess access_ = DeviceAccess::use;
     DeviceHistory history_; ///< of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
     std::unique_ptr<Device> device_;
+    ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or nothing to pair
+    ImagePramStore* pram_ = nullptr;
+    std::uint64_t unreadable_ = 0; ///< reads that failed so, told or not
 };
 
 } // namespace flashlab

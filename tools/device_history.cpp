@@ -75,6 +75,7 @@ std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string&
     history.in_use = (*json)["in_use"].truth();
     history.gc_jobs = (*json)["gc_jobs"].number();
     history.gc_page_copies = (*json)["gc_page_copies"].number();
+    history.uncorrectable_reads = (*json)["uncorrectable_reads"].number();
     history.totals = sample_from((*json)["totals"]);
     return history;
 }
@@ -86,6 +87,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
                                     {"in_use", in_use},
                                     {"gc_jobs", gc_jobs},
                                     {"gc_page_copies", gc_page_copies},
+                                    {"uncorrectable_reads", uncorrectable_reads},
                                     {"totals", to_json(totals)}});
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
@@ -97,7 +99,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
     return {};
 }
 
-DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std::uint64_t copies) const {
+DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std::uint64_t copies, std::uint64_t uncorrectable) const {
     DeviceHistory out = *this;
     auto& t = out.totals;
     t.host_reads += s.host_reads;
@@ -115,6 +117,7 @@ DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std:
     }
     out.gc_jobs += jobs;
     out.gc_page_copies += copies;
+    out.uncorrectable_reads += uncorrectable;
     return out;
 }
 

@@ -21,12 +21,13 @@ struct DeviceHistory {
     bool in_use = false;               ///< a mount began and has not ended cleanly
     SampleEvent totals;                ///< of all ended mounts
     std::uint64_t gc_jobs = 0, gc_page_copies = 0;
+    std::uint64_t uncorrectable_reads = 0; ///< requests that met data which the flash did not give back
 
     /// The error says that counting begins again.
     [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
     [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
     /// The totals with a running mount's counters on top.
-    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, std::uint64_t jobs, std::uint64_t copies) const;
+    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, std::uint64_t jobs, std::uint64_t copies, std::uint64_t uncorrectable) const;
 };
 
 [[nodiscard]] Json to_json(const SampleEvent& sample);

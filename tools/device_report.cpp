@@ -129,7 +129,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t spare_all = space.spare_blocks + grown_bad;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
-    return Json::object({{"critical_warning", avail_spare < 10 ? 1 : 0},
+    return Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
                          {"temperature", 300},
                          {"avail_spare", avail_spare},
                          {"spare_thresh", 10},
@@ -141,6 +141,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                          {"power_cycles", history.power_cycles},
                          {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
                          {"unsafe_shutdowns", history.unsafe_shutdowns},
+                         {"media_errors", history.uncorrectable_reads},
                          {"physical_media_units_written_bytes", programmed},
                          {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
                          {"bad_user_nand_blocks", space.bad_blocks},

@@ -227,6 +227,8 @@ public:
     std::vector<UnsyncedRange> unsynced() const override { return {}; }
     FsResult<SimTime> shut_down(SimTime now) override { return now; }
     std::vector<FsckProblem> check() override { return {}; }
+    DataCheck check_data(const std::function<bool(std::uint64_t)>&, SimTime) override { return {}; }
+    std::vector<std::string> paths_of(Ino, std::size_t) const override { return {}; }
 
 private:
     struct Node {

@@ -44,7 +44,7 @@ TEST_CASE("the header of an image, byte for byte", "[pram][format]") {
     PramImageHeader{.uuid = some_uuid(), .cell_bytes = 64u << 20, .word_bytes = 8}.encode(out);
     const auto expected = bytes_of({
         'F', 'L', 'A', 'B', 'P', 'R', 'A', 'M',                                                         // magic
-        1, 0, 0, 0,                                                                                     // version
+        2, 0, 0, 0,                                                                                     // version
         0x00, 0x10, 0, 0,                                                                               // header bytes
         0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, // uuid
         0, 0, 0, 4, 0, 0, 0, 0,                                                                         // cell bytes
@@ -61,7 +61,9 @@ TEST_CASE("the header of an image, byte for byte", "[pram][format]") {
     CHECK(back->uuid == some_uuid());
     CHECK(back->cell_bytes == 64u << 20);
     CHECK(back->word_bytes == 8);
-    CHECK(back->file_bytes() == 0x3000 + (64u << 20));
+    CHECK(back->sums_offset() == 0x3000 + (64u << 20));
+    CHECK(back->state_offset() == 0x3000 + (68u << 20)); // 4 bytes for each line of 64
+    CHECK(back->file_bytes() == 0x4000 + (68u << 20));
 }
 
 TEST_CASE("any flipped bit of a header is noticed", "[pram][format]") {
@@ -172,6 +174,16 @@ TEST_CASE("foreign, damaged, newer and truncated images are told apart and left 
         file.write(reinterpret_cast<const char*>(header.data()), 4096);
         file.close();
         CHECK(mentions(reason(), "version 9"));
+    }
+    SECTION("older") {
+        std::array<std::byte, 4096> header{};
+        PramImageHeader{.uuid = some_uuid(), .cell_bytes = small_config().bytes, .word_bytes = 8}.encode(header);
+        header[8] = std::byte{1};
+        store_le<std::uint32_t>(std::span{header}.subspan(4092), crc32c(std::span{header}.first(4092)));
+        std::fstream file{folder / "pram.img", std::ios::in | std::ios::out | std::ios::binary};
+        file.write(reinterpret_cast<const char*>(header.data()), 4096);
+        file.close();
+        CHECK(mentions(reason(), "make the device anew"));
     }
     SECTION("truncated in the cells") {
         std::filesystem::resize_file(folder / "pram.img", std::filesystem::file_size(folder / "pram.img") - 1);

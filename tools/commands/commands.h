@@ -37,7 +37,7 @@ struct MountOptions {
 
 struct FsckOptions {
     std::string directory;
-    bool look_only = false, repair = false, json = false, quiet = false;
+    bool look_only = false, repair = false, data = false, json = false, quiet = false;
 };
 
 struct CtlOptions {

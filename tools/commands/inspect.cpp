@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "base/contract.h"
 #include "tools/commands/commands.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
+#include "tools/device_check.h"
 #include "tools/device_directory.h"
 #include "tools/device_report.h"
 #include "tools/live_mount.h"
+#include "tools/progress.h"
 #include "tools/table.h"
 
 namespace flashlab {
@@ -18,18 +19,23 @@ namespace {
 constexpr int fsck_clean = 0;
 constexpr int fsck_uncorrected = 4;
 constexpr int fsck_operational = 8;
+constexpr int fsck_cancelled = 32;
 
 int print_report(const Json& report, bool json) {
     fmt::print("{}", json ? report.dump() + "\n" : to_key_value_text(report));
     return exit_done;
 }
 
-std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(const std::string& directory, DeviceAccess access) {
+OpenOptions options_for(DeviceAccess access) {
     OpenOptions options;
     options.access = access;
     options.environment = flashlab_environment();
     options.complain = [](const std::string& text) { complain(text); };
-    return DeviceDirectory::open(directory, options);
+    return options;
+}
+
+std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(const std::string& directory, DeviceAccess access) {
+    return DeviceDirectory::open(directory, options_for(access));
 }
 
 /// Asks the daemon, or opens the device, reports and closes it.
@@ -64,23 +70,17 @@ int show_config(const std::string& target, bool json) {
     return exit_done;
 }
 
-Json all_problems(Device& device) {
-    Json problems{Json::Array{}};
-    try {
-        for (const auto& p : device.ssd().check())
-            problems.push(Json::object({{"kind", "device " + p.invariant}, {"where", p.where}, {"detail", p.detail}}));
-        for (const auto& p : device.fs().check())
-            problems.push(Json::object({{"kind", p.kind}, {"where", p.where}, {"detail", p.detail}}));
-    } catch (const ContractViolation& broken) { // structures so damaged that not even the check can walk them
-        problems.push(Json::object({{"kind", "unreadable"}, {"where", "metadata"}, {"detail", broken.what()}}));
-    }
-    return problems;
-}
-
 /// Details quote names out of the device, which may hold anything: a terminal gets no control characters.
 std::string printable(std::string text) {
     std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     return text;
+}
+
+std::string what_was_read(const CheckedDevice& checked, bool asked) {
+    if (!asked)
+        return fmt::format("read the OOB of {} written pages, not their data (--data reads those)", checked.oob_pages);
+    return fmt::format("read the OOB of {} written pages and the data of {} pages of files{}", checked.oob_pages, checked.data_pages,
+                       checked.data_checked ? "" : "; interrupted, the rest was not read");
 }
 
 } // namespace
@@ -107,29 +107,60 @@ int run_fsck(const FsckOptions& o) {
     if (const auto mounted = find_mount(o.directory))
         return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point, mounted->mount_point),
                         fsck_operational);
-    auto opened = open_unmounted(o.directory, o.look_only ? DeviceAccess::look : DeviceAccess::check);
-    if (!opened)
+    OpenOptions options = options_for(o.look_only ? DeviceAccess::look : DeviceAccess::check);
+    std::vector<ImageDamage> damage;
+    options.damage = &damage;
+    options.tolerate_damage = true;
+    auto opened = DeviceDirectory::open(o.directory, options);
+    if (!opened && damage.empty())
         return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
-    Device& device = (*opened)->device();
-    const bool recovered = !device.recovery().was_clean;
-    const Json problems = all_problems(device);
+    CheckedDevice checked;
+    add_damage(damage, checked);
+    bool recovered = false;
+    if (!opened) {
+        complain(fmt::format("fsck: {}", opened.error()));
+    } else if (damage.empty()) { // what a damaged image says of itself means nothing
+        recovered = !(*opened)->device().recovery().was_clean;
+        if (o.data) {
+            const Interruptible handler;
+            Progress progress{"pages of data"};
+            checked = check_device((*opened)->device(), DeviceCheckDepth::data, [&](std::uint64_t pages) {
+                progress.at(pages);
+                return !Interruptible::interrupted();
+            });
+        } else {
+            checked = check_device((*opened)->device(), DeviceCheckDepth::oob, {});
+        }
+    }
+    const Json& problems = checked.problems;
     const bool clean = problems.items().empty();
-    if (!clean) {
+    if (!opened) {
+        // nothing is open
+    } else if (!clean) {
         (*opened)->abandon();
-    } else if (const auto closed = (*opened)->close(device.ready_at(), {}); !closed) {
+    } else if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
     if (o.json) {
-        fmt::print("{}\n", Json::object({{"clean", clean}, {"problems", problems}}).dump());
+        fmt::print("{}\n", Json::object({{"clean", clean},
+                                        {"problems", problems},
+                                        {"oob_pages_read", checked.oob_pages},
+                                        {"data_pages_read", checked.data_pages},
+                                        {"data_checked", checked.data_checked}}).dump());
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
+        if (!o.quiet && damage.empty() && opened)
+            fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
         if (clean && !o.quiet)
             fmt::print("{}: clean{}\n", o.directory, !recovered ? "" : o.look_only ? " once recovered, which the next mount does" : "; it was not unmounted cleanly and has been recovered");
     }
     if (!clean)
-        complain(fmt::format("fsck: {}: {} problems that recovery does not mend; copy the files out of a --read-only mount and make the device anew", o.directory,
-                             problems.items().size()));
+        complain(fmt::format("fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
+                             damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
+                                            : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
+    if (clean && o.data && !checked.data_checked)
+        return fsck_cancelled;
     return clean ? fsck_clean : fsck_uncorrected;
 }
 

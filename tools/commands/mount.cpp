@@ -94,6 +94,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
             config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
+    } else if (name == "recovery") {
+        config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "writeback") {
         config.mount.kernel_writeback = true;
     } else if (name == "host_cache") {
