@@ -78,7 +78,10 @@ Pram& Device::pram() {
 std::expected<void, std::string> Device::start(SimTime now) {
     const auto recovered = ssd_->recover(now);
     if (!recovered)
-        return std::unexpected(fmt::format("the device cannot be recovered: {}", to_text(recovered.error())));
+        return std::unexpected(fmt::format("the device cannot be recovered: {}{}", to_text(recovered.error()),
+                                           recovered.error().kind == DeviceErrorKind::uncorrectable
+                                               ? "; nand.img is damaged where its translation layer keeps its records: put back copies of both images, or make the device anew"
+                                               : ""));
     recovery_ = *recovered;
     started_at_ = now;
     ready_at_ = std::max(now, recovered->done);

@@ -9,7 +9,7 @@
 
 #include "fs/format.h"
 #include "nand/private_page_store.h"
-#include "tools/config_schema.h"
+#include "tools/config_file.h"
 #include "tools/device_directory.h"
 
 namespace flashlab {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include "base/contract.h"
