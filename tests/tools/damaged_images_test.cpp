@@ -143,7 +143,7 @@ Seen compare(const files::path& directory, const Model& model) {
     options.access = DeviceAccess::look;
     auto opened = DeviceDirectory::open(directory, options);
     if (!opened) {
-        CHECK_THAT(opened.error(), Contains("img"));
+        CHECK_THAT(opened.error(), Contains(directory.string()));
         seen.refused = true;
         return seen;
     }
