@@ -89,6 +89,20 @@ timeout 60 "$FLASHLAB" ctl "$mnt" set latency=never > "$work/out" 2> "$work/err"
 echo "still here" > "$mnt/file" || die "the mount suffered"
 unmount_device
 
+say "--- standard descriptors that are closed: an image is not one of them"
+served() { # WHAT CODE of the mount
+    [[ $2 -eq 0 ]] && echo "hello" > "$mnt/closed" && [[ $(< "$mnt/closed") == hello ]] || { say "WRONG: mount $1: code $2, or it serves errors"; failures=$((failures + 1)); }
+    unmount_device
+}
+code=0; timeout --foreground 60 "$FLASHLAB" mount "$device" "$mnt" <&- || code=$?
+served '<&-' $code
+code=0; timeout --foreground 60 "$FLASHLAB" mount "$device" "$mnt" >&- || code=$?
+served '>&-' $code
+code=0; timeout --foreground 60 "$FLASHLAB" mount "$device" "$mnt" 2>&- || code=$?
+served '2>&-' $code
+code=0; timeout --foreground 60 "$FLASHLAB" mount "$device" "$mnt" <&- >&- 2>&- || code=$?
+served '<&- >&- 2>&-' $code
+
 say "--- damaged images: refused or repaired by nobody, never changed"
 pristine=$work/pristine
 cp -r --sparse=always "$device" "$pristine"
