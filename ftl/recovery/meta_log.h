@@ -93,7 +93,8 @@ public:
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
     /// The same where the array keeps no bytes: nobody has to make them.
     [[nodiscard]] FtlResult<SimTime> checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin);
-    /// The same in parts: begins one of what is now, with its first page, and continues it. A record that is newer lies behind that page. `payload` (empty where the array keeps no bytes) must not change until it is whole.
+    /// The same in parts: begins one of what is now, with its first page, and continues it. A record that is newer lies behind that page.
+    /// `payload` (empty where the array keeps no bytes) must not change until it is whole.
     /// `now` is not before the end of anything that the checkpoint speaks of. None may be under way.
     [[nodiscard]] FtlResult<SimTime> begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
     /// Its next pages, `pages` at most. Once it is whole, everything before its begin is worthless. Returns when what is written has ended.

@@ -4,7 +4,8 @@
 ///            and paced with the programs that follow: it is whole when a quarter of that is programmed, and says how things were when it began. So a recovery
 ///            reads one and a quarter of that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint
 ///            that also says what every block is: the next mount reads nothing else.
-/// Invariant  J1 a checkpoint starts after every program that its map names has ended, and after the record of every trim that its map knows. J2 after a clean shutdown nothing is programmed before the record
+/// Invariant  J1 a checkpoint starts after every program that its map names has ended, and after the record of every trim that its map knows.
+///            J2 after a clean shutdown nothing is programmed before the record
 ///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is durable:
 ///            else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often it is cut and repeated.
 /// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
