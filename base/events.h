@@ -27,6 +27,7 @@ inline constexpr std::size_t cause_count = 7;
 struct Origin {
     Cause cause = Cause::user;
     EventId parent = no_event;
+    friend bool operator==(const Origin&, const Origin&) = default;
 };
 
 /// A request as the host saw it at the device's link. Level requests. Its id is the parent of what it causes.
@@ -64,7 +65,8 @@ struct NandOpEvent {
     BlockId block{0};
     std::uint32_t page = 0;
     std::uint32_t pages = 1;
-    std::optional<Lpn> lpn;
+    std::optional<Lpn> lpn;   ///< of a data page; a page of the translation layer's own has its number there
+    std::uint8_t page_kind = 1; ///< what the number counts: nand/page_oob.h's PageKind, 1 data, 2 translation ...; 0 unknown
     NandPhases phases{};
 };
 

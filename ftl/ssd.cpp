@@ -20,6 +20,9 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
     return DeviceErrorKind::host_io;
 }
 
+/// A request's parts are issued in ascending order.
+enum class Step : std::uint8_t { head, whole, tail };
+
 /// Answers that wait for the link, each with a place of its own on it: no host keeps more requests under way.
 constexpr std::size_t most_on_link = 1024;
 
@@ -157,15 +160,58 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
         if (done) ready = std::max(ready, *done);
         else if (!error) error = done.error();
     };
+    if (config_.host_link.pipelined) {
+        linked_.origin = origin;
+        linked_.out.clear();
+        linked_.first = Lpn{~std::uint32_t{0}};
+        array_.set_linked(&linked_);
+    }
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
     if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
+    array_.set_linked(nullptr);
     if (error) {
         if (error->kind == FtlErrorKind::lost_page) ++counters_.uncorrectable_reads;
         return answer(event, std::unexpected(translate(*error)));
     }
-    return answer(event, link_.reserve(ready, transfer(std::uint64_t{sectors} * sector_bytes)).end);
+    return answer(event, send(ready, std::uint64_t{sectors} * sector_bytes));
+}
+
+/// A read's data to the host: in one piece once all is there, or, on a pipelined link, each page as it leaves the flash. What was read beyond the request (a cache's
+/// slot) is taken to have come first, what came from DRAM goes with the first page.
+SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
+    if (!config_.host_link.pipelined || linked_.out.size() < 2) return link_.reserve(ready, transfer(bytes)).end;
+    std::ranges::sort(linked_.out, {}, &LinkedRequest::Out::end);
+    std::uint64_t from_flash = 0;
+    for (const auto& out : linked_.out) from_flash += out.bytes;
+    std::uint64_t surplus = from_flash - std::min(from_flash, bytes);
+    std::uint64_t beside = bytes - std::min(from_flash, bytes);
+    SimTime end = ready;
+    for (const auto& out : linked_.out) {
+        const std::uint64_t left_out = std::min<std::uint64_t>(surplus, out.bytes);
+        surplus -= left_out;
+        const std::uint64_t sent = out.bytes - left_out + beside;
+        if (sent == 0) continue;
+        beside = 0;
+        end = std::max(end, link_.reserve(out.end, transfer(sent)).end);
+    }
+    return end;
+}
+
+/// When a write may be issued: once all its data are there, or, on a pipelined link, at once, and the array programs no page before its data have come.
+SimTime Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin) {
+    if (!config_.host_link.pipelined || buffer_) return all_there;
+    const std::uint64_t page = ftl_.logical_page_bytes();
+    const std::uint64_t first_bytes = s.head ? s.head->bytes : std::min(page, bytes);
+    linked_.origin = origin;
+    linked_.out.clear();
+    linked_.first = s.head ? s.head->lpn : s.whole != 0 ? s.first_whole : s.tail->lpn;
+    linked_.each_in = transfer(page);
+    linked_.all_in = all_there;
+    linked_.first_in = all_there - transfer(bytes) + transfer(first_bytes);
+    array_.set_linked(&linked_);
+    return linked_.first_in;
 }
 
 /// Part of a logical page is read, changed and written whole; empty `from` with `zeros` false writes no payload at all.
@@ -201,18 +247,21 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     const SimTime start = accept(now, on_link);
     const Split s = split(first, sectors);
     SimTime done = start;
+    const SimTime issue = link_in(s, start, std::uint64_t{sectors} * sector_bytes, origin);
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return from.empty() ? from : from.subspan(at, bytes); };
-    for (const auto& p : {s.head, s.tail}) {
-        if (!p) continue;
-        const auto written = write_part({p->lpn, p->offset, p->bytes, part(p->at, p->bytes), false, durability}, start, origin);
-        if (!written) return answer(event, std::unexpected(translate(written.error())));
+    const auto note = [&](const FtlResult<SimTime>& written) -> std::optional<FtlError> {
+        if (!written) return written.error();
         done = std::max(done, *written);
-    }
-    if (s.whole != 0) {
-        const auto written = write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, start, origin);
-        if (!written) return answer(event, std::unexpected(translate(written.error())));
-        done = std::max(done, *written);
-    }
+        return std::nullopt;
+    };
+    const auto in_part = [&](const Split::Part& p) { return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, issue, origin); };
+    std::optional<FtlError> error;
+    if (s.head) error = note(in_part(*s.head)); // in ascending order, as the host's bytes come
+    if (!error && s.whole != 0)
+        error = note(write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, issue, origin));
+    if (!error && s.tail) error = note(in_part(*s.tail));
+    array_.set_linked(nullptr);
+    if (error) return answer(event, std::unexpected(translate(*error)));
     if (durability == WriteDurability::fua && !ftl_.durable_when_answered()) {
         const auto flushed = ftl_.flush(done, origin);
         if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
@@ -232,14 +281,13 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
     const SimTime start = accept(now, config_.host_link.request_overhead);
     const Split s = split(first, sectors);
     SimTime done = start;
-    for (const auto& p : {s.head, s.tail}) {
-        if (!p || !front_.is_mapped(p->lpn)) continue;
-        const auto written = write_part({p->lpn, p->offset, p->bytes, {}, true}, start, origin);
-        if (!written) return answer(event, std::unexpected(translate(written.error())));
-        done = std::max(done, *written);
-    }
-    if (s.whole != 0) {
-        const auto trimmed = front_.trim(s.first_whole, s.whole, start, origin);
+    const auto zero = [&](const std::optional<Split::Part>& p) -> FtlResult<SimTime> {
+        if (!p || !front_.is_mapped(p->lpn)) return start;
+        return write_part({p->lpn, p->offset, p->bytes, {}, true}, start, origin);
+    };
+    for (const Step step : {Step::head, Step::whole, Step::tail}) {
+        if (step == Step::whole && s.whole == 0) continue;
+        const auto trimmed = step == Step::head ? zero(s.head) : step == Step::tail ? zero(s.tail) : front_.trim(s.first_whole, s.whole, start, origin);
         if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
         done = std::max(done, *trimmed);
     }

@@ -87,6 +87,8 @@ private:
     DeviceResult<SimTime> answer(HostRequestEvent event, DeviceResult<SimTime> result);
     /// The request has crossed the link, and the controller has understood it.
     [[nodiscard]] SimTime accept(SimTime now, Duration on_link);
+    [[nodiscard]] SimTime send(SimTime ready, std::uint64_t bytes);
+    [[nodiscard]] SimTime link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now, Origin origin);
     FtlResult<SimTime> write_part(const PartWrite& w, SimTime now, Origin origin);
 
@@ -101,6 +103,7 @@ private:
     std::unique_ptr<WearLeveler> wear_;
     Calendar link_;
     Calendar controller_;
+    LinkedRequest linked_; ///< the request at hand, on a pipelined link
     SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
     SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered

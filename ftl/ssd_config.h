@@ -22,6 +22,7 @@ struct FtlConfig {
     std::string scheme = "hftl";
     std::uint32_t mapping_unit_pages = 1;      ///< HY9: 1, 2 or 4 physical pages a logical page
     std::uint32_t striping = 1;                ///< MC3: S
+    std::string allocation = "CWDP";           ///< which units neighbouring pages take, the fastest first: blocks/allocation.h
     std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
     std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
@@ -38,6 +39,7 @@ struct FtlConfig {
 struct HostLinkConfig {
     std::uint32_t ps_per_byte = 250;           ///< 4 GB/s
     Duration request_overhead{1000};           ///< on the link, for each request
+    bool pipelined = false;                    ///< a page crosses the link while others are still sensed, or wait to be programmed; false: all at once
     Duration controller_request{0};            ///< controller CPU for each request, after the link; serial
 };
 

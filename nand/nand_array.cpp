@@ -26,9 +26,9 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
 
 NandArray::Impl::~Impl() = default;
 
-Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin) {
+Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part) {
     ensure(!cut_, "no operation after a power cut");
-    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user);
+    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user, part);
     blocks.note_read(page.block, when.end);
     return when;
 }
@@ -67,7 +67,7 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
     ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
     const PageAddress at = address_of(page.page);
-    const auto when = reserve_read(at, page.bytes, now, origin);
+    const auto when = reserve_read(at, page.bytes, now, origin, PagePart::data);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
     const auto state = state_of(page.page, at);
@@ -76,6 +76,7 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     if (*state == CellState::garbage && guard) {
         if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, when.end, origin);
     }
+    if (linked != nullptr && linked->origin == origin) linked->out.push_back({when.end, page.bytes});
     if (*state == CellState::unstable) [[unlikely]] {
         if (auto used = use_up(page.page); !used) return std::unexpected(host_error(used.error(), page.page, when.end));
     } else if (*state != CellState::programmed) {
@@ -117,7 +118,7 @@ std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
 }
 
 std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {
-    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now, origin);
+    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now, origin, PagePart::spare);
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page);
     const auto record = store.read_oob(page);
@@ -158,6 +159,9 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         planes_.push_back(geometry.plane_of(addresses_.back().block));
     }
     check_program_call(pages);
+    if (linked != nullptr && linked->origin == origin) {
+        for (const PageProgram& page : pages) now = std::max(now, linked->arrival_of(page.oob.lpn));
+    }
     if (faults != nullptr) [[unlikely]] now = faults->program_from(pages.front().page, now);
     SimTime cells_from = now;
     std::uint32_t bytes = 0;
@@ -176,7 +180,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         if (auto stored = put(page, addresses_[i], when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
         if (guard) guard->after_program(page.page, when.end);
         ++counters.programs[static_cast<std::size_t>(origin.cause)];
-        if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, page.oob.lpn);
+        if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, &page.oob);
         if (fails && failed == nullptr) failed = &page;
     }
     if (pages.size() > 1) ++counters.multi_plane_programs;
@@ -274,7 +278,7 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
         if (auto wrote = store.write_record(page, record); !wrote) return std::unexpected(host_error(wrote.error(), page, when.end));
     }
     ++counters.programs[static_cast<std::size_t>(Cause::backup)];
-    if (events.wants(EventLevel::all)) emit(NandOp::program, when, {Cause::backup, no_event}, at.block, at.page, oob.origin.lpn);
+    if (events.wants(EventLevel::all)) emit(NandOp::program, when, {Cause::backup, no_event}, at.block, at.page, &oob.origin);
     if (fails) return std::unexpected(NandError{NandErrorKind::program_failed, page, when.end});
     return when.end;
 }
@@ -306,7 +310,7 @@ NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, O
     if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return failed(wrote.error());
     if (undo_policy == UndoPolicy::none) store.discard_data(first, geometry.pages_per_block());
     ++counters.erases[static_cast<std::size_t>(origin.cause)];
-    if (events.wants(EventLevel::all)) emit(NandOp::erase, when, origin, block, 0, std::nullopt);
+    if (events.wants(EventLevel::all)) emit(NandOp::erase, when, origin, block, 0, nullptr);
     if (fails) return std::unexpected(NandError{NandErrorKind::erase_failed, first, when.end});
     return when.end;
 }
@@ -365,18 +369,19 @@ void NandArray::Impl::settle(SimTime now) {
     }
 }
 
-void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn) {
+void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, const PageOob* oob) {
+    const std::optional<Lpn> lpn = oob != nullptr ? std::optional{oob->lpn} : std::nullopt;
+    const std::uint8_t kind = oob != nullptr ? static_cast<std::uint8_t>(oob->kind) : 0;
     const PlaneId plane = geometry.plane_of(block);
     const DieId die = geometry.die_of(plane);
     const ChipId chip = geometry.chip_of(die);
-    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn,
+    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn, kind,
                           {when.bus_in, when.bus_in_end, when.cells, when.cells_end, when.bus_out, when.bus_out_end}});
 }
 
 void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page) {
-    std::optional<Lpn> lpn;
-    if (const auto record = store.read_oob(page); record && record->oob) lpn = record->oob->lpn;
-    emit(NandOp::read, when, origin, geometry.block_of(page), geometry.page_in_block(page), lpn);
+    const auto record = store.read_oob(page);
+    emit(NandOp::read, when, origin, geometry.block_of(page), geometry.page_in_block(page), record && record->oob ? &*record->oob : nullptr);
 }
 
 } // namespace flashlab

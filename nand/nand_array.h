@@ -13,6 +13,7 @@
 /// Source     Kang et al. (DUMBO) 3.3 and 3.4 for the phases (MC2); docs/crash-model.md for the outcomes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -108,6 +109,24 @@ struct NandCutReport {
     std::uint64_t torn_erases = 0;
 };
 
+/// The host request at hand, where a page's data cross the drive's link by themselves.
+struct LinkedRequest {
+    struct Out {
+        SimTime end;
+        std::uint32_t bytes = 0;
+    };
+    Origin origin;                   ///< operations of this origin are its own
+    std::vector<Out> out{};          ///< of a read: pages that left the flash
+    Lpn first{0};                    ///< of a write: this logical page's data have arrived by `first_in`,
+    SimTime first_in = sim_start;
+    Duration each_in{0};             ///< those of each page after it so much later
+    SimTime all_in = sim_start;      ///< and the last ones by then
+    [[nodiscard]] SimTime arrival_of(Lpn lpn) const {
+        if (lpn < first) return sim_start;
+        return std::min(all_in, first_in + static_cast<std::int64_t>(lpn.value() - first.value()) * each_in);
+    }
+};
+
 enum class UndoPolicy : std::uint8_t { keep, none };
 
 struct NandCounters {
@@ -133,6 +152,9 @@ public:
     [[nodiscard]] const NandConfig& config() const;
     /// False: pages have a state and an OOB only; who keeps records of its own on flash must remember what they say.
     [[nodiscard]] bool keeps_payload() const;
+
+    /// The request whose pages are told, and are programmed once they have arrived; null: none.
+    void set_linked(LinkedRequest* request);
 
     /// Which operations fail; null: none. The object outlives the array or is taken back with null.
     void set_faults(NandFaults* faults);

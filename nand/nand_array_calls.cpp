@@ -17,6 +17,7 @@ const Geometry& NandArray::geometry() const { return striped_ ? striped_->geomet
 const Geometry& NandArray::chip_geometry() const { return impl_->geometry; }
 const NandConfig& NandArray::config() const { return impl_->config; }
 bool NandArray::keeps_payload() const { return impl_->store.keeps_payload(); }
+void NandArray::set_linked(LinkedRequest* request) { impl_->linked = request; }
 void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
 
 std::expected<void, NandError> NandArray::open() {

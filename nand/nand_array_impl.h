@@ -64,6 +64,7 @@ public:
     const PairedPages pairs;
     NandCounters counters;
     NandFaults* faults = nullptr;
+    LinkedRequest* linked = nullptr;
     std::unique_ptr<PairGuard> guard; ///< null: cells of one bit, or not asked for
 
 private:
@@ -74,7 +75,7 @@ private:
     [[nodiscard]] PageAddress address_of(Ppn page) const { return {geometry.block_of(page), geometry.page_in_block(page)}; }
 
     /// Time of a page read, charged to its block; the data have not been looked at.
-    [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin);
+    [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
     /// The payload, verified as a whole page even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
@@ -90,7 +91,7 @@ private:
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
     void check_program_call(std::span<const PageProgram> pages) const;
-    void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, std::optional<Lpn> lpn);
+    void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, const PageOob* oob);
     void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);
 
     // nand_cut.cpp; these work on any store that holds the same cells

@@ -16,7 +16,7 @@ struct NandTiming {
     Duration page_program{700'000};    ///< tPROG, mean over the page types of the cell
     Duration block_erase{3'000'000};   ///< tBERS
     Duration command{100};             ///< command and address cycles on the bus, for each plane addressed
-    std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, the spare bytes are not charged
+    std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, its spare bytes where NandOptions says so
     Duration suspend{20'000};            ///< from the suspend command until the cells can sense (only with NandOptions' suspends)
     Duration resume{5'000};              ///< and back to work
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
@@ -34,6 +34,7 @@ struct NandTiming {
 struct NandOptions {
     bool independent_planes = true;      ///< MC7, CO12: false: planes of a die work one after the other, but for multi-plane commands
     bool cache_register = false;         ///< cached programs and reads: the bus serves the register while the cells are busy
+    bool spare_on_bus = false;           ///< the spare bytes cross the bus with a page's data, with a part of it in proportion; false: data alone
     bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
     std::uint32_t erase_suspends = 0;    ///< reads of the host that an erase lets in, at most; each erase is given time for so many
     std::uint32_t program_suspends = 0;  ///< the same of a program that no host waits for

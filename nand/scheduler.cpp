@@ -62,7 +62,7 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, timing_.host_interface_confirm,
                           host_transfer(sector_bytes)})} {
-    whole_page_ = transfer(geometry.page_bytes());
+    whole_page_ = data_transfer(geometry.page_bytes());
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
         next_window_.resize(cells_.size());
@@ -73,6 +73,12 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
 Duration Scheduler::transfer(std::uint32_t bytes) const {
     const Duration time = bus_time(bytes, timing_.bus_ps_per_byte);
     return time == none ? none : std::max(time, shortest_transfer_);
+}
+
+Duration Scheduler::data_transfer(std::uint32_t bytes) const {
+    if (!options_.spare_on_bus) return transfer(bytes);
+    const std::uint64_t spare = (std::uint64_t{bytes} * geometry_.config().spare_bytes + geometry_.page_bytes() - 1) / geometry_.page_bytes();
+    return transfer(bytes + static_cast<std::uint32_t>(spare));
 }
 
 /// Never shorter than a sector's: no gap of the front is useless to everybody.
@@ -113,7 +119,7 @@ Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calend
     }
 }
 
-Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host) {
+Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
     const ChannelId channel = channel_of(plane);
     const Duration request = host ? timing_.host_interface_command : none;
     const Duration work = timing_.controller_page_read + (host ? host_transfer(bytes) : none);
@@ -122,7 +128,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = cells_[lane];
     const auto buffers = buffers_of(channel);
-    const Duration out = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
+    const Duration out = part == PagePart::spare ? transfer(bytes) : bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
     const Duration polled = options_.bus_held_while_sensing ? timing_.page_read + out + moved_by_cpu : none;
 
@@ -232,7 +238,7 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
     const auto buffers = buffers_of(channel);
     const bool cpu_moves = page_buffers_ == 0;
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
-    const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : transfer(bytes);
+    const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
     const Duration allowed = host ? none : allowance(options_.program_suspends);
     const Load load{in, timing_.page_program + allowed};

@@ -25,6 +25,9 @@
 
 namespace flashlab {
 
+/// What is moved of a page: data, with their spare bytes where these cross the bus, or the spare bytes alone.
+enum class PagePart : std::uint8_t { data, spare };
+
 class Scheduler {
 public:
     struct Reservation {
@@ -41,7 +44,7 @@ public:
     Scheduler(const Geometry& geometry, const NandConfig& config);
 
     /// `host`: the data go to the host, so they cross its interface.
-    Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host);
+    Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
     /// One page on each of these planes of one die, `bytes` of each moved; the cells not before `cells_from`.
     Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
@@ -66,8 +69,10 @@ public:
     [[nodiscard]] Duration plane_busy(PlaneId plane) const { return cells_of(plane).busy(); }
     /// Of the controller and host interface.
     [[nodiscard]] Duration front_busy() const { return front_.busy(); }
-    /// Data of `bytes` over the bus, rounded up to a nanosecond.
+    /// So many bytes over the bus, rounded up to a nanosecond.
     [[nodiscard]] Duration transfer(std::uint32_t bytes) const;
+    /// Data of `bytes`, and their spare bytes where the options say that these cross the bus.
+    [[nodiscard]] Duration data_transfer(std::uint32_t bytes) const;
 
 private:
     struct Tail; ///< data out and controller of a read

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 4> host_ops{"read", "write", "trim", "flush"};
 constexpr std::array<std::string_view, 3> nand_ops{"read", "program", "erase"};
 constexpr std::array<std::string_view, cause_count> causes{"user", "gc", "merge", "map", "wear", "recovery", "backup"};
+constexpr std::array<std::string_view, 8> page_kinds{"unknown", "data", "translation", "checkpoint", "journal", "summary", "backup", "padding"};
 constexpr std::array<std::string_view, 2> pram_users{"ftl", "fs"};
 constexpr std::array<std::string_view, 4> power_kinds{"mount", "clean_unmount", "cut", "recovery"};
 constexpr std::array<std::string_view, fs_op_count> fs_ops{
@@ -34,7 +35,14 @@ std::string_view name_of_cause(std::uint8_t cause) { return cause < causes.size(
 
 std::string event_log_enums() {
     return enum_rows("host_op_name", host_ops) + enum_rows("nand_op_name", nand_ops) + enum_rows("cause_name", causes) + enum_rows("fs_op_name", fs_ops) +
-           enum_rows("pram_user_name", pram_users) + enum_rows("power_kind_name", power_kinds);
+           enum_rows("page_kind_name", page_kinds) + enum_rows("pram_user_name", pram_users) + enum_rows("power_kind_name", power_kinds);
+}
+
+std::string event_log_upgrade() {
+    return fmt::format("BEGIN;\nCREATE TABLE page_kind_name(page_kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;\n{}"
+                       "ALTER TABLE nand_op ADD COLUMN page_kind INTEGER NOT NULL DEFAULT 0;\nALTER TABLE nand_op ADD COLUMN own_page INTEGER;\n"
+                       "PRAGMA user_version={};\nCOMMIT;",
+                       enum_rows("page_kind_name", page_kinds), event_log_version);
 }
 
 std::string_view event_log_tables() {
@@ -45,6 +53,7 @@ CREATE TABLE host_op_name(op INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE nand_op_name(op INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE cause_name(cause INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE fs_op_name(op INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE page_kind_name(page_kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE pram_user_name(user INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE power_kind_name(kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 
@@ -101,13 +110,15 @@ CREATE TABLE nand_op(
   block INTEGER NOT NULL,           -- numbered over the whole device, as chip, die and plane
   page INTEGER NOT NULL,            -- within the block
   pages INTEGER NOT NULL,
-  lpn INTEGER,                      -- logical page, if it holds one
+  lpn INTEGER,                      -- logical page, if it holds data of one
   bus_in_at_ns INTEGER NOT NULL,    -- phases, from ts_ns on: command, and data of a program, on the bus
   bus_in_ns INTEGER NOT NULL,
   cells_at_ns INTEGER NOT NULL,     -- the cells sense, program or erase
   cells_ns INTEGER NOT NULL,
   bus_out_at_ns INTEGER NOT NULL,   -- data of a read on the bus; 0 long: none
-  bus_out_ns INTEGER NOT NULL
+  bus_out_ns INTEGER NOT NULL,
+  page_kind INTEGER NOT NULL REFERENCES page_kind_name, -- what the page holds: data, or what the translation layer writes for itself; of an erase unknown
+  own_page INTEGER                  -- number of a page that is not data, among those of its kind
 ) STRICT;
 
 -- level all: the collection of one victim block, or the merge of a logical block; parent of its copies and its erases

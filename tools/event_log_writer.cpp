@@ -46,6 +46,8 @@ std::expected<void, std::string> EventLogWriter::make_schema() {
         return std::unexpected(version.error());
     if (*version == event_log_version)
         return {};
+    if (*version == 3)
+        return db_.execute(event_log_upgrade());
     const auto tables = db_.number("SELECT count(*) FROM sqlite_schema");
     if (!tables)
         return std::unexpected(tables.error());
@@ -90,7 +92,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
     };
     for (const auto& [insert, name, row] : std::array<Table, 5>{{{&host_request_, "host_request", "(?,?,?,?,?,?,?,?)"},
                                                                 {&fs_op_, "fs_op", "(?,?,?,?,?,?,?,?)"},
-                                                                {&nand_op_, "nand_op", "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+                                                                {&nand_op_, "nand_op", "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
                                                                 {&gc_job_, "gc_job", "(?,?,?,?,?,?,?)"},
                                                                 {&pram_write_, "pram_write", "(NULL,?,?,?,?,?,?,?)"}}}) {
         auto prepared = SqliteBulkInsert::make(db_, name, row);
@@ -145,11 +147,13 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
         return std::tuple{id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), code(e.op), e.ino.value(), e.offset, e.bytes, e.error};
     });
     good = good && nand_op_.insert(std::span{batch.nand_ops}, [&](const NandOpEvent& e) {
-        const auto lpn = e.lpn ? std::optional<std::uint64_t>{e.lpn->value()} : std::nullopt;
+        constexpr std::uint8_t data_page = 1;
+        const auto number = e.lpn ? std::optional<std::uint64_t>{e.lpn->value()} : std::nullopt;
+        const auto lpn = e.page_kind == data_page ? number : std::nullopt, own = e.page_kind == data_page ? std::nullopt : number;
         return std::tuple{ns_since_start(e.start), (e.end - e.start).count(), code(e.op), code(e.origin.cause), id_of(e.origin.parent), e.channel.value(),
                           e.chip.value(), e.die.value(), e.plane.value(), e.block.value(), e.page, e.pages, lpn, (e.phases.bus_in - e.start).count(),
                           (e.phases.bus_in_end - e.phases.bus_in).count(), (e.phases.cells - e.start).count(), (e.phases.cells_end - e.phases.cells).count(),
-                          (e.phases.bus_out - e.start).count(), (e.phases.bus_out_end - e.phases.bus_out).count()};
+                          (e.phases.bus_out - e.start).count(), (e.phases.bus_out_end - e.phases.bus_out).count(), e.page_kind, own};
     });
     good = good && gc_job_.insert(std::span{batch.gc_jobs}, [&](const GcJobEvent& e) {
         return std::tuple{id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), code(e.cause), e.group.value(), e.victim.value(), e.valid_pages};

@@ -22,6 +22,9 @@ class DeviceClock {
 public:
     explicit DeviceClock(Device& device) : device_{device} {}
     void pass(SimTime now) {
+        if (!begun_)
+            wake_ = now; // not in the past: what is done then is of no run
+        begun_ = true;
         while (wake_ <= now) {
             const SimTime at = wake_;
             wake_ = std::max(device_.ssd().tick(at), at + Duration{1});
@@ -33,6 +36,7 @@ public:
 private:
     Device& device_;
     SimTime wake_ = sim_start;
+    bool begun_ = false;
 };
 
 void count(RunTally& tally, TraceOp op, Duration latency) {

@@ -16,6 +16,7 @@ class SampleBase {
 public:
     SampleBase() = default; ///< the run begins with the device's power-on
     SampleBase(const SampleEvent& at, std::vector<std::uint64_t> channel_busy_ns) : at_{at}, channel_busy_ns_{std::move(channel_busy_ns)} {}
+    [[nodiscard]] SimTime at() const { return at_.at; }
     [[nodiscard]] SampleEvent since(SampleEvent now) const;
     [[nodiscard]] std::vector<std::uint64_t> since(std::vector<std::uint64_t> channel_busy_ns) const;
 

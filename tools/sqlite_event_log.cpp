@@ -128,8 +128,11 @@ void SqliteEventLog::on(const NandOpEvent& event) {
         append(&EventBatch::nand_ops, event);
 }
 void SqliteEventLog::on(const GcJobEvent& event) {
-    if (wants(EventLevel::all))
-        append(&EventBatch::gc_jobs, event);
+    if (!wants(EventLevel::all))
+        return;
+    GcJobEvent job = event;
+    job.start = std::max(job.start, base_.at()); // one that was under way when the run began is this run's from then on
+    append(&EventBatch::gc_jobs, job);
 }
 void SqliteEventLog::on(const PramWriteEvent& event) {
     if (wants(EventLevel::all))

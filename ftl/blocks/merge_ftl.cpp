@@ -13,18 +13,13 @@ MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
       events_{events},
       pool_{array, config_.groups * array.geometry().planes_per_die()},
       meta_{config_.meta, array},
+      spread_{config_.allocation.planes(array.geometry(), config_.groups)},
       role_(array.geometry().blocks(), Role::unused),
       owner_(array.geometry().blocks()) {
     if (config_.wear_threshold != 0) {
         pool_.set_order(TakeOrder::least_worn);
         meta_.move_by_wear(*this, std::max(1u, config_.wear_threshold / 2));
     }
-    const Geometry& g = array.geometry();
-    const std::uint32_t per_channel = g.dies() / g.channels();
-    for (std::uint32_t plane = 0; plane < g.planes_per_die(); ++plane)
-        for (std::uint32_t die = 0; die < per_channel; ++die)
-            for (std::uint32_t channel = 0; channel < g.channels(); ++channel)
-                if (const DieId d{channel * per_channel + die}; d.value() < config_.groups) spread_.push_back(g.plane_at(d, plane));
 }
 
 FtlError MergeFtl::fail(FtlError error) {

@@ -17,6 +17,7 @@
 
 #include <vector>
 
+#include "ftl/blocks/allocation.h"
 #include "ftl/blocks/block_map.h"
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/log_blocks.h"
@@ -30,6 +31,7 @@ namespace flashlab {
 
 struct MergeFtlConfig {
     std::uint32_t groups = 1;         ///< dies used: the first ones
+    Allocation allocation{};          ///< in which order neighbours take their planes
     std::uint32_t logical_blocks = 0;
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
@@ -189,7 +191,7 @@ private:
     EventSink& events_;
     BlockPool pool_;
     MetaLog meta_;
-    std::vector<PlaneId> spread_;          ///< planes in the order in which neighbours take them: every channel before any twice
+    std::vector<PlaneId> spread_;          ///< planes in the order in which neighbours take them
     std::vector<Role> role_;               ///< by block
     std::vector<std::uint32_t> owner_;     ///< by block: the logical block of a data block, the slot of a log block
     std::vector<Leaving> leaving_;         ///< in order; committed as prefixes

@@ -22,7 +22,9 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       closed_by_(array.geometry().blocks(), sim_start),
       forgotten_at_(array.geometry().blocks(), sim_start),
       rest_(array.geometry().blocks(), 0),
-      pinned_(array.geometry().blocks(), 0) {
+      pinned_(array.geometry().blocks(), 0),
+      turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)},
+      spread_over_{config_.allocation.dies_before_planes(array.geometry(), config_.groups)} {
     ensure(config_.groups >= 1 && config_.groups <= array.geometry().dies(), "a group is a die");
     ensure(policy_ != nullptr && !config_.frontiers.empty(), "a policy and a frontier");
     full_.reserve(config_.frontiers.size());
@@ -79,32 +81,45 @@ FtlError PageBlocks::fail(const NandError& error, Lpn lpn) {
     return {FtlErrorKind::lost_page, lpn, error.done};
 }
 
-std::uint32_t PageBlocks::choose_group(SimTime now) {
-    const auto count = static_cast<std::uint32_t>(groups_.size());
-    if (count == 1) return 0;
+/// The first group in turn whose next plane is idle; where none is, the one that is free first.
+PageBlocks::Chosen PageBlocks::choose_group(SimTime now) {
+    const auto count = static_cast<std::uint32_t>(turns_.size());
     std::uint32_t best = count;
     SimTime best_at = sim_never;
-    for (std::uint32_t i = 0, index = last_group_; i < count; ++i) {
-        index = index + 1 == count ? 0 : index + 1;
-        const Group& g = groups_[index];
+    for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
+        const Group& g = groups_[turns_[turn].value()];
         // A group with less than half of the average room would collect almost full blocks while others have plenty.
-        if (g.room() * count * 2 < all_.room()) continue;
+        if (g.room() * groups_.size() * 2 < all_.room()) continue;
         const OpenSuperblock& open = g.frontiers[0].open;
         const PlaneId plane = open.has_room() ? units_.geometry().plane_of(open.columns[open.column()].block) : units_.geometry().plane_at(g.die, 0);
         const SimTime at = std::max(now, array_.plane_free_at(plane));
         if (at < best_at) {
-            best = index;
+            best = turn;
             best_at = at;
             if (at == now) break;
         }
     }
     ensure(best < count, "one group has at least the average room");
-    last_group_ = best;
-    return best;
+    next_turn_ = best + 1 == count ? 0 : best + 1;
+    return {turns_[best].value(), best_at == now};
 }
 
-FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& write, SimTime now, Origin origin) {
-    Group* group = &groups_[write.group ? *write.group : choose_group(now)];
+/// Neighbours fill the planes of a die by one command once every die that comes before has a page of the request, or, where a die works on one command at a
+/// time, is busy: waiting for it, two pages take no longer than one.
+std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
+    const std::uint32_t planes = units_.geometry().planes_per_die();
+    if (write.of == 0 || planes == 1) return write.pages;
+    if (!is_idle && !array_.config().options.independent_planes) return std::min(write.pages, planes);
+    const std::uint32_t least = write.of / spread_over_, one_more = write.of % spread_over_;
+    const std::uint32_t width = write.before < one_more * (least + 1) ? least + 1 : least;
+    return std::min(write.pages, std::clamp(width, 1u, planes));
+}
+
+FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, Origin origin) {
+    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(now);
+    Group* group = &groups_[chosen.group];
+    RowWrite write = asked;
+    write.pages = row_width(asked, chosen.is_idle);
     if (write.frontier == 0)
         if (const auto paced = keep_pace(*group, write.pages, now); !paced) return std::unexpected(paced.error());
     auto ready = room(*group, write.frontier, now);

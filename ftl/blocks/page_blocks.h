@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "ftl/blocks/allocation.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/page_owner.h"
 #include "ftl/blocks/valid_map.h"
@@ -37,6 +38,7 @@ struct FrontierRule {
 
 struct PageBlocksConfig {
     std::uint32_t groups = 1;               ///< dies used: the first ones
+    Allocation allocation{};                ///< in which order rows take the groups
     std::uint32_t pages_per_unit = 1;
     std::uint32_t valid_units_at_most = 0;  ///< logical pages, translation pages included
     std::uint32_t spare_blocks_a_group = 3; ///< B4
@@ -55,6 +57,8 @@ struct RowWrite {
     std::span<const std::byte> from{};
     PageKind kind = PageKind::data;
     std::uint32_t frontier = 0;
+    std::uint32_t before = 0;               ///< pages of the same request that have their place,
+    std::uint32_t of = 0;                   ///< of so many: they are spread; 0: rows are filled
     std::optional<std::uint32_t> group{};   ///< none: the least busy one with room
     bool can_wait = false;                  ///< no_free_block is told, and is not the end of the device
 };
@@ -175,7 +179,12 @@ private:
     };
 
     // page_blocks.cpp: requests
-    [[nodiscard]] std::uint32_t choose_group(SimTime now);
+    struct Chosen {
+        std::uint32_t group = 0;
+        bool is_idle = true;
+    };
+    [[nodiscard]] Chosen choose_group(SimTime now);
+    [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
     [[nodiscard]] std::uint64_t spare_units() const;
     [[nodiscard]] std::uint32_t free_in(const Group& group) const { return free_.count_in(group.die); }
     /// So many more, of the group and of all.
@@ -246,7 +255,9 @@ private:
     std::vector<BlockId> failed_;            ///< a program failed: to be retired
     std::uint64_t next_sequence_ = 1;
     std::uint32_t next_stamp_ = 1;
-    std::uint32_t last_group_ = 0;
+    std::vector<DieId> turns_;               ///< the groups in the order of the allocation
+    std::uint32_t next_turn_ = 0;
+    std::uint32_t spread_over_;              ///< dies that have a page of a request before any has two
     std::uint32_t bad_blocks_ = 0;
     std::uint64_t gc_jobs_ = 0;
     std::uint64_t gc_page_copies_ = 0;

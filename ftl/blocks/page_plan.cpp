@@ -22,6 +22,7 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
                                            f.striping, scheme));
     if (f.groups > g.dies())
         return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+    if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
     if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     return {};
 }
@@ -68,6 +69,7 @@ MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const F
 PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan) {
     PageBlocksConfig c;
     c.groups = plan.groups;
+    c.allocation = *Allocation::parse(config.ftl.allocation);
     c.pages_per_unit = config.ftl.mapping_unit_pages;
     c.valid_units_at_most = plan.logical_pages;
     c.gc_slice_us = config.ftl.gc_slice_us;

@@ -60,7 +60,7 @@ FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const s
         const auto room = make_room(new_entries, at, origin);
         if (!room) return room;
         at = std::max(at, *room);
-        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = run, .from = part}, at, origin);
+        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = run, .from = part, .before = i, .of = pages}, at, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const UnitId unit = blocks_.unit_of(*placed, k);

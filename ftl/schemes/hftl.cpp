@@ -50,7 +50,7 @@ FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const s
     for (std::uint32_t i = 0; i < pages;) {
         const Lpn lpn{first.value() + i};
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
-        const auto placed = blocks_.write_row({.first = lpn, .pages = pages - i, .from = part}, now, origin);
+        const auto placed = blocks_.write_row({.first = lpn, .pages = pages - i, .from = part, .before = i, .of = pages}, now, origin);
         if (!placed) return std::unexpected(placed.error());
         ensure(blocks_.next_sequence() <= sequence_ceiling_, "sequences stay below the ceiling kept in PRAM");
         for (std::uint32_t k = 0; k < placed->count; ++k) {

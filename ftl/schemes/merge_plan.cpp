@@ -16,6 +16,7 @@ std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& 
                                            kind.name));
     if (f.groups > g.dies())
         return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+    if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
     if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     if (f.log_blocks != 0 && f.log_blocks < kind.least_logs)
         return std::unexpected(fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", f.log_blocks, kind.name, kind.least_logs));
@@ -64,6 +65,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (!kind.warning.empty()) plan.warnings.emplace_back(kind.warning);
     out.ftl.least_logs = 1 + kind.logs_beside;
     out.ftl.groups = plan.groups;
+    out.ftl.allocation = *Allocation::parse(f.allocation);
     out.ftl.wear_threshold = f.wear_threshold;
     out.ftl.logical_blocks = good - plan.spare_blocks;
     plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();

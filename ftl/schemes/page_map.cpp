@@ -61,7 +61,7 @@ FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<cons
     for (std::uint32_t i = 0; i < pages;) {
         const std::uint32_t lpn = first.value() + i;
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
-        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = pages - i, .from = part}, now, origin);
+        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = pages - i, .from = part, .before = i, .of = pages}, now, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const UnitId unit = blocks_.unit_of(*placed, k);

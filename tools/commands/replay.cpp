@@ -78,6 +78,8 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     if (auto finished = monitor.finish(report); !finished)
         return std::unexpected(finished.error());
     report.add("trace_read", reading_of(stream, *tally));
+    // Each is one request, served when the last of its pieces is; the drive and the log's host_request count the pieces.
+    report.add("trace_split", Json::object({{"requests", fit.split().requests}, {"pieces", fit.split().pieces}}));
     if (o.device.directory)
         report.add("sectors_verified", on.sectors_verified());
     if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally))

@@ -57,16 +57,23 @@ void AddressFit::add(std::uint64_t offset, std::uint64_t bytes) {
 
 std::expected<const std::vector<AddressPiece>*, std::string> AddressFit::place(const TraceRequest& request) {
     pieces_.clear();
-    if (request.op == TraceOp::flush)
-        return &pieces_;
-    if (policy_ == FitPolicy::compact) {
-        if (auto done = compact(request); !done)
-            return std::unexpected(done.error());
-        return &pieces_;
+    if (auto placed = place_pieces(request); !placed)
+        return std::unexpected(placed.error());
+    if (pieces_.size() > 1) {
+        ++split_.requests;
+        split_.pieces += pieces_.size();
     }
+    return &pieces_;
+}
+
+std::expected<void, std::string> AddressFit::place_pieces(const TraceRequest& request) {
+    if (request.op == TraceOp::flush)
+        return {};
+    if (policy_ == FitPolicy::compact)
+        return compact(request);
     if (policy_ == FitPolicy::wrap) {
         wrap(request);
-        return &pieces_;
+        return {};
     }
     if (!any_)
         only_device_ = request.device;
@@ -77,7 +84,7 @@ std::expected<const std::vector<AddressPiece>*, std::string> AddressFit::place(c
         return std::unexpected(fmt::format("a request at {} of {} bytes lies beyond the device's {}: give --compact (its footprint alone must fit), --wrap, or a larger --size",
                                            request.offset, request.bytes, human_size(device_bytes_)));
     add(request.offset, request.bytes);
-    return &pieces_;
+    return {};
 }
 
 /// Each device begins at a place of its own, so that their hot spots do not meet.

@@ -29,9 +29,16 @@ public:
     ~AddressFit();
     /// The pieces are valid until the next call; none for a flush.
     [[nodiscard]] std::expected<const std::vector<AddressPiece>*, std::string> place(const TraceRequest& request);
+    /// Requests that became several pieces, and these pieces.
+    struct Split {
+        std::uint64_t requests = 0;
+        std::uint64_t pieces = 0;
+    };
+    [[nodiscard]] const Split& split() const { return split_; }
 
 private:
     class Pages;
+    [[nodiscard]] std::expected<void, std::string> place_pieces(const TraceRequest& request);
     void add(std::uint64_t offset, std::uint64_t bytes);
     void wrap(const TraceRequest& request);
     [[nodiscard]] std::expected<void, std::string> compact(const TraceRequest& request);
@@ -42,6 +49,7 @@ private:
     bool any_ = false;
     std::unique_ptr<Pages> pages_;
     std::vector<AddressPiece> pieces_;
+    Split split_;
 };
 
 } // namespace flashlab

@@ -1,0 +1,184 @@
+/// Where a request's pages go: over channels, chips, dies and planes, in the order of ftl.allocation; and in which order its parts are issued.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ftl/blocks/allocation.h"
+#include "ftl/make_ftl.h"
+#include "ftl/ssd.h"
+#include "nand/memory_page_store.h"
+#include "pram/memory_pram_store.h"
+#include "tests/support/every_scheme.h"
+
+using namespace flashlab;
+using flashlab::test::tiny_config;
+
+namespace {
+
+class Recorder final : public EventSink {
+public:
+    Recorder() : EventSink{EventLevel::all} {}
+    void on(const NandOpEvent& e) override {
+        if (e.origin.cause == Cause::user) operations.push_back(e);
+    }
+    std::vector<NandOpEvent> operations;
+};
+
+struct Drive {
+    explicit Drive(const SsdConfig& config_)
+        : config{config_}, geometry{*Geometry::make(config.nand.geometry)}, store{geometry, Payload::none}, cells{config.pram.bytes},
+          array{geometry, config.nand, store, log, UndoPolicy::none}, pram{config.pram, cells, log, PramUndo::none} {
+        REQUIRE(array.open());
+        auto made = make_ftl(config, array, &pram, {PramAddress{0}, config.pram.bytes}, log);
+        REQUIRE(made);
+        ftl = std::move(*made);
+        ssd = std::make_unique<Ssd>(config, *ftl, array, &pram, log);
+        const auto on = ssd->recover(sim_start);
+        REQUIRE(on);
+        now = on->done + Duration{10'000'000};
+    }
+    std::vector<NandOpEvent> write(std::uint64_t sector, std::uint32_t sectors) {
+        log.operations.clear();
+        const auto done = ssd->write(Sector{sector}, sectors, {}, WriteDurability::volatile_ok, now);
+        REQUIRE(done);
+        took = *done - now;
+        now = *done + Duration{10'000'000}; // idle again
+        return programs();
+    }
+    Duration read(std::uint64_t sector, std::uint32_t sectors) {
+        log.operations.clear();
+        const auto done = ssd->read(Sector{sector}, sectors, {}, now);
+        REQUIRE(done);
+        took = *done - now;
+        now = *done + Duration{10'000'000};
+        return took;
+    }
+    [[nodiscard]] std::vector<NandOpEvent> programs() const {
+        std::vector<NandOpEvent> out;
+        for (const NandOpEvent& e : log.operations)
+            if (e.op == NandOp::program) out.push_back(e);
+        return out;
+    }
+
+    SsdConfig config;
+    Geometry geometry;
+    MemoryPageStore store;
+    MemoryPramStore cells;
+    Recorder log;
+    NandArray array;
+    Pram pram;
+    std::unique_ptr<Ftl> ftl;
+    std::unique_ptr<Ssd> ssd;
+    SimTime now;
+    Duration took{0};
+};
+
+SsdConfig with_chips(const std::string& scheme, std::uint32_t channels, std::uint32_t chips, std::uint32_t planes) {
+    SsdConfig config = tiny_config();
+    config.ftl.scheme = scheme;
+    config.nand.geometry.channels = channels;
+    config.nand.geometry.chips_per_channel = chips;
+    config.nand.geometry.planes_per_die = planes;
+    config.nand.geometry.page_bytes = 4096;
+    config.nand.geometry.blocks_per_plane = 24;
+    config.pram.bytes = 8u << 20;
+    return config;
+}
+
+std::vector<std::uint32_t> channels_of(const std::vector<NandOpEvent>& programs) {
+    std::vector<std::uint32_t> out;
+    for (const NandOpEvent& e : programs) out.push_back(e.channel.value());
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("the pages of a request on an idle drive take every channel before any channel twice", "[ftl][allocation]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const std::uint32_t planes = GENERATE(1u, 2u);
+    CAPTURE(scheme, planes);
+    Drive drive{with_chips(scheme, 4, 4, planes)};
+    CHECK(channels_of(drive.write(0, 64)) == std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3});
+    const auto again = drive.write(64, 64);
+    std::set<std::uint32_t> chips;
+    for (const NandOpEvent& e : again) chips.insert(e.chip.value());
+    CHECK(chips.size() == 8);
+    CHECK(channels_of(again) == std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3});
+    CHECK(drive.array.counters().multi_plane_programs == 0);
+}
+
+TEST_CASE("the order of ftl.allocation is followed, for each of its letters first", "[ftl][allocation]") {
+    const std::string order = GENERATE("CWDP", "WCDP", "DCWP", "PCWD");
+    CAPTURE(order);
+    SsdConfig config = with_chips("page_map", 2, 2, 2);
+    config.nand.geometry.dies_per_chip = 2;
+    config.ftl.allocation = order;
+    Drive drive{config};
+    const auto two = drive.write(0, 16);
+    REQUIRE(two.size() == 2);
+    CHECK((two[0].channel == two[1].channel) == (order[0] != 'C'));
+    CHECK((two[0].chip == two[1].chip) == (order[0] == 'D' || order[0] == 'P'));
+    CHECK((two[0].die == two[1].die) == (order[0] == 'P'));
+    CHECK(two[0].plane != two[1].plane);
+    config.ftl.allocation = "CWDD";
+    CHECK_FALSE(plan_ftl(config, drive.geometry).has_value());
+}
+
+TEST_CASE("each plane of the groups has one turn in any order", "[ftl][allocation]") {
+    const auto geometry = *Geometry::make({.channels = 3, .chips_per_channel = 2, .dies_per_chip = 2, .planes_per_die = 2, .blocks_per_plane = 4, .pages_per_block = 4});
+    std::string order = "CDPW";
+    do {
+        const auto allocation = Allocation::parse(order);
+        REQUIRE(allocation);
+        for (const std::uint32_t dies : {geometry.dies(), 5u}) {
+            const auto planes = allocation->planes(geometry, dies);
+            CHECK(planes.size() == dies * 2);
+            CHECK(std::set<PlaneId>{planes.begin(), planes.end()}.size() == planes.size());
+        }
+    } while (std::ranges::next_permutation(order).found);
+    for (const std::string_view wrong : {"", "CWD", "cwdp", "CWDPP", "CCDP"}) CHECK_FALSE(Allocation::parse(wrong));
+}
+
+TEST_CASE("neighbours share a multi-plane command once every die has a page of the request", "[ftl][allocation]") {
+    SsdConfig config = with_chips("page_map", 2, 2, 2);
+    config.nand.options.independent_planes = GENERATE(true, false);
+    CAPTURE(config.nand.options.independent_planes);
+    Drive drive{config};
+    const auto all = drive.write(0, 64); // eight pages on eight planes of four dies
+    REQUIRE(all.size() == 8);
+    CHECK(drive.array.counters().multi_plane_programs == 4);
+    std::map<std::uint32_t, std::set<std::uint32_t>> by_die;
+    for (const NandOpEvent& e : all) by_die[e.die.value()].insert(e.lpn->value());
+    CHECK(by_die.size() == 4);
+    for (const auto& [die, lpns] : by_die) CHECK(*lpns.rbegin() == *lpns.begin() + 1);
+    CHECK(drive.took < 2 * config.nand.timing.page_program);
+}
+
+TEST_CASE("the parts of an unaligned request are programmed in ascending order", "[ssd][allocation]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl", "fast");
+    CAPTURE(scheme);
+    Drive drive{with_chips(scheme, 2, 2, 1)};
+    const auto programs = drive.write(3, 4 * 8); // head, three pages, tail
+    REQUIRE(programs.size() >= 5);
+    std::vector<std::uint32_t> lpns;
+    for (const NandOpEvent& e : programs) lpns.push_back(e.lpn->value());
+    CHECK(std::ranges::is_sorted(lpns));
+}
+
+TEST_CASE("on a pipelined link a page crosses while others are sensed, and nothing is programmed before it has come", "[ssd][allocation]") {
+    SsdConfig config = with_chips("page_map", 2, 1, 1);
+    config.host_link.ps_per_byte = 10'000; // 41 us a page
+    Drive plain{config};
+    config.host_link.pipelined = true;
+    Drive pipelined{config};
+    const Duration page{40'960};
+    const auto plain_programs = plain.write(0, 64), piped_programs = pipelined.write(0, 64);
+    REQUIRE(piped_programs.size() == 8);
+    const SimTime begin = pipelined.now - Duration{10'000'000} - pipelined.took;
+    for (const NandOpEvent& e : piped_programs) CHECK(e.start >= begin + static_cast<std::int64_t>(e.lpn->value() + 1) * page);
+    CHECK(pipelined.took < plain.took);
+    CHECK(pipelined.took >= 8 * page + config.nand.timing.page_program);
+    const Duration slow = plain.read(0, 64), fast = pipelined.read(0, 64);
+    CHECK(fast < slow);
+    CHECK(fast >= 8 * page + config.nand.timing.page_read);
+}

@@ -1,0 +1,60 @@
+/// How much of a bus reads use that wait for nothing else.
+#include <cstdio>
+#include <queue>
+
+#include "tests/support/catch.h"
+
+#include "nand/memory_page_store.h"
+#include "nand/nand_array.h"
+
+using namespace flashlab;
+
+namespace {
+
+/// The share of one channel's time that its bus works: reads of random planes, so many under way.
+double bus_share(std::uint32_t chips, std::uint32_t depth, Duration command) {
+    NandConfig config;
+    config.geometry.channels = 1;
+    config.geometry.chips_per_channel = chips;
+    config.geometry.blocks_per_plane = 1;
+    config.timing.command = command;
+    config.factory_bad_per_million = 0;
+    const Geometry geometry = *Geometry::make(config.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config, store, sink, UndoPolicy::none};
+    REQUIRE(array.open());
+    SimTime written = sim_start;
+    for (std::uint32_t plane = 0; plane < geometry.planes(); ++plane) {
+        const PageProgram page{geometry.page_of(BlockId{plane}, 0), {}, {Lpn{plane}, WriteSequence{1}, PageKind::data, 0}};
+        written = std::max(written, *array.program({&page, 1}, sim_start, {}));
+    }
+    array.settle(written);
+    std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> under_way;
+    for (std::uint32_t i = 0; i < depth; ++i) under_way.push(written);
+    Random random{5};
+    const Duration before = array.channel_busy(ChannelId{0});
+    SimTime end = written;
+    for (std::uint32_t i = 0; i < 50 * depth; ++i) {
+        const SimTime now = under_way.top();
+        under_way.pop();
+        array.settle(now);
+        const BlockId block{static_cast<std::uint32_t>(random.below(geometry.blocks()))};
+        const SimTime done = *array.read(PageRead{geometry.page_of(block, 0), 0, geometry.page_bytes(), {}}, now, {});
+        under_way.push(done);
+        end = std::max(end, done);
+    }
+    return static_cast<double>((array.channel_busy(ChannelId{0}) - before).count()) / static_cast<double>((end - written).count());
+}
+
+} // namespace
+
+TEST_CASE("reads of more planes than a bus can serve keep it busy but for gaps that no page fits in", "[nand][bus]") {
+    for (const std::uint32_t depth : {64u, 256u, 1024u}) {
+        const double with_commands = bus_share(32, depth, Duration{100}), without = bus_share(32, depth, Duration{0});
+        std::printf("bus of 64 planes, %4u reads under way: busy %.1f %% of the time, %.1f %% without commands\n", depth, 100 * with_commands, 100 * without);
+        CHECK(with_commands > 0.85);
+        CHECK(with_commands <= 1);
+        CHECK(without <= 1);
+    }
+}
