@@ -9,6 +9,7 @@
 #include "tools/device_check.h"
 #include "tools/device_directory.h"
 #include "tools/device_report.h"
+#include "tools/interruption.h"
 #include "tools/live_mount.h"
 #include "tools/progress.h"
 #include "tools/table.h"
@@ -19,7 +20,6 @@ namespace {
 constexpr int fsck_clean = 0;
 constexpr int fsck_uncorrected = 4;
 constexpr int fsck_operational = 8;
-constexpr int fsck_cancelled = 32;
 
 int print_report(const Json& report, bool json) {
     fmt::print("{}", json ? report.dump() + "\n" : to_key_value_text(report));
@@ -122,11 +122,11 @@ int run_fsck(const FsckOptions& o) {
     } else if (damage.empty()) { // what a damaged image says of itself means nothing
         recovered = !(*opened)->device().recovery().was_clean;
         if (o.data) {
-            const Interruptible handler;
+            const Interruption interruption;
             Progress progress{"pages of data"};
             checked = check_device((*opened)->device(), DeviceCheckDepth::data, [&](std::uint64_t pages) {
                 progress.at(pages);
-                return !Interruptible::interrupted();
+                return !Interruption::came();
             });
         } else {
             checked = check_device((*opened)->device(), DeviceCheckDepth::oob, {});
@@ -159,8 +159,6 @@ int run_fsck(const FsckOptions& o) {
         complain(fmt::format("fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
                              damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
                                             : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
-    if (clean && o.data && !checked.data_checked)
-        return fsck_cancelled;
     return clean ? fsck_clean : fsck_uncorrected;
 }
 
