@@ -29,22 +29,20 @@ Coftl::Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaAr
       array_{array},
       events_{events},
       sets_{std::move(sets)},
-      pages_{array.geometry().pages_per_block() - 2},
-      words_{(pages_ + 63) / 64},
+      shape_{config.width, config.virtual_blocks, array.geometry().pages_per_block()},
       info_{sets_.count()},
       log_{std::move(log_area), array},
-      tables_{config.cached_tables, pages_},
+      tables_{config.cached_tables, shape_.page_count()},
       cache_{config.cache_slots, array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0,
              program_time(array), read_time(array)},
       swap_{config.swap_area, config.virtual_blocks, array},
       blocks_(config.virtual_blocks),
-      mapped_(std::size_t{config.virtual_blocks} * words_),
-      bits_known_(config.virtual_blocks, 1),
-      chained_((config.virtual_blocks + 63) / 64),
+      mapped_{shape_},
+      chained_{shape_},
       shadow_(array.keeps_payload() ? 0 : config.virtual_blocks),
       row_(array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0),
       page_(array.keeps_payload() ? array.geometry().page_bytes() : 0),
-      places_(pages_),
+      places_(shape_.page_count()),
       cells_(array.geometry().pages_per_block()) {
     ensure(config.virtual_blocks >= 1 && config.cached_tables >= 1, "there are virtual blocks and a table to work in");
     ensure(sets_.width() == config.width && sets_.count() >= config.virtual_blocks + least_spare_sets, "more sets than virtual blocks");
@@ -66,9 +64,8 @@ FtlResult<SimTime> Coftl::read(Lpn first, std::uint32_t pages, std::span<std::by
     SimTime done = now;
     std::optional<FtlError> error;
     for (std::uint32_t i = 0; i < pages; ++i) {
-        const std::uint32_t lpn = first.value() + i;
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        const auto read = read_page(lpn / pages_, lpn % pages_, part, now, origin);
+        const auto read = read_page(shape_.address(Lpn{first.value() + i}), part, now, origin);
         if (read) done = std::max(done, *read);
         else if (!error) error = read.error();
     }
@@ -78,19 +75,20 @@ FtlResult<SimTime> Coftl::read(Lpn first, std::uint32_t pages, std::span<std::by
 }
 
 /// A whole virtual page: given out of the cache where it is there, never brought into it (CO5: only what is smaller is likely to be read again).
-FtlResult<SimTime> Coftl::read_page(std::uint32_t vb, std::uint32_t page, std::span<std::byte> to, SimTime now, Origin origin) {
-    const VirtualBlock& b = blocks_[vb];
-    if (b.length == 0 && b.table == none) {
+FtlResult<SimTime> Coftl::read_page(CoftlShape::Address at, std::span<std::byte> to, SimTime now, Origin origin) {
+    const auto [vb, page] = at;
+    const VirtualBlock& b = block(vb);
+    if (b.length == 0 && !b.has_table()) {
         if (!to.empty()) std::memset(to.data(), 0, to.size());
         return now;
     }
     const auto looked_up = table_of(vb, now, origin, TableUse::read);
     if (!looked_up) return looked_up;
-    if (const std::uint32_t slot = tables_.slot(b.table, page); slot != CoftlCache::none) {
+    if (const auto slot = tables_.slot(b.table, page)) {
         ++own_.cache_hits;
-        cache_.touch(slot, now);
-        if (!to.empty() && array_.keeps_payload()) std::memcpy(to.data(), cache_.payload(slot).data(), to.size());
-        return std::max(*looked_up, cache_.ready(slot));
+        cache_.touch(*slot, now);
+        if (!to.empty() && array_.keeps_payload()) std::memcpy(to.data(), cache_.payload(*slot).data(), to.size());
+        return std::max(*looked_up, cache_.ready(*slot));
     }
     const CoftlPlace place = tables_.place(b.table, page);
     if (!place.mapped()) {
@@ -98,31 +96,30 @@ FtlResult<SimTime> Coftl::read_page(std::uint32_t vb, std::uint32_t page, std::s
         return *looked_up;
     }
     ++own_.cache_misses;
-    if (place.lost()) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn_of(vb, page), *looked_up});
+    if (place.lost()) return std::unexpected(FtlError{FtlErrorKind::lost_page, shape_.lpn(vb, page), *looked_up});
     const auto done = read_row(set_at(vb, place.index()), place.row(), to, *looked_up, origin);
-    if (!done) return std::unexpected(fail(done.error(), lpn_of(vb, page)));
+    if (!done) return std::unexpected(fail(done.error(), shape_.lpn(vb, page)));
     return *done;
 }
 
 FtlResult<SimTime> Coftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     ensure(recovered_once_, "recover() comes first");
     ensure(lpn.value() < logical_pages() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
-    const std::uint32_t vb = lpn.value() / pages_;
-    const std::uint32_t page = lpn.value() % pages_;
+    const auto [vb, page] = shape_.address(lpn);
     ++counters_.host_pages_read;
-    const VirtualBlock& b = blocks_[vb];
+    const VirtualBlock& b = block(vb);
     const auto zeros = [&](SimTime at) {
         if (!to.empty()) std::memset(to.data(), 0, to.size());
         return at;
     };
-    if (b.length == 0 && b.table == none) return zeros(now);
+    if (b.length == 0 && !b.has_table()) return zeros(now);
     const auto looked_up = table_of(vb, now, origin, TableUse::read);
     if (!looked_up) return looked_up;
-    std::uint32_t slot = tables_.slot(b.table, page);
+    std::optional<SlotId> slot = tables_.slot(b.table, page);
     SimTime ready = *looked_up;
-    if (slot != CoftlCache::none) {
+    if (slot) {
         ++own_.cache_hits;
-        cache_.touch(slot, now);
+        cache_.touch(*slot, now);
     } else {
         const CoftlPlace place = tables_.place(b.table, page);
         if (!place.mapped()) return zeros(*looked_up);
@@ -134,48 +131,49 @@ FtlResult<SimTime> Coftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t
             reads_.clear();
             for (std::uint32_t at = offset; at < offset + bytes;) {
                 const std::uint32_t n = std::min(page_bytes - at % page_bytes, offset + bytes - at);
-                const BlockId block = sets_.block(SetId{set_at(vb, place.index())}, at / page_bytes);
-                reads_.push_back({array_.geometry().page_of(block, place.row()), at % page_bytes, n, to.empty() ? to : to.subspan(at - offset, n)});
+                const BlockId block = sets_.block(set_at(vb, place.index()), at / page_bytes);
+                reads_.push_back({array_.geometry().page_of(block, place.row().value()), at % page_bytes, n, to.empty() ? to : to.subspan(at - offset, n)});
                 at += n;
             }
             const auto done = array_.read(reads_, *looked_up, origin);
             if (!done) return std::unexpected(fail(done.error(), lpn));
             return *done;
         }
-        const auto free = free_slot(vb, page, false, *looked_up, origin, ready);
+        const auto free = free_slot(vb, page, false, *looked_up, origin);
         if (!free) return std::unexpected(free.error());
-        slot = *free;
+        slot = free->slot;
+        ready = free->ready;
         // What made room may have merged this very virtual block: its place is looked up again.
         const CoftlPlace now_at = tables_.place(b.table, page);
-        const auto done = read_row(set_at(vb, now_at.index()), now_at.row(), cache_.payload(slot), ready, origin);
+        const auto done = read_row(set_at(vb, now_at.index()), now_at.row(), cache_.payload(*slot), ready, origin);
         if (!done) {
             drop_slot(vb, page, now);
             return std::unexpected(fail(done.error(), lpn));
         }
-        cache_.set_ready(slot, *done);
+        cache_.set_ready(*slot, *done);
     }
-    if (!to.empty() && array_.keeps_payload()) std::memcpy(to.data(), cache_.payload(slot).data() + offset, bytes);
-    return std::max(ready, cache_.ready(slot));
+    if (!to.empty() && array_.keeps_payload()) std::memcpy(to.data(), cache_.payload(*slot).data() + offset, bytes);
+    return std::max(ready, cache_.ready(*slot));
 }
 
 /// A slot for a page that has none; whatever must leave leaves before.
-FtlResult<std::uint32_t> Coftl::free_slot(std::uint32_t vb, std::uint32_t page, bool dirty, SimTime now, Origin origin, SimTime& ready) {
+FtlResult<Coftl::FreeSlot> Coftl::free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, SimTime now, Origin origin) {
+    SimTime ready = now;
     if (cache_.full()) {
         const auto evicted = evict_slot(cache_.victim(now), now, origin);
         if (!evicted) return std::unexpected(evicted.error());
         ready = std::max(ready, *evicted);
     }
-    const std::uint32_t slot = cache_.insert(lpn_of(vb, page), dirty, now);
-    tables_.set_slot(blocks_[vb].table, page, slot);
-    return slot;
+    const SlotId slot = cache_.insert(shape_.lpn(vb, page), dirty, now);
+    tables_.set_slot(block(vb).table, page, slot);
+    return FreeSlot{slot, ready};
 }
 
-FtlResult<SimTime> Coftl::evict_slot(std::uint32_t slot, SimTime now, Origin origin) {
-    const std::uint32_t vb = cache_.lpn(slot).value() / pages_;
-    const std::uint32_t page = cache_.lpn(slot).value() % pages_;
+FtlResult<SimTime> Coftl::evict_slot(SlotId slot, SimTime now, Origin origin) {
+    const auto [vb, page] = shape_.address(cache_.lpn(slot));
     SimTime done = now;
     if (cache_.is_dirty(slot)) {
-        const auto written = program_page(vb, blocks_[vb].table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
         if (!written) return written;
         done = *written;
         ++own_.dirty_evictions;
@@ -186,11 +184,13 @@ FtlResult<SimTime> Coftl::evict_slot(std::uint32_t slot, SimTime now, Origin ori
     return done;
 }
 
-void Coftl::drop_slot(std::uint32_t vb, std::uint32_t page, SimTime now) {
-    const std::uint32_t table = blocks_[vb].table;
-    if (table == none || tables_.slot(table, page) == CoftlCache::none) return;
-    cache_.remove(tables_.slot(table, page), now);
-    tables_.set_slot(table, page, CoftlCache::none);
+void Coftl::drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now) {
+    const TableId table = block(vb).table;
+    if (table == no_table) return;
+    const auto slot = tables_.slot(table, page);
+    if (!slot) return;
+    cache_.remove(*slot, now);
+    tables_.set_slot(table, page, std::nullopt);
 }
 
 FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
@@ -200,14 +200,13 @@ FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const 
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages; ++i) {
-        const std::uint32_t vb = (first.value() + i) / pages_;
-        const std::uint32_t page = (first.value() + i) % pages_;
+        const auto [vb, page] = shape_.address(Lpn{first.value() + i});
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
         const auto looked_up = table_of(vb, now, origin, TableUse::write);
         if (!looked_up) return looked_up;
-        const bool cached = tables_.slot(blocks_[vb].table, page) != CoftlCache::none;
+        const bool cached = tables_.slot(block(vb).table, page).has_value();
         const auto written = cached || (pages == 1 && cache_.capacity() != 0) ? write_cached(vb, page, part, *looked_up, origin)
-                                                                            : program_page(vb, blocks_[vb].table, page, part, *looked_up, origin);
+                                                                            : program_page(vb, block(vb).table, page, part, *looked_up, origin);
         if (!written) return written;
         done = std::max(done, *written);
     }
@@ -216,21 +215,22 @@ FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const 
     return done;
 }
 
-FtlResult<SimTime> Coftl::write_cached(std::uint32_t vb, std::uint32_t page, Buffer from, SimTime now, Origin origin) {
-    std::uint32_t slot = tables_.slot(blocks_[vb].table, page);
+FtlResult<SimTime> Coftl::write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, SimTime now, Origin origin) {
+    std::optional<SlotId> slot = tables_.slot(block(vb).table, page);
     SimTime ready = now;
-    if (slot != CoftlCache::none) {
+    if (slot) {
         ++own_.cache_hits;
-        cache_.make_dirty(slot, now);
-        cache_.touch(slot, now);
+        cache_.make_dirty(*slot, now);
+        cache_.touch(*slot, now);
     } else {
         ++own_.cache_misses;
-        const auto free = free_slot(vb, page, true, now, origin, ready);
+        const auto free = free_slot(vb, page, true, now, origin);
         if (!free) return std::unexpected(free.error());
-        slot = *free;
+        slot = free->slot;
+        ready = free->ready;
     }
-    cache_.set_ready(slot, ready);
-    if (!from.empty() && array_.keeps_payload()) std::memcpy(cache_.payload(slot).data(), from.data(), from.size());
+    cache_.set_ready(*slot, ready);
+    if (!from.empty() && array_.keeps_payload()) std::memcpy(cache_.payload(*slot).data(), from.data(), from.size());
     return ready;
 }
 
@@ -240,14 +240,13 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {
-        const std::uint32_t vb = (first.value() + i) / pages_;
-        const std::uint32_t begin = (first.value() + i) % pages_;
-        const std::uint32_t end = std::min(pages_, begin + pages - i);
-        i += end - begin;
-        VirtualBlock& b = blocks_[vb];
-        if (b.length == 0 && b.table == none) continue;
+        const auto [vb, begin] = shape_.address(Lpn{first.value() + i});
+        const VirtualPage end{std::min(shape_.page_count(), begin.value() + pages - i)};
+        i += end.value() - begin.value();
+        VirtualBlock& b = block(vb);
+        if (b.length == 0 && !b.has_table()) continue;
         // The old places need not be known where all of them go.
-        const bool whole = begin == 0 && end == pages_;
+        const bool whole = begin == VirtualPage{0} && end == VirtualPage{shape_.page_count()};
         if (!b.settled && !whole) {
             const auto looked_up = table_of(vb, now, origin, TableUse::other);
             if (!looked_up) return looked_up;
@@ -255,13 +254,13 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
         }
         know_bits(vb);
         bool changed = false;
-        for (std::uint32_t p = begin; p < end; ++p) {
-            if (!is_mapped(lpn_of(vb, p))) continue;
+        for (VirtualPage p = begin; p < end; p = next(p)) {
+            if (!is_mapped(shape_.lpn(vb, p))) continue;
             drop_slot(vb, p, now);
             ++counters_.host_pages_trimmed;
-            if (!bit(vb, p)) continue;
-            set_bit(vb, p, false);
-            if (b.table != none) tables_.set_place(b.table, p, CoftlPlace{});
+            if (!mapped_.has(vb, p)) continue;
+            mapped_.set(vb, p, false);
+            if (b.has_table()) tables_.set_place(b.table, p, CoftlPlace{});
             changed = true;
         }
         if (!changed) continue;
@@ -276,11 +275,9 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
 FtlResult<SimTime> Coftl::flush(SimTime now, Origin origin) {
     ensure(recovered_once_, "recover() comes first");
     if (read_only_ && cache_.dirty() + pending_.size() != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-    cache_.list_dirty(dirty_slots_);
-    for (const std::uint32_t slot : dirty_slots_) {
-        const std::uint32_t vb = cache_.lpn(slot).value() / pages_;
-        const std::uint32_t page = cache_.lpn(slot).value() % pages_;
-        const auto written = program_page(vb, blocks_[vb].table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
+    for (const SlotId slot : cache_.list_dirty()) {
+        const auto [vb, page] = shape_.address(cache_.lpn(slot));
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
         if (!written) return written;
         cache_.make_clean(slot, now);
     }

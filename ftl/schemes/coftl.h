@@ -23,8 +23,11 @@
 #include "ftl/ftl.h"
 #include "ftl/recovery/meta_log.h"
 #include "ftl/schemes/coftl_cache.h"
+#include "ftl/schemes/coftl_circle.h"
 #include "ftl/schemes/coftl_format.h"
+#include "ftl/schemes/coftl_mapped.h"
 #include "ftl/schemes/coftl_sets.h"
+#include "ftl/schemes/coftl_shape.h"
 #include "ftl/schemes/coftl_swap.h"
 #include "ftl/schemes/coftl_tables.h"
 #include "ftl/ssd_config.h"
@@ -63,7 +66,7 @@ public:
 
     std::string_view name() const override { return "coftl"; }
     std::uint32_t logical_page_bytes() const override { return config_.width * array_.geometry().page_bytes(); }
-    std::uint32_t logical_pages() const override { return config_.virtual_blocks * pages_; }
+    std::uint32_t logical_pages() const override { return shape_.logical_pages(); }
 
     FtlResult<FtlRecovery> recover(SimTime now) override;
     FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
@@ -96,16 +99,14 @@ public:
     static constexpr std::uint32_t least_spare_sets = 3; ///< X6
 
 private:
-    static constexpr std::uint32_t none = 0xffff'ffff;
-    static constexpr std::uint32_t swapped = 0xffff;     ///< in place of a commit's number: a table in the swap area
     static constexpr std::uint32_t wear_window = 256;    ///< virtual blocks looked at for one reclaim
     static constexpr std::uint32_t keeps_free = 2;       ///< one for a merge, one for a set that fails in it
     struct VirtualBlock {
-        std::uint32_t primary = none;
-        std::uint32_t last = none;
+        SetId primary = no_set;
+        SetId last = no_set;
         std::uint32_t length = 0;
-        std::uint32_t next_row = 0;      ///< of the last set
-        std::uint32_t table = none;
+        RowId next_row = first_row;      ///< of the last set
+        TableId table = no_table;
         bool settled = true;             ///< false: a power cut came between; next_row and the flags below are not known yet
         bool committed = false;          ///< the last set's summary is written
         bool closed = false;             ///< nothing more goes into the last set
@@ -114,116 +115,143 @@ private:
         bool pending = false;            ///< ... and not flushed yet
         SimTime ready = sim_start;       ///< nothing is programmed in the last set before
         SimTime last_end = sim_start;    ///< of the programs of the last set
+        [[nodiscard]] ChainIndex last_index() const { return ChainIndex{length - 1}; }
+        [[nodiscard]] bool has_table() const { return table != no_table; }
     };
+    static_assert(sizeof(VirtualBlock) == 48, "the bytes a virtual block that Cost tells of");
+    [[nodiscard]] VirtualBlock& block(VirtualBlockId vb) { return blocks_[vb.value()]; }
+    [[nodiscard]] const VirtualBlock& block(VirtualBlockId vb) const { return blocks_[vb.value()]; }
     using Buffer = std::span<const std::byte>;
 
     // coftl.cpp: requests through the cache
-    FtlResult<SimTime> read_page(std::uint32_t vb, std::uint32_t page, std::span<std::byte> to, SimTime now, Origin origin);
-    FtlResult<SimTime> write_cached(std::uint32_t vb, std::uint32_t page, Buffer from, SimTime now, Origin origin);
-    FtlResult<std::uint32_t> free_slot(std::uint32_t vb, std::uint32_t page, bool dirty, SimTime now, Origin origin, SimTime& ready);
-    FtlResult<SimTime> evict_slot(std::uint32_t slot, SimTime now, Origin origin);
-    void drop_slot(std::uint32_t vb, std::uint32_t page, SimTime now);
+    FtlResult<SimTime> read_page(CoftlShape::Address at, std::span<std::byte> to, SimTime now, Origin origin);
+    FtlResult<SimTime> write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, SimTime now, Origin origin);
+    struct FreeSlot {
+        SlotId slot;
+        SimTime ready; ///< what had to leave for it has left
+    };
+    FtlResult<FreeSlot> free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, SimTime now, Origin origin);
+    FtlResult<SimTime> evict_slot(SlotId slot, SimTime now, Origin origin);
+    void drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now);
     FtlError fail(const NandError& error, Lpn lpn);
-    [[nodiscard]] Lpn lpn_of(std::uint32_t vb, std::uint32_t page) const { return Lpn{vb * pages_ + page}; }
 
     // coftl_tables.cpp: page tables in and out of RAM
     enum class TableUse : std::uint8_t { read, write, other };
-    FtlResult<SimTime> table_of(std::uint32_t vb, SimTime now, Origin origin, TableUse use);
-    FtlResult<SimTime> evict_table(std::uint32_t table, SimTime now, Origin origin);
-    FtlResult<SimTime> retire_places(std::uint32_t vb, std::uint32_t table, SimTime now);
-    FtlResult<SimTime> load_table(std::uint32_t vb, std::uint32_t table, SimTime now);
-    FtlResult<SimTime> settle(std::uint32_t vb, std::uint32_t table, SimTime now);
+    FtlResult<SimTime> table_of(VirtualBlockId vb, SimTime now, Origin origin, TableUse use);
+    FtlResult<SimTime> evict_table(TableId table, SimTime now, Origin origin);
+    FtlResult<SimTime> retire_places(VirtualBlockId vb, TableId table, SimTime now);
+    FtlResult<SimTime> load_table(VirtualBlockId vb, TableId table, SimTime now);
+    FtlResult<SimTime> settle(VirtualBlockId vb, TableId table, SimTime now);
     enum class Summary : std::uint8_t { loaded, absent, spoilt };
-    FtlResult<Summary> load_summary(std::uint32_t vb, std::uint32_t commit, std::uint32_t table, SimTime now, SimTime& done);
-    FtlResult<Summary> load_last_summary(std::uint32_t vb, std::uint32_t table, SimTime now, SimTime& done);
+    struct LoadedSummary {
+        Summary state;
+        SimTime done;
+    };
+    FtlResult<LoadedSummary> load_summary(VirtualBlockId vb, ChainIndex commit, TableId table, SimTime now);
+    FtlResult<LoadedSummary> load_last_summary(VirtualBlockId vb, TableId table, SimTime now);
     /// The places before the last set: its predecessor's summary, or their pages' own word where that cannot be read.
-    FtlResult<SimTime> load_before_last(std::uint32_t vb, std::uint32_t table, SimTime now);
-    FtlResult<std::uint32_t> scan_set(std::uint32_t set, std::uint32_t rows, std::uint32_t table, SimTime now, SimTime& done);
-    FtlResult<std::optional<PageOob>> read_row_oob(std::uint32_t set, std::uint32_t row, SimTime now, SimTime& done, bool& erased);
-    [[nodiscard]] bool speaks_for(const PageOob& oob, std::uint32_t set) const;
-    [[nodiscard]] const CoftlStatement* recovered_statement(std::uint32_t vb) const;
-    void apply_statement(std::uint32_t vb, std::span<CoftlPlace> places) const;
-    void peek(std::uint32_t vb, std::span<CoftlPlace> places) const;
-    void know_bits(std::uint32_t vb) const;
+    FtlResult<SimTime> load_before_last(VirtualBlockId vb, TableId table, SimTime now);
+    struct ScannedSet {
+        RowId end; ///< the first page set that was never begun
+        SimTime done;
+    };
+    FtlResult<ScannedSet> scan_set(SetId set, RowId end, TableId table, SimTime now);
+    struct RowOob {
+        std::optional<PageOob> oob; ///< nullopt: its pages do not all tell the same
+        bool erased;
+        SimTime done;
+    };
+    FtlResult<RowOob> read_row_oob(SetId set, RowId row, SimTime now);
+    void set_places(TableId table, std::span<const CoftlPlace> places);
+    [[nodiscard]] bool speaks_for(const PageOob& oob, SetId set) const;
+    [[nodiscard]] const CoftlStatement* recovered_statement(VirtualBlockId vb) const;
+    void apply_statement(VirtualBlockId vb, std::span<CoftlPlace> places) const;
+    /// Into a buffer of the caller, as a question allocates nothing.
+    void peek(VirtualBlockId vb, std::span<CoftlPlace> places) const;
+    void know_bits(VirtualBlockId vb) const;
 
     // coftl_chain.cpp: the flash side of a virtual block
-    FtlResult<SimTime> program_page(std::uint32_t vb, std::uint32_t table, std::uint32_t page, Buffer data, SimTime now, Origin origin);
-    FtlResult<SimTime> make_room(std::uint32_t vb, std::uint32_t table, SimTime now);
-    FtlResult<SimTime> add_replacement(std::uint32_t vb, SimTime now);
-    FtlResult<SimTime> commit(std::uint32_t vb, std::uint32_t table, SimTime now);
-    FtlResult<SimTime> merge(std::uint32_t vb, std::uint32_t table, SimTime now, Cause cause);
-    FtlResult<bool> copy_into(std::uint32_t target, std::uint32_t vb, std::uint32_t table, std::uint32_t valid, SimTime now, Origin origin,
-                              SimTime& done);
-    std::expected<SimTime, NandError> program_row(std::uint32_t set, std::uint32_t row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
-    std::expected<SimTime, NandError> read_row(std::uint32_t set, std::uint32_t row, std::span<std::byte> to, SimTime now, Origin origin);
-    void begin_chain(std::uint32_t vb, std::uint32_t set, SimTime now);
-    void set_place(std::uint32_t vb, std::uint32_t table, std::uint32_t page, CoftlPlace place);
-    [[nodiscard]] std::uint32_t set_at(std::uint32_t vb, std::uint32_t index) const;
-    [[nodiscard]] std::uint32_t rows_of(std::uint32_t index) const { return index == 0 ? pages_ : array_.geometry().pages_per_block(); }
-    [[nodiscard]] Ppn summary_page(std::uint32_t vb, std::uint32_t index) const;
-    [[nodiscard]] Ppn pointer_page(std::uint32_t vb, std::uint32_t index) const;
+    FtlResult<SimTime> program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, SimTime now, Origin origin);
+    FtlResult<SimTime> make_room(VirtualBlockId vb, TableId table, SimTime now);
+    FtlResult<SimTime> add_replacement(VirtualBlockId vb, SimTime now);
+    FtlResult<SimTime> commit(VirtualBlockId vb, TableId table, SimTime now);
+    FtlResult<SimTime> merge(VirtualBlockId vb, TableId table, SimTime now, Cause cause);
+    struct Copied {
+        bool whole; ///< false: a program failed
+        SimTime done;
+    };
+    FtlResult<Copied> copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, SimTime now, Origin origin);
+    std::expected<SimTime, NandError> program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
+    std::expected<SimTime, NandError> read_row(SetId set, RowId row, std::span<std::byte> to, SimTime now, Origin origin);
+    void begin_chain(VirtualBlockId vb, SetId set, SimTime now);
+    void set_place(VirtualBlockId vb, TableId table, VirtualPage page, CoftlPlace place);
+    [[nodiscard]] SetId set_at(VirtualBlockId vb, ChainIndex index) const;
+    [[nodiscard]] Ppn summary_page(VirtualBlockId vb, ChainIndex index) const;
+    [[nodiscard]] Ppn pointer_page(VirtualBlockId vb, ChainIndex index) const;
 
     // coftl_space.cpp: free sets, the cleaner, the log
-    FtlResult<std::uint32_t> take_set(SimTime now, SimTime& ready);
+    struct TakenSet {
+        SetId set;
+        SimTime ready; ///< it may be programmed
+    };
+    FtlResult<TakenSet> take_set(SimTime now, SimTime earliest);
     FtlResult<bool> clean_one(SimTime now);
-    FtlResult<SimTime> reclaim(std::uint32_t vb, SimTime now, Cause cause);
+    FtlResult<SimTime> reclaim(VirtualBlockId vb, SimTime now, Cause cause);
     FtlResult<SimTime> level_wear(SimTime now);
     FtlResult<SimTime> make_free(SimTime now);
-    FtlResult<SimTime> release(std::span<const std::uint32_t> sets, SimTime now, Origin origin);
+    FtlResult<SimTime> release(std::span<const SetId> sets, SimTime now, Origin origin);
     FtlResult<SimTime> write_version(SimTime now, bool clean);
     FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
-    FtlResult<SimTime> drop_chain(std::uint32_t vb, SimTime now, Cause cause);
+    FtlResult<SimTime> drop_chain(VirtualBlockId vb, SimTime now, Cause cause);
     FtlResult<SimTime> log_trims(const CoftlRecord& record, SimTime now, Origin origin);
     FtlResult<void> mark_bad(BlockId block);
-    void detach(std::uint32_t vb, std::vector<std::uint32_t>& sets);
-    void note_length(std::uint32_t vb);
+    /// The sets it had, newest first: a span of gone_, until the next call, so that a merge allocates nothing.
+    std::span<const SetId> detach(VirtualBlockId vb);
+    void note_length(VirtualBlockId vb);
     FtlError log_failed(const FtlError& error);
-    [[nodiscard]] CoftlStatement statement_of(std::uint32_t vb) const;
+    [[nodiscard]] CoftlStatement statement_of(VirtualBlockId vb) const;
     [[nodiscard]] std::uint32_t good_sets() const { return sets_.count() - info_.lost(); }
-    void lose(std::uint32_t set);
+    void lose(SetId set);
     [[nodiscard]] FtlError out_of_sets(SimTime now);
 
     // coftl_recovery.cpp
-    FtlResult<SimTime> take_over(const MetaLog::Recovered& log, FtlRecovery& report);
+    using Births = std::vector<std::uint64_t>; ///< by virtual block; 0 = none
+    FtlResult<FtlRecovery> take_over(const MetaLog::Recovered& log);
     void adopt(const CoftlVersion& version, bool clean);
-    void replay(const CoftlRecord& record, std::vector<std::uint64_t>& dropped);
-    FtlResult<SimTime> scan_listed(const CoftlVersion& version, const std::vector<std::uint64_t>& dropped, SimTime now, FtlRecovery& report);
+    /// `dropped` grows from record to record.
+    void replay(const CoftlRecord& record, Births& dropped);
+    struct Scan {
+        SimTime done;
+        std::uint64_t pages_read;
+    };
+    FtlResult<Scan> scan_listed(const CoftlVersion& version, const Births& dropped, SimTime now);
     void collect_free(const CoftlVersion& version, bool erased);
 
-    // bits: mapped on flash
-    [[nodiscard]] bool bit(std::uint32_t vb, std::uint32_t page) const {
-        return (mapped_[std::size_t{vb} * words_ + page / 64] >> page % 64 & 1) != 0;
-    }
-    void set_bit(std::uint32_t vb, std::uint32_t page, bool on) const;
-    [[nodiscard]] std::uint32_t mapped_count(std::uint32_t vb) const;
+    [[nodiscard]] std::uint32_t mapped_count(VirtualBlockId vb) const;
 
     // coftl_check.cpp
     void check_sets(std::vector<CheckProblem>& out) const;
     void check_tables(std::vector<CheckProblem>& out) const;
-    void check_block(std::uint32_t vb, std::vector<CoftlPlace>& scratch, std::vector<CheckProblem>& out) const;
+    void check_block(VirtualBlockId vb, std::vector<CoftlPlace>& scratch, std::vector<CheckProblem>& out) const;
 
     CoftlConfig config_;
     NandArray& array_;
     EventSink& events_;
     BlockSets sets_;
-    std::uint32_t pages_;        ///< virtual pages of a virtual block
-    std::uint32_t words_;        ///< 64-bit words of a virtual block's bits
+    CoftlShape shape_;
     CoftlSets info_;
     MetaLog log_;
     CoftlTables tables_;
     CoftlCache cache_;
     CoftlSwap swap_;
     std::vector<VirtualBlock> blocks_;
-    mutable std::uint64_t mapped_total_ = 0;        ///< of the virtual blocks whose bits are known
-    mutable std::vector<std::uint64_t> mapped_;     ///< a bit a virtual page: something on flash is its content
-    mutable std::vector<std::uint8_t> bits_known_;  ///< a virtual block: false until its first touch or question after a power cut
-    std::vector<std::uint64_t> chained_;            ///< the cleaner's bit array: the virtual block has more than one set
-    std::vector<std::uint32_t> pending_;            ///< virtual blocks with trims that are not flushed
+    mutable CoftlMapped mapped_;                    ///< a question after a power cut makes bits known
+    CoftlCircle chained_;
+    std::vector<VirtualBlockId> pending_;           ///< virtual blocks with trims that are not flushed
     std::vector<CoftlStatement> recovered_;         ///< of virtual blocks not settled yet, by virtual block
     std::vector<std::vector<CoftlPlace>> shadow_;   ///< without payload: what the newest summary page would say
     std::vector<BlockId> failed_;                   ///< a program failed: marked bad when their set has nothing left
-    std::uint32_t hand_ = 0;                        ///< the cleaner's place in its circle
-    std::uint32_t wear_hand_ = 0;                   ///< the wear levelling's place in its own
+    VirtualBlockId wear_hand_{0};                   ///< the wear levelling's place in its own
     std::uint64_t total_wear_ = 0;                  ///< erases of all sets
     std::uint64_t erased_sets_ = 0;                 ///< since the last reclaim for wear
     SimTime list_ready_ = sim_start;                ///< the newest version is durable
@@ -238,7 +266,7 @@ private:
     struct TableUses {
         std::uint64_t reads = 0, read_misses = 0, writes = 0, write_misses = 0; ///< since the last call of profit_factors()
     };
-    void count_use(std::uint32_t vb, TableUse use, bool is_miss);
+    void count_use(VirtualBlockId vb, TableUse use, bool is_miss);
     GhostBitmap* ghost_ = nullptr;      ///< of virtual blocks whose tables left
     TableUses uses_;
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
@@ -248,8 +276,7 @@ private:
     RunningMean merge_ns_;              ///< of a chain
 
     std::vector<PageRead> reads_;
-    std::vector<std::uint32_t> gone_;
-    std::vector<std::uint32_t> dirty_slots_;
+    std::vector<SetId> gone_;             ///< what detach() gave last
     std::vector<std::byte> row_;          ///< a page set, for merges
     std::vector<std::byte> page_;         ///< a page, for summaries
     std::vector<std::byte> record_;       ///< for the log

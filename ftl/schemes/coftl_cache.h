@@ -13,14 +13,13 @@
 #include <span>
 #include <vector>
 
-#include "base/id.h"
 #include "base/sim_time.h"
+#include "ftl/schemes/coftl_ids.h"
 
 namespace flashlab {
 
 class CoftlCache {
 public:
-    static constexpr std::uint32_t none = 0xffff'ffff;
     /// `payload_bytes` of each slot; 0 where no payload is kept. Writing a virtual page takes `alpha_write`, reading one `alpha_read`.
     CoftlCache(std::uint32_t slots, std::size_t payload_bytes, Duration alpha_write, Duration alpha_read);
 
@@ -30,55 +29,60 @@ public:
     [[nodiscard]] bool full() const { return used() == capacity(); }
 
     /// A reference counts 1. Fails the contract when full.
-    std::uint32_t insert(Lpn lpn, bool is_dirty, SimTime now);
-    void touch(std::uint32_t slot, SimTime now);
-    void make_dirty(std::uint32_t slot, SimTime now) { move(slot, true, now); }
-    void make_clean(std::uint32_t slot, SimTime now) { move(slot, false, now); }
-    void remove(std::uint32_t slot, SimTime now);
+    SlotId insert(Lpn lpn, bool is_dirty, SimTime now);
+    void touch(SlotId slot, SimTime now);
+    void make_dirty(SlotId slot, SimTime now) { move(slot, true, now); }
+    void make_clean(SlotId slot, SimTime now) { move(slot, false, now); }
+    void remove(SlotId slot, SimTime now);
     /// Which slot to give up; the cache is not empty.
-    [[nodiscard]] std::uint32_t victim(SimTime now);
-    /// Every dirty slot, by logical page.
-    void list_dirty(std::vector<std::uint32_t>& to) const;
+    [[nodiscard]] SlotId victim(SimTime now);
+    /// Every dirty slot, by logical page; until the next call. The list is the cache's own, so that a flush allocates nothing.
+    [[nodiscard]] std::span<const SlotId> list_dirty();
 
-    [[nodiscard]] Lpn lpn(std::uint32_t slot) const { return slots_[slot].lpn; }
-    [[nodiscard]] bool is_dirty(std::uint32_t slot) const { return slots_[slot].dirty; }
+    [[nodiscard]] Lpn lpn(SlotId slot) const { return slot_of(slot).lpn; }
+    [[nodiscard]] bool is_dirty(SlotId slot) const { return slot_of(slot).dirty; }
     /// When the content is there: a page still on its way from flash.
-    [[nodiscard]] SimTime ready(std::uint32_t slot) const { return slots_[slot].ready; }
-    void set_ready(std::uint32_t slot, SimTime at) { slots_[slot].ready = at; }
-    [[nodiscard]] std::span<std::byte> payload(std::uint32_t slot) {
-        return std::span{payload_}.subspan(std::size_t{slot} * payload_bytes_, payload_bytes_);
+    [[nodiscard]] SimTime ready(SlotId slot) const { return slot_of(slot).ready; }
+    void set_ready(SlotId slot, SimTime at) { slot_of(slot).ready = at; }
+    [[nodiscard]] std::span<std::byte> payload(SlotId slot) {
+        return std::span{payload_}.subspan(std::size_t{slot.value()} * payload_bytes_, payload_bytes_);
     }
     /// Rank of the least important of the clean (false) or dirty heap among its nodes: 0 = it is the exact minimum. O(n), for measurements.
     [[nodiscard]] std::uint32_t rank_of_root(bool dirty_heap, SimTime now) const;
     [[nodiscard]] bool is_sound() const;
 
 private:
+    static constexpr std::uint32_t unused_position = 0xffff'ffff;
     struct Slot {
         Lpn lpn{0};
-        std::uint32_t position = none; ///< in its heap; none = unused
+        std::uint32_t position = unused_position; ///< in its heap
         std::uint64_t count = 0;
         SimTime last = sim_start;
         SimTime ready = sim_start;
         bool dirty = false;
     };
-    using Heap = std::vector<std::uint32_t>;
-    [[nodiscard]] Heap& heap_of(std::uint32_t slot) { return heaps_[slots_[slot].dirty ? 1 : 0]; }
+    static_assert(sizeof(Slot) == 40, "the 40 bytes and two ids a slot that Cost tells of");
+    using Heap = std::vector<SlotId>;
+    [[nodiscard]] Slot& slot_of(SlotId slot) { return slots_[slot.value()]; }
+    [[nodiscard]] const Slot& slot_of(SlotId slot) const { return slots_[slot.value()]; }
+    [[nodiscard]] Heap& heap_of(SlotId slot) { return heaps_[slot_of(slot).dirty ? 1 : 0]; }
     /// a's value x factor_a < b's value x factor_b, exactly.
-    [[nodiscard]] bool less(std::uint32_t a, std::uint64_t factor_a, std::uint32_t b, std::uint64_t factor_b, SimTime now) const;
-    [[nodiscard]] bool less(std::uint32_t a, std::uint32_t b, SimTime now) const { return less(a, 1, b, 1, now); }
-    void place(Heap& heap, std::uint32_t position, std::uint32_t slot);
+    [[nodiscard]] bool less(SlotId a, std::uint64_t factor_a, SlotId b, std::uint64_t factor_b, SimTime now) const;
+    [[nodiscard]] bool less(SlotId a, SlotId b, SimTime now) const { return less(a, 1, b, 1, now); }
+    void place(Heap& heap, std::uint32_t position, SlotId slot);
     void sift_up(Heap& heap, std::uint32_t position, SimTime now);
     bool sift_down(Heap& heap, std::uint32_t position, SimTime now);
-    void put(std::uint32_t slot, SimTime now);
-    void take(std::uint32_t slot, SimTime now);
-    void move(std::uint32_t slot, bool to_dirty, SimTime now);
+    void put(SlotId slot, SimTime now);
+    void take(SlotId slot, SimTime now);
+    void move(SlotId slot, bool to_dirty, SimTime now);
     void settle_root(Heap& heap, SimTime now);
 
     std::size_t payload_bytes_;
     std::uint64_t alpha_write_;
     std::uint64_t alpha_read_;
     std::vector<Slot> slots_;
-    std::vector<std::uint32_t> unused_;
+    std::vector<SlotId> unused_;
+    std::vector<SlotId> by_page_; ///< what list_dirty() gave last
     Heap heaps_[2]; ///< clean, dirty
     std::vector<std::byte> payload_;
 };

@@ -15,7 +15,7 @@ constexpr std::uint32_t least_tables = 1;
 
 MappingSpaceShape Coftl::map_shape() const {
     MappingSpaceShape shape;
-    shape.unit_bytes = pages_ * device_bytes_per_place;
+    shape.unit_bytes = shape_.page_count() * device_bytes_per_place;
     shape.fixed_bytes = std::uint64_t{config_.virtual_blocks} * bytes_per_virtual_block;
     shape.least_bytes = shape.fixed_bytes + std::uint64_t{least_tables} * shape.unit_bytes;
     shape.most_bytes = shape.fixed_bytes + std::uint64_t{tables_.most()} * shape.unit_bytes;
@@ -25,7 +25,8 @@ MappingSpaceShape Coftl::map_shape() const {
 }
 
 std::uint64_t Coftl::map_bytes_used() const {
-    return std::uint64_t{config_.virtual_blocks} * bytes_per_virtual_block + std::uint64_t{tables_.used()} * pages_ * device_bytes_per_place;
+    return std::uint64_t{config_.virtual_blocks} * bytes_per_virtual_block +
+           std::uint64_t{tables_.used()} * shape_.page_count() * device_bytes_per_place;
 }
 
 FtlResult<SimTime> Coftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
@@ -41,14 +42,14 @@ FtlResult<SimTime> Coftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     return done;
 }
 
-void Coftl::count_use(std::uint32_t vb, TableUse use, bool is_miss) {
+void Coftl::count_use(VirtualBlockId vb, TableUse use, bool is_miss) {
     if (use == TableUse::other) return;
     const bool is_read = use == TableUse::read;
     ++(is_read ? uses_.reads : uses_.writes);
     if (!is_miss) return;
     ++(is_read ? uses_.read_misses : uses_.write_misses);
-    if (is_read) ghost_->missed_read(vb);
-    else ghost_->missed_write(vb);
+    if (is_read) ghost_->missed_read(vb.value());
+    else ghost_->missed_write(vb.value());
 }
 
 /// A read miss costs a load. A write miss costs one, too, and when its table leaves again a commit and the page sets that are skipped for it, each of which is a
@@ -59,7 +60,7 @@ ProfitFactors Coftl::profit_factors() {
     write_misses_ = ratio(uses_.write_misses, uses_.writes, write_misses_);
     uses_ = {};
     const UnitCosts page_set = unit_costs(array_, 1); // its pages lie on different channels
-    const double chain = pages_ + static_cast<double>(config_.width) * array_.geometry().pages_per_block();
+    const double chain = shape_.page_count() + static_cast<double>(config_.width) * array_.geometry().pages_per_block();
     const double merge_share = merge_ns_.value_or(0) / chain;
     const double load = load_ns_.value_or(page_set.read);
     const double retire = retire_ns_.value_or(page_set.write) + skipped_.value_or(0) * merge_share;

@@ -19,16 +19,16 @@ constexpr std::uint32_t erased_bit = 0x8000'0000;
 std::size_t statement_bytes(const CoftlStatement& s) { return statement_head_bytes + 8 * s.mapped.size(); }
 
 void encode_statement(LittleEndianWriter& out, const CoftlStatement& s) {
-    out.u32(s.vb);
-    out.u32(s.row);
+    out.u32(s.vb.value());
+    out.u32(s.row.value());
     out.u64(s.birth);
     out.u32(static_cast<std::uint32_t>(s.mapped.size()));
     for (const std::uint64_t word : s.mapped) out.u64(word);
 }
 
 bool decode_statement(LittleEndianReader& in, CoftlStatement& s) {
-    s.vb = in.u32();
-    s.row = in.u32();
+    s.vb = VirtualBlockId{in.u32()};
+    s.row = RowId{in.u32()};
     s.birth = in.u64();
     const std::uint32_t words = in.u32();
     if (words > in.left() / 8) return false;
@@ -47,19 +47,19 @@ bool decode_statements(LittleEndianReader& in, std::uint32_t count, std::vector<
 
 } // namespace
 
-void CoftlSummary::encode(std::span<std::byte> page, std::uint32_t commit, std::uint64_t birth, std::span<const CoftlPlace> places) {
+void CoftlSummary::encode(std::span<std::byte> page, ChainIndex commit, std::uint64_t birth, std::span<const CoftlPlace> places) {
     LittleEndianWriter out{page};
     out.u32(magic);
-    out.u16(static_cast<std::uint16_t>(commit));
+    out.u16(static_cast<std::uint16_t>(commit.value()));
     out.u16(static_cast<std::uint16_t>(places.size()));
     out.u64(birth);
     for (const CoftlPlace p : places) out.u32(p.bits());
     out.zeros(page.size() - out.written().size());
 }
 
-bool CoftlSummary::decode(std::span<const std::byte> page, std::uint32_t commit, std::uint64_t birth, std::span<CoftlPlace> places) {
+bool CoftlSummary::decode(std::span<const std::byte> page, ChainIndex commit, std::uint64_t birth, std::span<CoftlPlace> places) {
     LittleEndianReader in{page};
-    if (in.u32() != magic || in.u16() != commit || in.u16() != static_cast<std::uint16_t>(places.size()) || in.u64() != birth) return false;
+    if (in.u32() != magic || in.u16() != commit.value() || in.u16() != static_cast<std::uint16_t>(places.size()) || in.u64() != birth) return false;
     for (CoftlPlace& p : places) {
         p = CoftlPlace::from_bits(in.u32());
         if (p.mapped() && p.index() > commit) return false;
@@ -99,10 +99,10 @@ void CoftlVersion::encode(std::vector<std::byte>& to) const {
     out.u32(static_cast<std::uint32_t>(statements.size()));
     for (const Free& f : free) out.u32(f.set.value() | (f.erased ? erased_bit : 0));
     for (const Chain& c : chains) {
-        out.u32(c.vb);
+        out.u32(c.vb.value());
         out.u16(static_cast<std::uint16_t>(c.length));
         out.u16(static_cast<std::uint16_t>((c.known ? 1 : 0) | (c.committed ? 2 : 0) | (c.closed ? 4 : 0) | (c.sealed ? 8 : 0)));
-        out.u32(c.next_row);
+        out.u32(c.next_row.value());
     }
     for (const Link& l : links) {
         out.u32(l.set.value());
@@ -136,16 +136,16 @@ std::optional<CoftlVersion> CoftlVersion::decode(std::span<const std::byte> from
     std::uint64_t linked = 0;
     for (std::uint32_t i = 0; i < chain_count; ++i) {
         Chain c;
-        c.vb = in.u32();
+        c.vb = VirtualBlockId{in.u32()};
         c.length = in.u16();
         const std::uint16_t flags = in.u16();
         c.known = (flags & 1) != 0;
         c.committed = (flags & 2) != 0;
         c.closed = (flags & 4) != 0;
         c.sealed = (flags & 8) != 0;
-        c.next_row = in.u32();
+        c.next_row = RowId{in.u32()};
         linked += c.length;
-        if (c.vb >= v.virtual_blocks || c.length == 0) return std::nullopt;
+        if (c.vb.value() >= v.virtual_blocks || c.length == 0) return std::nullopt;
         v.chains.push_back(c);
     }
     for (std::uint32_t i = 0; i < link_count; ++i) {
@@ -170,7 +170,7 @@ void CoftlRecord::encode(std::vector<std::byte>& to) const {
     out.u32(static_cast<std::uint32_t>(drops.size()));
     out.u32(static_cast<std::uint32_t>(statements.size()));
     for (const Drop& d : drops) {
-        out.u32(d.vb);
+        out.u32(d.vb.value());
         out.u64(d.birth);
     }
     for (const CoftlStatement& s : statements) encode_statement(out, s);
@@ -184,7 +184,7 @@ std::optional<CoftlRecord> CoftlRecord::decode(std::span<const std::byte> from) 
     const std::uint32_t statement_count = in.u32();
     if (drop_count > in.left() / drop_bytes) return std::nullopt;
     for (std::uint32_t i = 0; i < drop_count; ++i) {
-        const std::uint32_t vb = in.u32();
+        const VirtualBlockId vb{in.u32()};
         r.drops.push_back({vb, in.u64()});
     }
     if (!decode_statements(in, statement_count, r.statements) || in.failed() || in.left() != 0) return std::nullopt;

@@ -11,8 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "base/id.h"
-#include "ftl/blocks/block_sets.h"
+#include "ftl/schemes/coftl_mapped.h"
 
 namespace flashlab {
 
@@ -21,7 +20,8 @@ class CoftlPlace {
 public:
     static constexpr std::uint32_t max_page_sets = 0xffff;
     constexpr CoftlPlace() = default;
-    constexpr CoftlPlace(std::uint32_t index, std::uint32_t row, bool lost) : bits_{((index << 16 | row) + 1) | (lost ? lost_bit : 0)} {}
+    constexpr CoftlPlace(ChainIndex index, RowId row, bool lost)
+        : bits_{((index.value() << 16 | row.value()) + 1) | (lost ? lost_bit : 0)} {}
     static constexpr CoftlPlace from_bits(std::uint32_t bits) {
         CoftlPlace p;
         p.bits_ = bits;
@@ -29,8 +29,8 @@ public:
     }
     [[nodiscard]] constexpr bool mapped() const { return bits_ != 0; }
     [[nodiscard]] constexpr bool lost() const { return (bits_ & lost_bit) != 0; }
-    [[nodiscard]] constexpr std::uint32_t index() const { return ((bits_ & ~lost_bit) - 1) >> 16; }
-    [[nodiscard]] constexpr std::uint32_t row() const { return ((bits_ & ~lost_bit) - 1) & 0xffff; }
+    [[nodiscard]] constexpr ChainIndex index() const { return ChainIndex{((bits_ & ~lost_bit) - 1) >> 16}; }
+    [[nodiscard]] constexpr RowId row() const { return RowId{((bits_ & ~lost_bit) - 1) & 0xffff}; }
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
     friend constexpr bool operator==(CoftlPlace, CoftlPlace) = default;
 
@@ -44,10 +44,17 @@ private:
 struct CoftlWord {
     static constexpr std::uint32_t max_sets = 1u << 24;
     static constexpr std::uint32_t max_index = 0xff;
-    std::uint32_t index = 0;
-    std::uint32_t low = 0; ///< index 0: page sets of the merge; else the primary set
-    [[nodiscard]] constexpr std::uint32_t encode() const { return index << 24 | low; }
-    [[nodiscard]] static constexpr CoftlWord decode(std::uint32_t word) { return {word >> 24, word & (max_sets - 1)}; }
+    ChainIndex index = primary_index;
+    std::uint32_t low = 0; ///< what it means, the functions below say
+    [[nodiscard]] static constexpr CoftlWord in_primary(std::uint32_t merged_rows) { return {primary_index, merged_rows}; }
+    /// Also in a replacement page, which names the set that it points to.
+    [[nodiscard]] static constexpr CoftlWord naming(ChainIndex index, SetId set) { return {index, set.value()}; }
+    [[nodiscard]] static constexpr CoftlWord in_summary(ChainIndex commit) { return {commit, 0}; }
+    [[nodiscard]] constexpr bool is_in_primary() const { return index == primary_index; }
+    [[nodiscard]] constexpr std::uint32_t merged_rows() const { return low; } ///< of a word in a primary set
+    [[nodiscard]] constexpr SetId set() const { return SetId{low}; }          ///< of any other data page: its primary set
+    [[nodiscard]] constexpr std::uint32_t encode() const { return index.value() << 24 | low; }
+    [[nodiscard]] static constexpr CoftlWord decode(std::uint32_t word) { return {ChainIndex{word >> 24}, word & (max_sets - 1)}; }
     friend constexpr bool operator==(const CoftlWord&, const CoftlWord&) = default;
 };
 
@@ -55,10 +62,11 @@ struct CoftlWord {
 struct CoftlSummary {
     static constexpr std::uint32_t magic = 0x5553'4f43; // "COSU"
     static constexpr std::size_t header_bytes = 16;
+    static constexpr ChainIndex swapped{0xffff};        ///< in place of a commit's number: a table in the swap area
     [[nodiscard]] static constexpr std::size_t bytes(std::uint32_t places) { return header_bytes + 4 * std::size_t{places}; }
-    static void encode(std::span<std::byte> page, std::uint32_t commit, std::uint64_t birth, std::span<const CoftlPlace> places);
-    /// False: not the summary of this commit of this primary.
-    [[nodiscard]] static bool decode(std::span<const std::byte> page, std::uint32_t commit, std::uint64_t birth, std::span<CoftlPlace> places);
+    static void encode(std::span<std::byte> page, ChainIndex commit, std::uint64_t birth, std::span<const CoftlPlace> places);
+    /// False: not the summary of this commit of this primary. Into a buffer of the caller: a load allocates nothing.
+    [[nodiscard]] static bool decode(std::span<const std::byte> page, ChainIndex commit, std::uint64_t birth, std::span<CoftlPlace> places);
 };
 
 /// The i-th replacement page: the pointer to the i-th replacement set.
@@ -70,10 +78,11 @@ struct CoftlPointer {
 
 /// At `birth`, `row` of its chain, exactly these pages of the virtual block were mapped: older versions of all others are dead (trimmed).
 struct CoftlStatement {
-    std::uint32_t vb = 0;
+    VirtualBlockId vb{0};
     std::uint64_t birth = 0;
-    std::uint32_t row = 0;
+    RowId row = first_row;
     std::vector<std::uint64_t> mapped; ///< a bit a virtual page
+    [[nodiscard]] bool holds(VirtualPage page) const { return CoftlMapped::test(mapped, page); }
     friend bool operator==(const CoftlStatement&, const CoftlStatement&) = default;
 };
 
@@ -92,9 +101,9 @@ struct CoftlVersion {
     };
     /// An entry of the virtual block table: only of virtual blocks that have a chain.
     struct Chain {
-        std::uint32_t vb = 0;
+        VirtualBlockId vb{0};
         std::uint32_t length = 0;
-        std::uint32_t next_row = 0;   ///< of the last set: the next free page set
+        RowId next_row = first_row;   ///< of the last set: the next free page set
         bool known = false;           ///< next_row and the flags are as the flash is: true after a clean shutdown
         bool committed = false;
         bool closed = false;
@@ -123,7 +132,7 @@ struct CoftlRecord {
     static constexpr std::uint32_t trims = 1;  ///< kinds of records in the log
     static constexpr std::uint32_t opened = 2; ///< after a clean version: it is one no longer; no payload
     struct Drop {
-        std::uint32_t vb = 0;
+        VirtualBlockId vb{0};
         std::uint64_t birth = 0; ///< of the primary: this chain, and every older one, is gone
         friend bool operator==(const Drop&, const Drop&) = default;
     };

@@ -7,22 +7,20 @@ namespace flashlab {
 
 FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
     ensure(!recovered_once_, "recover() is called once");
-    FtlRecovery report;
     const Geometry& g = array_.geometry();
     for (std::uint32_t b = 0; b < g.blocks(); ++b) bad_blocks_ += array_.is_bad(BlockId{b}) ? 1 : 0;
-    for (std::uint32_t set = 0; set < sets_.count(); ++set) total_wear_ += array_.erase_count(sets_.block(SetId{set}, 0));
+    for (const SetId set : FirstIds<SetId>{sets_.count()}) total_wear_ += array_.erase_count(sets_.block(set, 0));
     const auto log = log_.recover(now);
     if (!log) return std::unexpected(fail(log.error(), Lpn{0}));
-    report.pages_scanned = log->pages_read;
-    report.done = log->done;
+    FtlRecovery report{.pages_scanned = log->pages_read, .done = log->done};
     if (!log->checkpoint) {
         // Nothing is programmed before the first version is durable: the device is as new.
         report.was_clean = true;
         collect_free({}, true);
     } else {
-        const auto done = take_over(*log, report);
-        if (!done) return std::unexpected(done.error());
-        report.done = *done;
+        const auto taken = take_over(*log);
+        if (!taken) return taken;
+        report = *taken;
     }
     if (good_sets() < config_.virtual_blocks + least_spare_sets) read_only_ = true; // X6
     durable_at_ = std::max(durable_at_, report.done);
@@ -30,49 +28,56 @@ FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
     return report;
 }
 
-FtlResult<SimTime> Coftl::take_over(const MetaLog::Recovered& log, FtlRecovery& report) {
+FtlResult<FtlRecovery> Coftl::take_over(const MetaLog::Recovered& log) {
     const FtlError unusable{FtlErrorKind::foreign, Lpn{0}, log.done};
     const auto version = CoftlVersion::decode(log.checkpoint->payload);
     if (!version || version->width != config_.width || version->sets != sets_.count() || version->virtual_blocks != config_.virtual_blocks)
         return std::unexpected(unusable);
-    report.was_clean = version->clean && log.records.empty();
-    adopt(*version, report.was_clean);
-    std::vector<std::uint64_t> dropped(config_.virtual_blocks, 0);
+    const bool was_clean = version->clean && log.records.empty();
+    adopt(*version, was_clean);
+    Births dropped(config_.virtual_blocks, 0);
     for (const MetaRecord& r : log.records) {
         if (r.kind != CoftlRecord::trims) continue;
         const auto record = CoftlRecord::decode(r.payload);
         if (!record) return std::unexpected(unusable);
         replay(*record, dropped);
     }
-    if (report.was_clean) {
+    const auto report = [&](SimTime done, std::uint64_t pages) { return FtlRecovery{was_clean, log.pages_read + pages, done}; };
+    if (was_clean) {
         collect_free(*version, true);
         info_.restart(version->first_birth);
         info_.list(version->listed);
         list_ready_ = log.done;
-        if (log_.needs_checkpoint(0)) return write_version(log.done, false);
+        if (log_.needs_checkpoint(0)) {
+            const auto written = write_version(log.done, false);
+            if (!written) return std::unexpected(written.error());
+            return report(*written, 0);
+        }
         const auto opened = log_.append(CoftlRecord::opened, {}, log.done, {Cause::recovery, no_event});
         if (!opened) return std::unexpected(log_failed(opened.error()));
-        return *opened;
+        return report(*opened, 0);
     }
-    const auto scanned = scan_listed(*version, dropped, log.done, report);
-    if (!scanned) return scanned;
+    const auto scanned = scan_listed(*version, dropped, log.done);
+    if (!scanned) return std::unexpected(scanned.error());
     collect_free(*version, false);
     info_.restart(version->first_birth + version->listed);
     if (!log_.can_write()) {
         read_only_ = true;
-        return *scanned;
+        return report(scanned->done, scanned->pages_read);
     }
-    return write_version(*scanned, false);
+    const auto written = write_version(scanned->done, false);
+    if (!written) return std::unexpected(written.error());
+    return report(*written, scanned->pages_read);
 }
 
 void Coftl::adopt(const CoftlVersion& version, bool clean) {
     std::size_t link = 0;
     for (const CoftlVersion::Chain& c : version.chains) {
-        VirtualBlock& b = blocks_[c.vb];
-        std::uint32_t previous = none;
+        VirtualBlock& b = block(c.vb);
+        SetId previous = no_set;
         for (std::uint32_t i = 0; i < c.length; ++i, ++link) {
-            const std::uint32_t set = version.links[link].set.value();
-            info_.use_again(set, c.vb, i, previous, version.links[link].birth);
+            const SetId set = version.links[link].set;
+            info_.use_again(set, c.vb, ChainIndex{i}, previous, version.links[link].birth);
             if (i == 0) b.primary = set;
             previous = set;
         }
@@ -83,29 +88,29 @@ void Coftl::adopt(const CoftlVersion& version, bool clean) {
         b.closed = c.closed;
         b.sealed = c.sealed;
         b.settled = clean && c.known;
-        bits_known_[c.vb] = b.settled ? 1 : 0;
+        mapped_.set_known(c.vb, b.settled);
         note_length(c.vb);
     }
     for (const CoftlStatement& s : version.statements) {
-        if (s.vb >= config_.virtual_blocks || s.mapped.size() != words_) continue;
-        if (!blocks_[s.vb].settled) {
+        if (!shape_.has(s.vb) || s.mapped.size() != mapped_.words_per_block()) continue;
+        if (!block(s.vb).settled) {
             recovered_.push_back(s); // versions list them by virtual block
             continue;
         }
-        for (std::uint32_t p = 0; p < pages_; ++p) set_bit(s.vb, p, (s.mapped[p / 64] >> p % 64 & 1) != 0);
-        blocks_[s.vb].stated = mapped_count(s.vb) != pages_;
+        for (const VirtualPage p : shape_.pages()) mapped_.set(s.vb, p, s.holds(p));
+        block(s.vb).stated = mapped_count(s.vb) != shape_.page_count();
     }
 }
 
-void Coftl::replay(const CoftlRecord& record, std::vector<std::uint64_t>& dropped) {
+void Coftl::replay(const CoftlRecord& record, Births& dropped) {
     for (const CoftlRecord::Drop& d : record.drops) {
-        if (d.vb >= config_.virtual_blocks) continue;
-        dropped[d.vb] = std::max(dropped[d.vb], d.birth);
-        const VirtualBlock& b = blocks_[d.vb];
-        if (b.length != 0 && info_.of(b.primary).birth <= d.birth) detach(d.vb, gone_);
+        if (!shape_.has(d.vb)) continue;
+        dropped[d.vb.value()] = std::max(dropped[d.vb.value()], d.birth);
+        const VirtualBlock& b = block(d.vb);
+        if (b.length != 0 && info_.of(b.primary).birth <= d.birth) detach(d.vb);
     }
     for (const CoftlStatement& s : record.statements) {
-        if (s.vb >= config_.virtual_blocks || s.mapped.size() != words_) continue;
+        if (!shape_.has(s.vb) || s.mapped.size() != mapped_.words_per_block()) continue;
         const auto at = std::ranges::lower_bound(recovered_, s.vb, {}, &CoftlStatement::vb);
         if (at != recovered_.end() && at->vb == s.vb) *at = s;
         else recovered_.insert(at, s);
@@ -113,59 +118,58 @@ void Coftl::replay(const CoftlRecord& record, std::vector<std::uint64_t>& droppe
 }
 
 /// CO10: which of the listed sets were taken since, and for which chain, their first page sets say. A primary that a merge wrote counts only whole.
-FtlResult<SimTime> Coftl::scan_listed(const CoftlVersion& version, const std::vector<std::uint64_t>& dropped, SimTime now, FtlRecovery& report) {
-    SimTime done = now;
+FtlResult<Coftl::Scan> Coftl::scan_listed(const CoftlVersion& version, const Births& dropped, SimTime now) {
+    Scan scan{now, 0};
     for (std::uint32_t i = 0; i < version.listed; ++i) {
-        const std::uint32_t set = version.free[i].set.value();
+        const SetId set = version.free[i].set;
         const std::uint64_t birth = version.first_birth + i;
-        bool erased = false;
-        SimTime at = now;
-        const auto first = read_row_oob(set, 0, now, at, erased);
-        if (!first) return std::unexpected(first.error());
-        report.pages_scanned += config_.width;
-        done = std::max(done, at);
-        if (!*first || (*first)->sequence.value() != birth || (*first)->lpn.value() >= logical_pages()) continue;
-        if ((*first)->kind != PageKind::data && (*first)->kind != PageKind::padding) continue;
-        const std::uint32_t vb = (*first)->lpn.value() / pages_;
-        const CoftlWord word = CoftlWord::decode((*first)->scheme_word);
-        VirtualBlock& b = blocks_[vb];
-        if (word.index != 0) {
+        const auto read = read_row_oob(set, first_row, now);
+        if (!read) return std::unexpected(read.error());
+        scan.pages_read += config_.width;
+        scan.done = std::max(scan.done, read->done);
+        const std::optional<PageOob>& first = read->oob;
+        if (!first || first->sequence.value() != birth || first->lpn.value() >= logical_pages()) continue;
+        if (first->kind != PageKind::data && first->kind != PageKind::padding) continue;
+        const VirtualBlockId vb = shape_.address(first->lpn).vb;
+        const CoftlWord word = CoftlWord::decode(first->scheme_word);
+        VirtualBlock& b = block(vb);
+        if (!word.is_in_primary()) {
             // A replacement of a primary that has been merged away since belongs to nobody.
-            if (b.length != word.index || b.primary != word.low) continue;
+            if (ChainIndex{b.length} != word.index || b.primary != word.set()) continue;
             info_.use_again(set, vb, word.index, b.last, birth);
             b.last = set;
             ++b.length;
         } else {
-            if (birth <= dropped[vb]) continue;
-            if (word.low > 1) {
-                const auto last = read_row_oob(set, word.low - 1, at, at, erased);
+            if (birth <= dropped[vb.value()]) continue;
+            if (word.merged_rows() > 1) {
+                const auto last = read_row_oob(set, RowId{word.merged_rows() - 1}, read->done);
                 if (!last) return std::unexpected(last.error());
-                report.pages_scanned += config_.width;
-                done = std::max(done, at);
-                if (!*last || (*last)->sequence.value() != birth) continue; // the merge never ended: the old chain holds everything
+                scan.pages_read += config_.width;
+                scan.done = std::max(scan.done, last->done);
+                if (!last->oob || last->oob->sequence.value() != birth) continue; // the merge never ended: the old chain holds everything
             }
-            if (b.length != 0) detach(vb, gone_);
-            info_.use_again(set, vb, 0, none, birth);
+            if (b.length != 0) detach(vb);
+            info_.use_again(set, vb, primary_index, no_set, birth);
             b.primary = b.last = set;
             b.length = 1;
         }
         b.settled = false;
-        bits_known_[vb] = 0;
+        mapped_.set_known(vb, false);
         note_length(vb);
     }
-    return done;
+    return scan;
 }
 
 /// Everything that no chain holds is free, in the version's order; sets with a bad block are lost.
 void Coftl::collect_free(const CoftlVersion& version, bool erased) {
-    const auto add = [&](std::uint32_t set, bool is_erased) {
+    const auto add = [&](SetId set, bool is_erased) {
         if (info_.of(set).use != CoftlSets::Use::unknown) return;
-        if (std::ranges::any_of(sets_.blocks(SetId{set}), [&](BlockId b) { return array_.is_bad(b); })) info_.lose(set);
+        if (std::ranges::any_of(sets_.blocks(set), [&](BlockId b) { return array_.is_bad(b); })) info_.lose(set);
         else info_.add_free(set, is_erased);
     };
-    for (const CoftlVersion::Free& f : version.free) add(f.set.value(), erased && f.erased);
+    for (const CoftlVersion::Free& f : version.free) add(f.set, erased && f.erased);
     // A new device has no version yet; else: what chains gave up since.
-    for (std::uint32_t set = 0; set < sets_.count(); ++set) add(set, erased && version.free.empty() && version.chains.empty());
+    for (const SetId set : FirstIds<SetId>{sets_.count()}) add(set, erased && version.free.empty() && version.chains.empty());
 }
 
 FtlResult<SimTime> Coftl::shut_down(SimTime now) {
@@ -185,13 +189,13 @@ FtlResult<SimTime> Coftl::relocate(BlockId block, SimTime now) {
     ensure(recovered_once_, "recover() comes first");
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const auto set = sets_.set_of(block);
-    if (!set || info_.of(set->value()).use != CoftlSets::Use::used) return now;
-    const std::uint32_t vb = info_.of(set->value()).vb;
+    if (!set || info_.of(*set).use != CoftlSets::Use::used) return now;
+    const VirtualBlockId vb = info_.of(*set).vb;
     const auto looked_up = table_of(vb, now, {Cause::wear, no_event}, TableUse::other);
     if (!looked_up) return looked_up;
     if (const auto made = make_free(*looked_up); !made) return made;
-    if (info_.of(set->value()).use != CoftlSets::Use::used || info_.of(set->value()).vb != vb) return *looked_up;
-    return merge(vb, blocks_[vb].table, *looked_up, Cause::wear);
+    if (info_.of(*set).use != CoftlSets::Use::used || info_.of(*set).vb != vb) return *looked_up;
+    return merge(vb, blocks_[vb.value()].table, *looked_up, Cause::wear);
 }
 
 SimTime Coftl::idle(SimTime) { return sim_never; }
@@ -201,7 +205,7 @@ FtlSpace Coftl::space() const {
     s.free_blocks = info_.free() * config_.width;
     s.spare_blocks = good_sets() > config_.virtual_blocks ? (good_sets() - config_.virtual_blocks) * config_.width : 0;
     s.bad_blocks = bad_blocks_;
-    s.mapped_pages = mapped_total_;
+    s.mapped_pages = mapped_.total();
     return s;
 }
 

@@ -15,7 +15,7 @@ std::uint32_t good_blocks(const SsdConfig& config, const Geometry& g) { return g
 /// The log holds a version of as many sets as there can be: both the plan and the device come to the same blocks.
 MetaArea log_area(const SsdConfig& config, const Geometry& g) {
     const std::uint32_t most_sets = g.blocks() / config.ftl.striping;
-    return plan_meta_area(config.nand, g, g.planes(), {.checkpoint_bytes = CoftlVersion::max_bytes(most_sets, most_sets, g.pages_per_block() - 2)});
+    return plan_meta_area(config.nand, g, g.planes(), {.checkpoint_bytes = CoftlVersion::max_bytes(most_sets, most_sets, CoftlShape::pages_of(g.pages_per_block()))});
 }
 
 /// The first sets are the swap area: whole ones, so that it is erased like everything else.
@@ -64,10 +64,10 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (g.pages_per_block() < 4 || g.pages_per_block() > CoftlPlace::max_page_sets)
         return std::unexpected(fmt::format("blocks of {} pages: coftl needs 4 to {} (two of a primary set are its summary and replacement pages)",
                                            g.pages_per_block(), CoftlPlace::max_page_sets));
-    if (CoftlSummary::bytes(g.pages_per_block() - 2) > g.page_bytes())
+    if (CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())) > g.page_bytes())
         return std::unexpected(fmt::format("the page table of {} virtual pages takes {} bytes, a summary page has {}: use larger pages or fewer of "
                                            "them in a block",
-                                           g.pages_per_block() - 2, CoftlSummary::bytes(g.pages_per_block() - 2), g.page_bytes()));
+                                           CoftlShape::pages_of(g.pages_per_block()), CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())), g.page_bytes()));
     if (f.coftl.swap_sets == 1 || std::uint64_t{f.coftl.swap_sets} * f.striping >= g.blocks() / 2)
         return std::unexpected(fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all",
                                            f.coftl.swap_sets));
@@ -88,7 +88,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
         plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
     plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size()) + f.coftl.swap_sets * f.striping;
-    plan.logical_pages = (sets - spare_sets) * (g.pages_per_block() - 2);
+    plan.logical_pages = (sets - spare_sets) * (CoftlShape::pages_of(g.pages_per_block()));
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
                                             plan.logical_page_bytes / 1024));
@@ -101,13 +101,13 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     auto [area, swap, sets] = parts_of(config, g);
     CoftlConfig coftl;
     coftl.width = config.ftl.striping;
-    coftl.virtual_blocks = parts.plan.logical_pages / (g.pages_per_block() - 2);
+    coftl.virtual_blocks = parts.plan.logical_pages / (CoftlShape::pages_of(g.pages_per_block()));
     coftl.free_sets = free_sets_of(config, sets.count() - coftl.virtual_blocks);
     const std::uint64_t slots = config.ftl.coftl.cache_bytes / parts.plan.logical_page_bytes;
     coftl.cache_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, parts.plan.logical_pages));
     coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
     if (config.dram.is_partitioned()) { // the buffer of the drive stands in for the data cache; page tables may have all the rest
-        const std::uint64_t tables = config.dram.size_bytes / (std::uint64_t{g.pages_per_block() - 2} * Coftl::device_bytes_per_place);
+        const std::uint64_t tables = config.dram.size_bytes / (std::uint64_t{CoftlShape::pages_of(g.pages_per_block())} * Coftl::device_bytes_per_place);
         coftl.cache_slots = 0;
         coftl.cached_tables = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, 1, coftl.virtual_blocks));
     }

@@ -11,32 +11,32 @@
 #include <vector>
 
 #include "base/contract.h"
-#include "ftl/blocks/block_sets.h"
+#include "ftl/schemes/coftl_ids.h"
 
 namespace flashlab {
 
 class CoftlSets {
 public:
-    static constexpr std::uint32_t none = 0xffff'ffff;
     enum class Use : std::uint8_t { unknown, free, used, lost };
     struct Info {
         std::uint64_t birth = 0;
-        std::uint32_t vb = none;
-        std::uint32_t previous = none; ///< the set before it in its chain
-        std::uint16_t index = 0;       ///< in its chain; 0 = primary
+        VirtualBlockId vb = no_virtual_block;
+        SetId previous = no_set; ///< the set before it in its chain
+        ChainIndex index = primary_index;
         Use use = Use::unknown;
         bool erased = true;            ///< false: erased again before it is used
     };
+    static_assert(sizeof(Info) == 24, "the bytes a set that Cost tells of");
 
-    explicit CoftlSets(std::uint32_t sets) : infos_(sets), ring_(sets) {}
-    [[nodiscard]] const Info& of(std::uint32_t set) const { return infos_[set]; }
+    explicit CoftlSets(std::uint32_t sets) : infos_(sets), ring_(sets, no_set) {}
+    [[nodiscard]] const Info& of(SetId set) const { return infos_[set.value()]; }
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(infos_.size()); }
     [[nodiscard]] std::uint32_t free() const { return free_; }
     [[nodiscard]] std::uint32_t listed() const { return listed_; }
     [[nodiscard]] std::uint32_t lost() const { return lost_; }
     [[nodiscard]] std::uint64_t next_birth() const { return next_birth_; }
     /// The i-th free set from the front.
-    [[nodiscard]] std::uint32_t free_at(std::uint32_t i) const { return ring_[(front_ + i) % ring_.size()]; }
+    [[nodiscard]] SetId free_at(std::uint32_t i) const { return ring_[(front_ + i) % ring_.size()]; }
 
     void restart(std::uint64_t next_birth) { next_birth_ = next_birth; }
     /// The first `listed` free sets now stand in the log.
@@ -44,44 +44,44 @@ public:
         ensure(listed <= free_, "listed sets are free");
         listed_ = listed;
     }
-    void add_free(std::uint32_t set, bool erased) {
-        infos_[set] = Info{.use = Use::free, .erased = erased};
+    void add_free(SetId set, bool erased) {
+        infos_[set.value()] = Info{.use = Use::free, .erased = erased};
         ring_[(front_ + free_) % ring_.size()] = set;
         ++free_;
     }
     /// The oldest free set; it is used, or lost, by what the caller does next.
-    std::uint32_t take() {
+    SetId take() {
         ensure(listed_ > 0, "only a listed set is taken");
-        const std::uint32_t set = ring_[front_];
+        const SetId set = ring_[front_];
         front_ = (front_ + 1) % static_cast<std::uint32_t>(ring_.size());
         --free_;
         --listed_;
-        infos_[set].use = Use::unknown;
-        infos_[set].birth = next_birth_++;
+        infos_[set.value()].use = Use::unknown;
+        infos_[set.value()].birth = next_birth_++;
         return set;
     }
-    void use(std::uint32_t set, std::uint32_t vb, std::uint32_t index, std::uint32_t previous) {
-        Info& i = infos_[set];
+    void use(SetId set, VirtualBlockId vb, ChainIndex index, SetId previous) {
+        Info& i = infos_[set.value()];
         i.use = Use::used;
         i.vb = vb;
-        i.index = static_cast<std::uint16_t>(index);
+        i.index = index;
         i.previous = previous;
         i.erased = false;
     }
-    void use_again(std::uint32_t set, std::uint32_t vb, std::uint32_t index, std::uint32_t previous, std::uint64_t birth) {
+    void use_again(SetId set, VirtualBlockId vb, ChainIndex index, SetId previous, std::uint64_t birth) {
         use(set, vb, index, previous);
-        infos_[set].birth = birth;
+        infos_[set.value()].birth = birth;
     }
     /// Out of its chain; free or lost next.
-    void leave(std::uint32_t set) { infos_[set].use = Use::unknown; }
-    void lose(std::uint32_t set) {
-        infos_[set] = Info{.use = Use::lost, .erased = false};
+    void leave(SetId set) { infos_[set.value()].use = Use::unknown; }
+    void lose(SetId set) {
+        infos_[set.value()] = Info{.use = Use::lost, .erased = false};
         ++lost_;
     }
 
 private:
     std::vector<Info> infos_;
-    std::vector<std::uint32_t> ring_;
+    std::vector<SetId> ring_;
     std::uint32_t front_ = 0;
     std::uint32_t free_ = 0;
     std::uint32_t listed_ = 0;

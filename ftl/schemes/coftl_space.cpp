@@ -1,25 +1,26 @@
 /// COFTL's free sets, its cleaner, and what it writes to the log.
 #include <algorithm>
-#include <bit>
 
 #include "ftl/schemes/coftl.h"
 
 namespace flashlab {
 
-/// The oldest listed set, erased; a version with a new list when the old one is used up (CO9). `ready` moves on to when it may be programmed.
-FtlResult<std::uint32_t> Coftl::take_set(SimTime now, SimTime& ready) {
+/// The oldest listed set, erased; a version with a new list when the old one is used up (CO9). It may be programmed when it is
+/// ready, `earliest` or later.
+FtlResult<Coftl::TakenSet> Coftl::take_set(SimTime now, SimTime earliest) {
+    SimTime ready = std::max(now, earliest);
     for (;;) {
         if (info_.free() == 0) return std::unexpected(out_of_sets(now));
         if (info_.listed() == 0) {
             const auto written = write_version(now, false);
             if (!written) return std::unexpected(written.error());
         }
-        const std::uint32_t set = info_.take();
+        const SetId set = info_.take();
         ready = std::max(ready, list_ready_);
-        if (info_.of(set).erased) return set;
+        if (info_.of(set).erased) return TakenSet{set, ready};
         bool failed = false;
         SimTime done = ready;
-        for (const BlockId block : sets_.blocks(SetId{set})) {
+        for (const BlockId block : sets_.blocks(set)) {
             const auto erased = array_.erase(block, now, {Cause::gc, no_event});
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
@@ -29,8 +30,7 @@ FtlResult<std::uint32_t> Coftl::take_set(SimTime now, SimTime& ready) {
         }
         if (!failed) {
             ++total_wear_;
-            ready = done;
-            return set;
+            return TakenSet{set, done};
         }
         lose(set);
         if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, done});
@@ -50,24 +50,24 @@ FtlError Coftl::out_of_sets(SimTime now) {
     return {FtlErrorKind::read_only, Lpn{0}, now};
 }
 
-void Coftl::lose(std::uint32_t set) {
+void Coftl::lose(SetId set) {
     info_.lose(set);
     if (good_sets() < config_.virtual_blocks + least_spare_sets) read_only_ = true; // X6
 }
 
 /// Sets that nobody needs any more, `now` being when that is durable: erased, and last in the queue.
-FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Origin origin) {
     SimTime done = now;
-    for (const std::uint32_t set : sets) {
+    for (const SetId set : sets) {
         bool bad = false;
-        for (const BlockId block : sets_.blocks(SetId{set})) {
+        for (const BlockId block : sets_.blocks(set)) {
             if (const auto failed = std::ranges::find(failed_, block); failed != failed_.end()) {
                 failed_.erase(failed);
                 if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
             }
             bad = bad || array_.is_bad(block);
         }
-        for (const BlockId block : sets_.blocks(SetId{set})) {
+        for (const BlockId block : sets_.blocks(set)) {
             if (bad) break;
             const auto erased = array_.erase(block, now, origin);
             done = std::max(done, erased ? *erased : erased.error().done);
@@ -84,31 +84,22 @@ FtlResult<SimTime> Coftl::release(std::span<const std::uint32_t> sets, SimTime n
     return done;
 }
 
-void Coftl::note_length(std::uint32_t vb) {
-    const std::uint64_t mask = std::uint64_t{1} << vb % 64;
-    std::uint64_t& word = chained_[vb / 64];
-    word = blocks_[vb].length > 1 ? word | mask : word & ~mask;
+void Coftl::note_length(VirtualBlockId vb) {
+    chained_.set(vb, block(vb).length > 1);
 }
 
 /// CO11: the next virtual block in the circle that has more than one set; its merge gains at least one. False: there is none.
 FtlResult<bool> Coftl::clean_one(SimTime now) {
-    const auto words = static_cast<std::uint32_t>(chained_.size());
-    for (std::uint32_t step = 0; step <= words; ++step) {
-        const std::uint32_t w = (hand_ / 64 + step) % words;
-        const std::uint64_t ahead = step == 0 ? chained_[w] >> hand_ % 64 << hand_ % 64 : chained_[w];
-        if (ahead == 0) continue;
-        const std::uint32_t vb = w * 64 + static_cast<std::uint32_t>(std::countr_zero(ahead));
-        hand_ = (vb + 1) % config_.virtual_blocks;
-        ++counters_.gc_jobs;
-        if (const auto done = reclaim(vb, now, Cause::gc); !done) return std::unexpected(done.error());
-        return true;
-    }
-    return false;
+    const auto vb = chained_.take_next();
+    if (!vb) return false;
+    ++counters_.gc_jobs;
+    if (const auto done = reclaim(*vb, now, Cause::gc); !done) return std::unexpected(done.error());
+    return true;
 }
 
 /// Merges what may not be in RAM: the cleaner has a table of its own, so that no other one has to leave.
-FtlResult<SimTime> Coftl::reclaim(std::uint32_t vb, SimTime now, Cause cause) {
-    if (blocks_[vb].table != none) return merge(vb, blocks_[vb].table, now, cause);
+FtlResult<SimTime> Coftl::reclaim(VirtualBlockId vb, SimTime now, Cause cause) {
+    if (block(vb).has_table()) return merge(vb, block(vb).table, now, cause);
     tables_.assign(tables_.scratch(), vb);
     const auto loaded = load_table(vb, tables_.scratch(), now);
     if (!loaded) return loaded;
@@ -121,19 +112,19 @@ FtlResult<SimTime> Coftl::reclaim(std::uint32_t vb, SimTime now, Cause cause) {
 /// least worn among the next ones of the circle, as soon as the set it would move to is worn more than the average.
 FtlResult<SimTime> Coftl::level_wear(SimTime now) {
     if (config_.wear_period == 0 || erased_sets_ < config_.wear_period || read_only_ || info_.free() <= keeps_free) return now;
-    const auto wear_of = [this](std::uint32_t set) { return array_.erase_count(sets_.block(SetId{set}, 0)); };
+    const auto wear_of = [this](SetId set) { return array_.erase_count(sets_.block(set, 0)); };
     // What rests should be worn more than the average: else the next free set is waited for.
     if (std::uint64_t{wear_of(info_.free_at(0))} * sets_.count() <= total_wear_) return now;
     erased_sets_ = 0;
-    std::uint32_t best = none;
+    std::optional<VirtualBlockId> best;
     for (std::uint32_t step = 0; step < std::min(config_.virtual_blocks, wear_window); ++step) {
-        const std::uint32_t vb = wear_hand_;
-        wear_hand_ = (wear_hand_ + 1) % config_.virtual_blocks;
-        if (blocks_[vb].length == 1 && (best == none || wear_of(blocks_[vb].primary) < wear_of(blocks_[best].primary))) best = vb;
+        const VirtualBlockId vb = wear_hand_;
+        wear_hand_ = shape_.next_in_circle(wear_hand_);
+        if (block(vb).length == 1 && (!best || wear_of(block(vb).primary) < wear_of(block(*best).primary))) best = vb;
     }
-    if (best == none || wear_of(blocks_[best].primary) >= wear_of(info_.free_at(0))) return now;
+    if (!best || wear_of(block(*best).primary) >= wear_of(info_.free_at(0))) return now;
     ++own_.wear_reclaims;
-    return reclaim(best, now, Cause::wear);
+    return reclaim(*best, now, Cause::wear);
 }
 
 FtlResult<SimTime> Coftl::make_free(SimTime now) {
@@ -150,10 +141,11 @@ FtlError Coftl::log_failed(const FtlError& error) {
     return {error.kind == FtlErrorKind::host_io ? FtlErrorKind::host_io : FtlErrorKind::read_only, Lpn{0}, error.done, error.host_errno};
 }
 
-CoftlStatement Coftl::statement_of(std::uint32_t vb) const {
-    const VirtualBlock& b = blocks_[vb];
+CoftlStatement Coftl::statement_of(VirtualBlockId vb) const {
+    const VirtualBlock& b = block(vb);
     CoftlStatement s{vb, info_.of(b.last).birth, b.next_row, {}};
-    s.mapped.assign(mapped_.begin() + std::ptrdiff_t{vb} * words_, mapped_.begin() + std::ptrdiff_t{vb + 1} * words_);
+    const auto words = mapped_.words(vb);
+    s.mapped.assign(words.begin(), words.end());
     return s;
 }
 
@@ -166,16 +158,16 @@ FtlResult<SimTime> Coftl::write_version(SimTime now, bool clean) {
     v.virtual_blocks = config_.virtual_blocks;
     v.first_birth = info_.next_birth();
     v.listed = std::min(config_.free_sets, info_.free());
-    for (std::uint32_t i = 0; i < info_.free(); ++i) v.free.push_back({SetId{info_.free_at(i)}, info_.of(info_.free_at(i)).erased});
-    for (std::uint32_t vb = 0; vb < config_.virtual_blocks; ++vb) {
-        const VirtualBlock& b = blocks_[vb];
+    for (std::uint32_t i = 0; i < info_.free(); ++i) v.free.push_back({info_.free_at(i), info_.of(info_.free_at(i)).erased});
+    for (const VirtualBlockId vb : shape_.virtual_blocks()) {
+        const VirtualBlock& b = block(vb);
         if (b.length == 0) continue;
         v.chains.push_back({vb, b.length, b.next_row, clean && b.settled, b.committed, b.closed, b.sealed});
         const std::size_t first = v.links.size();
         v.links.resize(first + b.length, {SetId{0}, 0});
-        std::uint32_t set = b.last;
+        SetId set = b.last;
         for (std::uint32_t i = b.length; i > 0; --i) {
-            v.links[first + i - 1] = {SetId{set}, info_.of(set).birth};
+            v.links[first + i - 1] = {set, info_.of(set).birth};
             set = info_.of(set).previous;
         }
         if (b.settled && (b.stated || clean)) v.statements.push_back(statement_of(vb));
@@ -192,17 +184,19 @@ FtlResult<SimTime> Coftl::write_version(SimTime now, bool clean) {
     return *end;
 }
 
-void Coftl::detach(std::uint32_t vb, std::vector<std::uint32_t>& sets) {
-    VirtualBlock& b = blocks_[vb];
-    sets.clear();
-    for (std::uint32_t set = b.last; set != none; set = info_.of(set).previous) sets.push_back(set);
-    for (const std::uint32_t set : sets) info_.leave(set);
-    b.primary = b.last = none;
-    b.length = b.next_row = 0;
+std::span<const SetId> Coftl::detach(VirtualBlockId vb) {
+    VirtualBlock& b = block(vb);
+    gone_.clear();
+    for (SetId set = b.last; set != no_set; set = info_.of(set).previous) gone_.push_back(set);
+    for (const SetId set : gone_) info_.leave(set);
+    b.primary = b.last = no_set;
+    b.length = 0;
+    b.next_row = first_row;
     b.committed = b.closed = b.sealed = b.stated = false;
     b.settled = true;
     swap_.forget(vb);
     note_length(vb);
+    return gone_;
 }
 
 /// A record between two versions, or a version that says the same.
@@ -216,27 +210,26 @@ FtlResult<SimTime> Coftl::log_trims(const CoftlRecord& record, SimTime now, Orig
 }
 
 /// Nothing of the chain is mapped: the log says that it is gone, then its sets are erased.
-FtlResult<SimTime> Coftl::drop_chain(std::uint32_t vb, SimTime now, Cause cause) {
+FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause) {
     CoftlRecord record;
-    record.drops.push_back({vb, info_.of(blocks_[vb].primary).birth});
-    std::vector<std::uint32_t> sets;
-    detach(vb, sets);
+    record.drops.push_back({vb, info_.of(block(vb).primary).birth});
+    const std::span<const SetId> sets = detach(vb);
     const auto durable = log_trims(record, now, {Cause::map, no_event});
     if (!durable) return durable;
     const Origin origin{cause, events_.next_id()};
     const auto released = release(sets, *durable, origin);
     if (!released) return released;
     if (events_.wants(EventLevel::all))
-        events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(SetId{sets.front()}, 0), 0, cause});
+        events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(sets.front(), 0), 0, cause});
     return durable;
 }
 
 /// What was trimmed since the last flush becomes durable: a statement of each virtual block that still holds something, and the rest dropped.
 FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
     CoftlRecord record;
-    std::vector<std::uint32_t> sets;
-    for (const std::uint32_t vb : pending_) {
-        VirtualBlock& b = blocks_[vb];
+    std::vector<SetId> sets;
+    for (const VirtualBlockId vb : pending_) {
+        VirtualBlock& b = block(vb);
         b.pending = false;
         if (b.length == 0 || !b.stated) continue; // merged since: what was trimmed is not in the new primary
         if (mapped_count(vb) != 0) {
@@ -244,8 +237,8 @@ FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
             continue;
         }
         record.drops.push_back({vb, info_.of(b.primary).birth});
-        detach(vb, gone_);
-        sets.insert(sets.end(), gone_.begin(), gone_.end());
+        const std::span<const SetId> gone = detach(vb);
+        sets.insert(sets.end(), gone.begin(), gone.end());
     }
     pending_.clear();
     if (record.drops.empty() && record.statements.empty()) return now;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "ftl/schemes/coftl_ids.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {
@@ -20,28 +21,33 @@ public:
     CoftlSwap(std::vector<BlockId> area, std::uint32_t virtual_blocks, NandArray& array);
     [[nodiscard]] bool exists() const { return area_.size() >= 2; }
     [[nodiscard]] bool contains(BlockId block) const;
-    [[nodiscard]] bool holds(std::uint32_t vb) const { return exists() && page_of_[vb] != none; }
+    [[nodiscard]] bool holds(VirtualBlockId vb) const { return exists() && page_of_[vb.value()] != no_page; }
     /// None: no room, commit instead. A table that was here is replaced.
-    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> write(std::uint32_t vb, std::span<const std::byte> page, SimTime now);
-    [[nodiscard]] std::expected<SimTime, NandError> read(std::uint32_t vb, std::span<std::byte> page, SimTime now);
+    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> write(VirtualBlockId vb, std::span<const std::byte> page, SimTime now);
+    [[nodiscard]] std::expected<SimTime, NandError> read(VirtualBlockId vb, std::span<std::byte> page, SimTime now);
     /// What is here is of no use any more.
-    void forget(std::uint32_t vb);
+    void forget(VirtualBlockId vb);
 
 private:
-    static constexpr std::uint32_t none = 0xffff'ffff;
-    [[nodiscard]] std::uint32_t next_good(std::uint32_t block) const;
-    [[nodiscard]] std::uint32_t live_in(std::uint32_t block) const;
-    [[nodiscard]] Ppn ppn_of(std::uint32_t page) const { return array_.geometry().page_of(area_[page / pages_], page % pages_); }
+    using BlockIndex = Id<struct SwapBlockTag, std::uint32_t>; ///< block of the area
+    using SwapPage = Id<struct SwapPageTag, std::uint32_t>;    ///< page of the area
+    static constexpr SwapPage no_page{no_id};
+    [[nodiscard]] BlockId block_of(BlockIndex block) const { return area_[block.value()]; }
+    [[nodiscard]] SwapPage page_in(BlockIndex block, std::uint32_t page) const { return SwapPage{block.value() * pages_ + page}; }
+    [[nodiscard]] BlockIndex next_good(BlockIndex block) const;
+    [[nodiscard]] std::uint32_t live_in(BlockIndex block) const;
+    [[nodiscard]] Ppn ppn_of(SwapPage page) const { return array_.geometry().page_of(area_[page.value() / pages_], page.value() % pages_); }
+    [[nodiscard]] bool has_room() const { return next_ && *next_ != pages_; }
     [[nodiscard]] std::expected<bool, NandError> open_next(SimTime now);
-    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> append(std::uint32_t vb, std::span<const std::byte> page, SimTime now);
+    [[nodiscard]] std::expected<std::optional<SimTime>, NandError> append(VirtualBlockId vb, std::span<const std::byte> page, SimTime now);
 
     NandArray& array_;
     std::vector<BlockId> area_;
     std::uint32_t pages_;                 ///< of a block
-    std::vector<std::uint32_t> owner_;    ///< by page of the area
-    std::vector<std::uint32_t> page_of_;  ///< by virtual block
-    std::uint32_t open_ = 0;              ///< index of the block that is written
-    std::uint32_t next_ = none;           ///< its next page; none: no block is open yet
+    std::vector<VirtualBlockId> owner_;   ///< by page of the area
+    std::vector<SwapPage> page_of_;       ///< by virtual block
+    BlockIndex open_{0};                  ///< the block that is written
+    std::optional<std::uint32_t> next_;   ///< its next page; nullopt: no block is open yet
     std::vector<std::byte> buffer_;
 };
 

@@ -7,106 +7,113 @@
 /// Source     Chang et al., III B 1 (CO3).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/contract.h"
-#include "ftl/schemes/coftl_cache.h"
 #include "ftl/schemes/coftl_format.h"
 
 namespace flashlab {
 
 class CoftlTables {
 public:
-    static constexpr std::uint32_t none = 0xffff'ffff;
-    struct Entry {
-        CoftlPlace place;
-        std::uint32_t slot = CoftlCache::none;
-    };
-
     CoftlTables(std::uint32_t tables, std::uint32_t entries)
         : entries_per_table_{entries}, limit_{tables}, heads_(tables + 1), entries_(std::size_t{tables + 1} * entries) {
-        for (std::uint32_t t = tables; t > 0; --t) free_.push_back(t - 1);
+        for (std::uint32_t t = tables; t > 0; --t) free_.push_back(TableId{t - 1});
     }
     /// The cleaner's own.
-    [[nodiscard]] std::uint32_t scratch() const { return static_cast<std::uint32_t>(heads_.size() - 1); }
+    [[nodiscard]] TableId scratch() const { return TableId{most()}; }
     [[nodiscard]] bool has_free() const { return used() < limit_; }
     [[nodiscard]] std::uint32_t most() const { return static_cast<std::uint32_t>(heads_.size() - 1); }
     [[nodiscard]] std::uint32_t used() const { return most() - static_cast<std::uint32_t>(free_.size()); }
     [[nodiscard]] std::uint32_t limit() const { return limit_; }
     /// How many may be in use, at most most(); tables beyond it leave by release().
     void set_limit(std::uint32_t tables) { limit_ = tables; }
-    [[nodiscard]] std::uint32_t least_recently_used() const { return tail_; }
+    [[nodiscard]] TableId least_recently_used() const { return tail_; }
 
     /// Empty entries, most recently used.
-    std::uint32_t take(std::uint32_t vb) {
-        const std::uint32_t t = free_.back();
+    TableId take(VirtualBlockId vb) {
+        const TableId t = free_.back();
         free_.pop_back();
         assign(t, vb);
         link(t);
         return t;
     }
-    void assign(std::uint32_t t, std::uint32_t vb) {
-        heads_[t] = Head{.vb = vb};
+    void assign(TableId t, VirtualBlockId vb) {
+        head(t) = Head{.vb = vb};
         for (Entry& e : entries(t)) e = Entry{};
     }
-    void release(std::uint32_t t) {
-        ensure(heads_[t].slots == 0, "a table leaves RAM when no slot needs it");
+    void release(TableId t) {
+        ensure(head(t).slots == 0, "a table leaves RAM when no slot needs it");
         unlink(t);
-        heads_[t] = Head{};
+        head(t) = Head{};
         free_.push_back(t);
     }
-    void touch(std::uint32_t t) {
+    void touch(TableId t) {
         if (head_ == t) return;
         unlink(t);
         link(t);
     }
-    [[nodiscard]] std::uint32_t vb(std::uint32_t t) const { return heads_[t].vb; }
-    [[nodiscard]] std::uint32_t slots(std::uint32_t t) const { return heads_[t].slots; }
-    [[nodiscard]] bool is_dirty(std::uint32_t t) const { return heads_[t].dirty; }
-    void set_dirty(std::uint32_t t, bool dirty) { heads_[t].dirty = dirty; }
-    [[nodiscard]] std::span<Entry> entries(std::uint32_t t) {
-        return std::span{entries_}.subspan(std::size_t{t} * entries_per_table_, entries_per_table_);
+    [[nodiscard]] VirtualBlockId vb(TableId t) const { return head(t).vb; }
+    [[nodiscard]] std::uint32_t slots(TableId t) const { return head(t).slots; }
+    [[nodiscard]] bool is_dirty(TableId t) const { return head(t).dirty; }
+    void set_dirty(TableId t, bool dirty) { head(t).dirty = dirty; }
+    [[nodiscard]] CoftlPlace place(TableId t, VirtualPage page) const { return entry(t, page).place; }
+    [[nodiscard]] std::optional<SlotId> slot(TableId t, VirtualPage page) const {
+        const SlotId slot = entry(t, page).slot;
+        return slot == no_slot ? std::nullopt : std::optional{slot};
     }
-    [[nodiscard]] std::span<const Entry> entries(std::uint32_t t) const {
-        return std::span{entries_}.subspan(std::size_t{t} * entries_per_table_, entries_per_table_);
-    }
-    [[nodiscard]] CoftlPlace place(std::uint32_t t, std::uint32_t page) const { return entries(t)[page].place; }
-    [[nodiscard]] std::uint32_t slot(std::uint32_t t, std::uint32_t page) const { return entries(t)[page].slot; }
-    void set_place(std::uint32_t t, std::uint32_t page, CoftlPlace place) { entries(t)[page].place = place; }
-    void set_slot(std::uint32_t t, std::uint32_t page, std::uint32_t slot) {
-        std::uint32_t& now = entries(t)[page].slot;
-        heads_[t].slots += (slot != CoftlCache::none ? 1u : 0u) - (now != CoftlCache::none ? 1u : 0u);
-        now = slot;
+    void set_place(TableId t, VirtualPage page, CoftlPlace place) { entry(t, page).place = place; }
+    /// nullopt: no slot holds the page any more.
+    void set_slot(TableId t, VirtualPage page, std::optional<SlotId> slot) {
+        SlotId& now = entry(t, page).slot;
+        head(t).slots += (slot ? 1u : 0u) - (now != no_slot ? 1u : 0u);
+        now = slot.value_or(no_slot);
     }
 
 private:
+    static constexpr SlotId no_slot{no_id}; ///< in an entry, where an optional would take 4 bytes more a page
+    struct Entry {
+        CoftlPlace place;
+        SlotId slot = no_slot;
+    };
+    static_assert(sizeof(Entry) == 8, "the bytes an entry that Cost tells of");
     struct Head {
-        std::uint32_t vb = none;
-        std::uint32_t previous = none;
-        std::uint32_t next = none;
+        VirtualBlockId vb = no_virtual_block;
+        TableId previous = no_table;
+        TableId next = no_table;
         std::uint32_t slots = 0;
         bool dirty = false; ///< places changed since the table was last read from or written to flash
     };
-    void link(std::uint32_t t) {
-        heads_[t].previous = none;
-        heads_[t].next = head_;
-        if (head_ != none) heads_[head_].previous = t;
-        head_ = t;
-        if (tail_ == none) tail_ = t;
+    [[nodiscard]] Head& head(TableId t) { return heads_[t.value()]; }
+    [[nodiscard]] const Head& head(TableId t) const { return heads_[t.value()]; }
+    [[nodiscard]] std::span<Entry> entries(TableId t) {
+        return std::span{entries_}.subspan(std::size_t{t.value()} * entries_per_table_, entries_per_table_);
     }
-    void unlink(std::uint32_t t) {
-        const Head& h = heads_[t];
-        (h.previous == none ? head_ : heads_[h.previous].next) = h.next;
-        (h.next == none ? tail_ : heads_[h.next].previous) = h.previous;
+    [[nodiscard]] Entry& entry(TableId t, VirtualPage page) { return entries_[std::size_t{t.value()} * entries_per_table_ + page.value()]; }
+    [[nodiscard]] const Entry& entry(TableId t, VirtualPage page) const {
+        return entries_[std::size_t{t.value()} * entries_per_table_ + page.value()];
+    }
+    void link(TableId t) {
+        head(t).previous = no_table;
+        head(t).next = head_;
+        if (head_ != no_table) head(head_).previous = t;
+        head_ = t;
+        if (tail_ == no_table) tail_ = t;
+    }
+    void unlink(TableId t) {
+        const Head& h = head(t);
+        (h.previous == no_table ? head_ : head(h.previous).next) = h.next;
+        (h.next == no_table ? tail_ : head(h.next).previous) = h.previous;
     }
 
     std::uint32_t entries_per_table_;
     std::uint32_t limit_;
     std::vector<Head> heads_;
     std::vector<Entry> entries_;
-    std::vector<std::uint32_t> free_;
-    std::uint32_t head_ = none; ///< most recently used
-    std::uint32_t tail_ = none;
+    std::vector<TableId> free_;
+    TableId head_ = no_table; ///< most recently used
+    TableId tail_ = no_table;
 };
 
 } // namespace flashlab

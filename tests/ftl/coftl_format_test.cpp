@@ -21,32 +21,33 @@ CoftlVersion small_version() {
     v.first_birth = 0x0102030405;
     v.listed = 1;
     v.free = {{SetId{7}, true}, {SetId{8}, false}};
-    v.chains = {{.vb = 1, .length = 2, .next_row = 5, .known = true, .committed = false, .closed = true, .sealed = false}};
+    v.chains = {{.vb = VirtualBlockId{1}, .length = 2, .next_row = RowId{5}, .known = true, .committed = false, .closed = true, .sealed = false}};
     v.links = {{SetId{3}, 9}, {SetId{4}, 10}};
-    v.statements = {{1, 10, 5, {0x2a}}};
+    v.statements = {{VirtualBlockId{1}, 10, RowId{5}, {0x2a}}};
     return v;
 }
 
 } // namespace
 
 TEST_CASE("the scheme's word of a data page holds the index in the chain above the primary set", "[ftl][coftl]") {
-    CHECK(CoftlWord{2, 0x030405}.encode() == 0x02030405u);
-    CHECK(CoftlWord::decode(0xff000001u) == CoftlWord{255, 1});
+    CHECK(CoftlWord::naming(ChainIndex{2}, SetId{0x030405}).encode() == 0x02030405u);
+    CHECK(CoftlWord::decode(0xff000001u) == CoftlWord::naming(ChainIndex{255}, SetId{1}));
+    CHECK(CoftlWord::decode(6) == CoftlWord::in_primary(6));
 }
 
 TEST_CASE("a summary page lies on flash as the format says, and only its own commit reads it", "[ftl][coftl]") {
-    const std::vector<CoftlPlace> places{CoftlPlace{1, 6, false}, CoftlPlace{}, CoftlPlace{0, 2, true}};
+    const std::vector<CoftlPlace> places{CoftlPlace{ChainIndex{1}, RowId{6}, false}, CoftlPlace{}, CoftlPlace{primary_index, RowId{2}, true}};
     std::vector<std::byte> page(32, std::byte{0xee});
-    CoftlSummary::encode(page, 1, 0x1122334455667788, places);
+    CoftlSummary::encode(page, ChainIndex{1}, 0x1122334455667788, places);
     CHECK(page == bytes({0x43, 0x4f, 0x53, 0x55, 1, 0, 3, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, //
                          7, 0, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0x80, 0, 0, 0, 0}));
     std::vector<CoftlPlace> got(3);
-    REQUIRE(CoftlSummary::decode(page, 1, 0x1122334455667788, got));
+    REQUIRE(CoftlSummary::decode(page, ChainIndex{1}, 0x1122334455667788, got));
     CHECK(got == places);
-    CHECK_FALSE(CoftlSummary::decode(page, 0, 0x1122334455667788, got));
-    CHECK_FALSE(CoftlSummary::decode(page, 1, 0x1122334455667789, got));
+    CHECK_FALSE(CoftlSummary::decode(page, ChainIndex{0}, 0x1122334455667788, got));
+    CHECK_FALSE(CoftlSummary::decode(page, ChainIndex{1}, 0x1122334455667789, got));
     page[0] = std::byte{0};
-    CHECK_FALSE(CoftlSummary::decode(page, 1, 0x1122334455667788, got));
+    CHECK_FALSE(CoftlSummary::decode(page, ChainIndex{1}, 0x1122334455667788, got));
 }
 
 TEST_CASE("a replacement page lies on flash as the format says", "[ftl][coftl]") {
@@ -72,8 +73,8 @@ TEST_CASE("a log version lies on flash as the format says; cut short anywhere it
 
 TEST_CASE("a record of trims lies on flash as the format says; cut short anywhere it is refused", "[ftl][coftl]") {
     CoftlRecord r;
-    r.drops = {{2, 3}};
-    r.statements = {{1, 10, 5, {0x2a}}};
+    r.drops = {{VirtualBlockId{2}, 3}};
+    r.statements = {{VirtualBlockId{1}, 10, RowId{5}, {0x2a}}};
     std::vector<std::byte> out;
     r.encode(out);
     CHECK(out.size() == r.encoded_size());

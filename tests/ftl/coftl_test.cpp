@@ -172,8 +172,8 @@ TEST_CASE("small writes stay in the cache until it is full, then the least impor
 TEST_CASE("the clean root goes first unless it is worth alpha times the dirty one", "[ftl][coftl]") {
     const auto victim_is_dirty = [](int clean_references, int dirty_references) {
         CoftlCache cache{2, 0, Duration{400}, Duration{100}}; // alpha 4
-        const std::uint32_t clean = cache.insert(Lpn{0}, false, sim_start);
-        const std::uint32_t dirty = cache.insert(Lpn{1}, true, sim_start);
+        const SlotId clean = cache.insert(Lpn{0}, false, sim_start);
+        const SlotId dirty = cache.insert(Lpn{1}, true, sim_start);
         for (int i = 1; i < clean_references; ++i) cache.touch(clean, sim_start);
         for (int i = 1; i < dirty_references; ++i) cache.touch(dirty, sim_start);
         return cache.victim(sim_time_from_ns(1000)) == dirty;
@@ -185,9 +185,9 @@ TEST_CASE("the clean root goes first unless it is worth alpha times the dirty on
 
 TEST_CASE("a page referenced often but long ago is given up before one referenced once just now", "[ftl][coftl]") {
     CoftlCache cache{3, 0, Duration{400}, Duration{100}};
-    const std::uint32_t old = cache.insert(Lpn{0}, false, sim_start);
+    const SlotId old = cache.insert(Lpn{0}, false, sim_start);
     for (int i = 0; i < 9; ++i) cache.touch(old, sim_start);
-    const std::uint32_t young = cache.insert(Lpn{1}, false, sim_time_from_ns(900));
+    const SlotId young = cache.insert(Lpn{1}, false, sim_time_from_ns(900));
     CHECK(cache.victim(sim_time_from_ns(1000)) == old);    // 10 / 1000 < 1 / 100
     CHECK(cache.victim(sim_time_from_ns(100'000)) == young); // 10 / 100000 > 1 / 99100: with time only the count is left
     CHECK(cache.is_sound());
@@ -197,13 +197,13 @@ TEST_CASE("the root of a heap is close to its exact minimum", "[ftl][coftl]") {
     CoftlCache cache{256, 0, Duration{950}, Duration{100}};
     Random random{4};
     SimTime now = sim_start;
-    std::vector<std::uint32_t> slots;
+    std::vector<SlotId> slots;
     for (std::uint32_t i = 0; i < 256; ++i) slots.push_back(cache.insert(Lpn{i}, i % 2 == 1, now += Duration{1000}));
     std::uint64_t ranks = 0;
     constexpr int evictions = 2000;
     for (int i = 0; i < evictions; ++i) {
         for (int k = 0; k < 8; ++k) cache.touch(slots[random.below(random.chance(1, 2) ? 256 : 32)], now += Duration{1000});
-        const std::uint32_t out = cache.victim(now += Duration{1000});
+        const SlotId out = cache.victim(now += Duration{1000});
         ranks += cache.rank_of_root(cache.is_dirty(out), now);
         const Lpn lpn = cache.lpn(out);
         cache.remove(out, now);
