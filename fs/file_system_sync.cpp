@@ -50,7 +50,7 @@ FsResult<void> SyncCall::tell_errors() {
     if (mark_ == nullptr || inodes_.front()->write_errors == mark_->told) return {};
     Inode& inode = *inodes_.front();
     mark_->told = inode.errors_told = inode.write_errors;
-    return std::unexpected(FsError{EIO});
+    return std::unexpected(FsError{inode.last_write_error});
 }
 
 StepResult SyncCall::step(SimTime now) {

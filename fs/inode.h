@@ -9,6 +9,7 @@
 
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -75,6 +76,7 @@ struct Inode : InodeListHook {
     bool flush_now = false;      ///< to be written back by the next tick
     std::uint64_t write_errors = 0; ///< failed write-backs
     std::uint64_t errors_told = 0;  ///< of these, told to somebody
+    int last_write_error = EIO;     ///< errno of the newest
     SimTime dirty_since = sim_start;
     CommitMark shrunk; ///< the last commit that took bytes away: nothing is written over them before it is durable
     SimTime tail_zeroed = sim_never; ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be

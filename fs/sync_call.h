@@ -27,7 +27,7 @@ public:
 private:
     /// The time to resume, or sim_never when the inode is done.
     FsResult<SimTime> advance(Inode& inode, SimTime now);
-    /// EIO once an open for write-backs that failed behind its back.
+    /// EIO, or ENOSPC where the host is full, once an open for write-backs that failed behind its back.
     FsResult<void> tell_errors();
 
     FileSystemImpl& fs_;

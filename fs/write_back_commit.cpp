@@ -187,6 +187,7 @@ void WriteBack::give_to_pending(std::span<const MetadataStore::PageRun> runs, Si
 
 FsError WriteBack::fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now) {
     ++job.inode->write_errors;
+    job.inode->last_write_error = error.error_number == ENOSPC || error.error_number == EROFS ? error.error_number : EIO;
     abandon(job, first, now);
     end_job(job, now);
     return error;

@@ -205,11 +205,16 @@ bool ImagePageStore::is_hole(Ppn page) {
     return at >= from; // no number of a page reaches the two special values
 }
 
+std::expected<void, HostIoError> ImagePageStore::noted(std::expected<void, HostIoError> written) {
+    if (!written && host_errno_ == 0) host_errno_ = written.error().error_number;
+    return written;
+}
+
 std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
     if (is_zero(data) && is_hole(page)) return {};
     if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from) from = geometry_.page_in_block(page) + 1;
     if (waits_for_discard_[geometry_.block_of(page).value()]) keep_from_discard(page);
-    return write_all(fd_, layout_.data_at(page), data);
+    return noted(write_all(fd_, layout_.data_at(page), data));
 }
 
 /// Pages are written in increasing order: what lies before `page` stays until the next erase.
@@ -311,10 +316,10 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     const BlockId block = geometry_.block_of(page);
     const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
     const auto mapped = map_.admit(block);
-    if (!mapped) return std::unexpected(mapped.error());
+    if (!mapped) return noted(std::unexpected(mapped.error()));
     if (!mapped->empty()) {
         RecordMap::store(mapped->subspan(at).first<ImageLayout::page_record_bytes>(), raw);
-    } else if (auto wrote = write_all(fd_, layout_.page_record_at(page), raw); !wrote) {
+    } else if (auto wrote = noted(write_all(fd_, layout_.page_record_at(page), raw)); !wrote) {
         records_.forget(block); // part of it may be there
         return wrote;
     }
@@ -338,7 +343,7 @@ std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     records_.forget(block);
     hole_from_[block.value()] = not_asked;
     std::ranges::fill(scratch_, std::byte{0});
-    if (auto wrote = write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !wrote) return wrote;
+    if (auto wrote = noted(write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_)); !wrote) return wrote;
     return sync_if_ordered();
 }
 
@@ -356,7 +361,7 @@ std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std:
 std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, const BlockRecord& record) {
     std::array<std::byte, ImageLayout::block_record_bytes> raw;
     encode_block_record(record, raw);
-    return write_all(fd_, layout_.block_record_at(block), raw);
+    return noted(write_all(fd_, layout_.block_record_at(block), raw));
 }
 
 std::expected<ImageGeneration, ImageError> ImagePageStore::generation() const {

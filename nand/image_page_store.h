@@ -50,6 +50,9 @@ public:
     /// What was written so far survives a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();
 
+    /// errno of the first write that the host refused; 0: none. A translation layer takes no more writes after one.
+    [[nodiscard]] int host_errno() const { return host_errno_; }
+
     [[nodiscard]] bool keeps_payload() const override { return true; }
     [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
     /// Neighbours in one call of the host.
@@ -77,6 +80,7 @@ private:
 
     ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
+    std::expected<void, HostIoError> noted(std::expected<void, HostIoError> written);
     void keep_from_discard(Ppn page);
     [[nodiscard]] bool is_hole(Ppn page);
     [[nodiscard]] std::expected<std::span<const std::byte>, HostIoError> records_of(BlockId block);
@@ -88,6 +92,7 @@ private:
     ImageLayout layout_;
     Uuid uuid_;
     HostSync sync_;
+    int host_errno_ = 0;
     bool can_punch_ = true;
     std::vector<Discard> discards_;         ///< oldest first, at most one a block
     std::vector<bool> waits_for_discard_;   ///< by block

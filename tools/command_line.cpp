@@ -49,7 +49,7 @@ void add_mount(CLI::App& app, Action& action) {
     auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
-    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, sync, recovery (damaged images, read-only), host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
+    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
                  "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -68,8 +68,12 @@ void add_small_commands(CLI::App& app, Action& action) {
     static std::string target, preset;
     static bool json = false, config = false, keys = false;
     auto& umount = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
-    umount.add_option("MNT", target, "Mount point, or its device directory")->required();
-    umount.callback([&action] { action = [] { return run_umount(target); }; });
+    static UmountOptions to_unmount;
+    umount.add_option("MNT", to_unmount.target, "Mount point, or its device directory")->required();
+    umount.add_option("--timeout", to_unmount.timeout_s, "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
+        ->check(CLI::Range(0.0, 86400.0))
+        ->capture_default_str();
+    umount.callback([&action] { action = [] { return run_umount(to_unmount); }; });
 
     auto& info = add_command(app, "info", "Configuration, geometry, usage", "flashlab info /tmp/disk --config");
     info.add_option("DIR", target, "Device directory or mount point");

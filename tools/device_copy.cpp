@@ -183,6 +183,7 @@ std::expected<CopiedDevice, std::string> copy_device(const files::path& from, co
     std::error_code error;
     if (!files::create_directory(building, error))
         return std::unexpected(fmt::format("{}: {}", to.string(), error ? error.message() : "a copy is being made"));
+    files::permissions(building, files::perms::owner_all, error);
     UnfinishedDirectory unfinished{building};
     auto copied = copy_into(from, building, identity);
     if (!copied)
@@ -279,6 +280,9 @@ std::expected<void, std::string> delete_snapshot(const std::string& directory, c
 std::expected<CopiedDevice, std::string> clone_device(const std::string& from, const std::string& to) {
     const files::path target{without_slash(to)};
     std::error_code error;
+    if (const std::size_t at = from.rfind('@'); at != std::string::npos && !files::exists(from, error))
+        if (auto good = check_snapshot_name(from.substr(at + 1)); !good)
+            return std::unexpected(good.error());
     if (files::exists(target, error) && !(files::is_directory(target, error) && files::is_empty(target, error)))
         return std::unexpected(fmt::format("{}: exists and is not an empty directory; name a new one", target.string()));
     return copy_device(directory_of_device(from), target, Identity::fresh);

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/interruption.h"
+#include "tools/private_file.h"
 #include "tools/unfinished_directory.h"
 
 namespace flashlab {
@@ -71,15 +71,6 @@ FileTime wall_now() {
     return FileTime{now.tv_sec, static_cast<std::uint32_t>(now.tv_nsec)};
 }
 
-std::expected<void, std::string> write_file(const files::path& path, const std::string& text) {
-    std::ofstream out{path, std::ios::binary | std::ios::trunc};
-    out << text;
-    out.close();
-    if (!out)
-        return std::unexpected(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-    return {};
-}
-
 /// Images, file system and device.toml into an empty directory.
 std::expected<void, std::string> fill(const files::path& directory, const DevicePlan& plan, const std::string& label) {
     const Uuid uuid = random_uuid();
@@ -109,7 +100,7 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
         return done;
     DeviceConfig config = plan.config;
     config.checksum = checksum_of_images_keys(config, [](std::string_view) { return true; });
-    return write_file(directory / "device.toml", to_toml(config));
+    return write_private_file((directory / "device.toml").string(), to_toml(config));
 }
 
 /// Renames that are taken back unless they are kept.
@@ -185,6 +176,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     std::error_code error;
     if (!files::create_directory(made, error))
         return std::unexpected(fmt::format("{}: {}", directory.string(), error ? error.message() : "cannot be made"));
+    files::permissions(made, files::perms::owner_all, error); // what lies in it is its owner's business
     UnfinishedDirectory half{made};
     if (auto filled = fill(made, plan, label); !filled)
         return filled;
@@ -244,6 +236,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
 
     std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
     opened->directory_ = name;
+    opened->folder_ = FolderHandle{name};
     opened->access_ = damaged ? DeviceAccess::look : options.access;
     opened->complain_ = options.complain ? options.complain : [](const std::string&) {};
     if (const auto history = DeviceHistory::read(name); history)
@@ -251,7 +244,10 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     else
         opened->complain_(history.error());
     const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
-    EventLogConfig log{.path = options.log_path.empty() ? name + "/events.db" : options.log_path,
+    std::error_code not_found; // SQLite follows no link of the whole path when it is told to follow none
+    const files::path folder = files::canonical(name, not_found);
+    EventLogConfig log{.path = options.log_path.empty() ? ((not_found ? files::path{name} : folder) / "events.db").string() : options.log_path,
+                       .is_of_device = options.log_path.empty(),
                        .level = options.log,
                        .keep_bytes = options.log_keep_bytes,
                        .kind = options.kind,
@@ -270,6 +266,8 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     }
     opened->log_ = std::move(*events);
 
+    if (opened->access_ != DeviceAccess::look)
+        opened->image_ = static_cast<const ImagePageStore*>(stores->pages.get());
     auto device = Device::assemble(*config, std::move(stores->pages), std::move(stores->cells), *opened->log_, options.past);
     if (!device)
         return std::unexpected(fmt::format("{}: {}", name, device.error()));
@@ -310,6 +308,8 @@ void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64
                           unreadable_ == most_told ? "; no more of them are listed here" : ""));
 }
 
+int DeviceDirectory::host_errno() const { return device_ == nullptr || image_ == nullptr ? 0 : image_->host_errno(); }
+
 DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look)
         return history_;
@@ -327,7 +327,7 @@ void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& laten
 void DeviceDirectory::save_history(const DeviceHistory& history) {
     if (access_ == DeviceAccess::look)
         return;
-    if (auto written = history.write(directory_); !written)
+    if (auto written = history.write(folder_.path()); !written)
         complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
 }
 

@@ -16,8 +16,11 @@
 #include "tools/device_history.h"
 #include "tools/device_images.h"
 #include "tools/device_plan.h"
+#include "tools/folder_handle.h"
 
 namespace flashlab {
+
+class ImagePageStore;
 
 enum class ExistingDevice : std::uint8_t { refuse, replace };
 
@@ -68,6 +71,8 @@ public:
 
     [[nodiscard]] Device& device() { return *device_; }
     [[nodiscard]] SqliteEventLog& log() { return *log_; }
+    /// errno of the first write to nand.img that the host refused; 0: none. In the monitor of a mount.
+    [[nodiscard]] int host_errno() const;
     /// Counters of the device's whole life, this mount included.
     [[nodiscard]] DeviceHistory history_now();
     /// Inside the monitor: a sample into the log.
@@ -79,10 +84,12 @@ private:
     DeviceDirectory() = default;
     void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     std::string directory_;
+    FolderHandle folder_; ///< it may be moved under a mount, and another one put in its place
     std::function<void(const std::string&)> complain_;
     DeviceAccess access_ = DeviceAccess::use;
     DeviceHistory history_; ///< of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
+    const ImagePageStore* image_ = nullptr; ///< the device's, as long as there is one; null for a look
     std::unique_ptr<Device> device_;
     ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or nothing to pair
     ImagePramStore* pram_ = nullptr;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "tools/event_log_schema.h"
+#include "tools/private_file.h"
 
 namespace flashlab {
 namespace {
@@ -91,10 +92,9 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
                                     {"totals", to_json(totals)}});
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
-    std::ofstream out{next, std::ios::binary | std::ios::trunc};
-    out << json.dump() << "\n";
-    out.close();
-    if (!out || std::rename(next.c_str(), path.c_str()) != 0)
+    if (auto written = write_private_file(next, json.dump() + "\n"); !written)
+        return written;
+    if (std::rename(next.c_str(), path.c_str()) != 0)
         return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     return {};
 }

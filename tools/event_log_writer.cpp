@@ -12,10 +12,10 @@ namespace flashlab {
 
 std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, const std::optional<LogRun>& run,
                                                                                 std::uint64_t lost) {
-    auto lock = LogLock::take(config.path);
+    auto lock = LogLock::take(config.path, config.is_of_device);
     if (!lock)
         return std::unexpected(lock.error());
-    auto db = SqliteConnection::open(config.path, SqliteAccess::create);
+    auto db = SqliteConnection::open(config.path, config.is_of_device ? SqliteAccess::create_no_link : SqliteAccess::create);
     if (!db)
         return std::unexpected(db.error());
     std::unique_ptr<EventLogWriter> writer{new EventLogWriter{std::move(*lock), std::move(*db)}};

@@ -1,31 +1,36 @@
 /// Finding a live mount and talking to it.
 ///
-/// Idea       The mount's source in /proc/self/mountinfo is the device directory; its socket lies in it (or, where that path is too long, in the runtime directory).
-/// Invariant  The images of a mounted device are never read behind the daemon's back.
-/// Cost       One small file read, one connection a question.
+/// Idea       A mount tells where its device directory lies; its socket lies in it (or, where that path is too long, in the runtime directory).
+/// Invariant  The images of a mounted device are never read behind the daemon's back. A mount that answers, or may, is never taken for dead.
+/// Cost       One small file read and a question to the mount found; one connection a question.
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "tools/device_directory.h"
 #include "tools/json.h"
+#include "tools/mount_table.h"
 
 namespace flashlab {
 
 /// Where the control socket of a device lies.
 [[nodiscard]] std::string control_socket_path(const std::string& directory);
 
-struct MountEntry {
-    std::string source; ///< device directory
-    std::string mount_point;
-};
-/// By mount point, or by device directory.
+/// By mount point, or by device directory. A copy that lies where the device of a mount lay when it was mounted is not that device.
 [[nodiscard]] std::optional<MountEntry> find_mount(const std::string& directory_or_mount_point);
 
-/// Takes away a mount whose daemon was killed: that of this device, or one on this mount point. What was done, or empty. Nobody listens at its socket, and nobody
-/// has the images locked: a daemon that is only busy keeps its mount.
+/// Takes away a mount whose daemon was killed: that of this device, or one on this mount point. What was done, or empty. The kernel says that its connection has
+/// ended, and nobody has the images locked: a daemon that is only busy, or whose folder was moved, keeps its mount.
 [[nodiscard]] std::string detach_dead_mount(const std::string& directory_or_mount_point);
+
+/// Waits, 10 s at most, until nobody has the images locked against `access`: a daemon writes back after umount(8) has returned. The error says who has them.
+/// `say`: called when it takes longer than a moment.
+[[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say);
+/// A daemon answers at its socket.
+[[nodiscard]] bool is_served(const std::string& directory);
 
 /// DIR for DIR or MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);

@@ -13,8 +13,8 @@ namespace flashlab {
 
 class LogLock {
 public:
-    /// Makes the file where there is none. The error says what to do.
-    [[nodiscard]] static std::expected<LogLock, std::string> take(const std::string& path);
+    /// Makes the file where there is none. `is_private`: readable by its owner only, and never through a symbolic link. The error says what to do.
+    [[nodiscard]] static std::expected<LogLock, std::string> take(const std::string& path, bool is_private);
     LogLock(LogLock&& other) noexcept;
     LogLock& operator=(LogLock&&) = delete;
     ~LogLock();

@@ -1,5 +1,6 @@
 #include "tools/mount_session.h"
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -48,11 +49,13 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
         return std::unexpected(opened.error());
     session->opened_ = std::move(*opened);
     session->directory_ = config.directory;
+    session->complain_ = config.open.complain ? config.open.complain : [](const std::string&) {};
     Device& device = session->opened_->device();
     session->started_ = device.ready_at();
     MountConfig mount_config = config.mount;
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
+    mount_config.host_errno = [self] { return self->opened_->host_errno(); };
     auto mount = Mount::make(device.fs(), device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
@@ -68,14 +71,19 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     sampler_ = std::thread{[this] { sample_until_stopped(); }};
     const MountEnd end = mount_->run(ready);
     stop_sampler();
+    tell_full_host();
     const auto latency = latency_rows();
     const SimTime now = mount_->clock_now();
-    mount_.reset();
+    if (end != MountEnd::power_cut)
+        mount_.reset();
     if (end == MountEnd::broken) {
         opened_->abandon();
         return std::unexpected(fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_, directory_));
     }
     const auto closed = opened_->close(now, latency);
+    if (end == MountEnd::power_cut)
+        mount_->refuse_the_rest();
+    mount_.reset();
     if (!closed)
         return std::unexpected(closed.error());
     return end;
@@ -101,6 +109,19 @@ void MountSession::sample_once() {
     });
     if (history)
         opened_->save_history(*history);
+    tell_full_host();
+}
+
+/// Once: the calls that fail say ENOSPC, but not that it is the host's disk.
+void MountSession::tell_full_host() {
+    int host_errno = 0;
+    mount_->with_monitor([&](SimTime) { host_errno = opened_->host_errno(); });
+    if (host_errno == 0 || told_host_errno_.exchange(true))
+        return;
+    const bool is_full = host_errno == ENOSPC || host_errno == EDQUOT;
+    complain_(fmt::format("{}/nand.img cannot be written: {}; the drive takes no more writes until the next mount, calls get {}; {}", directory_,
+                          is_full ? "the host's disk is full" : std::strerror(host_errno), is_full ? "ENOSPC" : "EIO or EROFS",
+                          is_full ? "make room there, then unmount and mount again" : "unmount, and look at the host's disk"));
 }
 
 void MountSession::sample_until_stopped() {

@@ -6,6 +6,7 @@
 /// Threading  The control handler runs on the control socket's thread, the sampler on its own; both enter the monitor through the mount.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <expected>
 #include <functional>
@@ -51,9 +52,12 @@ private:
     [[nodiscard]] std::vector<FsLatencyRow> latency_rows();
     void sample_once();
     void sample_until_stopped();
+    void tell_full_host();
     void stop_sampler();
 
     std::string directory_;
+    std::function<void(const std::string&)> complain_;
+    std::atomic<bool> told_host_errno_{false};
     std::unique_ptr<DeviceDirectory> opened_;
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;

@@ -40,7 +40,8 @@ void SqliteConnection::Close::operator()(sqlite3* db) const { sqlite3_close(db);
 
 std::expected<SqliteConnection, std::string> SqliteConnection::open(const std::string& path, SqliteAccess access) {
     sqlite3* raw = nullptr;
-    const int flags = SQLITE_OPEN_NOMUTEX | (access == SqliteAccess::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    const int flags = SQLITE_OPEN_NOMUTEX | (access == SqliteAccess::create_no_link ? SQLITE_OPEN_NOFOLLOW : 0) |
+                      (access == SqliteAccess::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     const int result = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     SqliteConnection connection{raw};
     if (result != SQLITE_OK)

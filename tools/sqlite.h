@@ -17,7 +17,8 @@ struct sqlite3_stmt;
 
 namespace flashlab {
 
-enum class SqliteAccess : std::uint8_t { read_only, create };
+/// create_no_link: no part of the path may be a symbolic link.
+enum class SqliteAccess : std::uint8_t { read_only, create, create_no_link };
 
 class SqliteStatement {
 public:

@@ -35,6 +35,7 @@ class EventLogWriter;
 
 struct EventLogConfig {
     std::string path;
+    bool is_of_device = false; ///< the log in a device directory: mode 0600, and no symbolic link
     EventLevel level = EventLevel::summary;
     std::uint64_t keep_bytes = std::uint64_t{1} << 30; ///< beyond it the oldest detail rows are deleted
     std::string kind = "mount";

@@ -45,6 +45,12 @@ bool is_alive(const sockaddr_un& address) {
     return alive;
 }
 
+/// 0 where nothing is.
+std::uint64_t inode_at(const std::string& path) {
+    struct stat status {};
+    return lstat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 bool send_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -88,7 +94,7 @@ std::expected<std::unique_ptr<ControlSocket>, std::string> ControlSocket::make(s
 }
 
 ControlSocket::ControlSocket(std::string path, ControlHandler handler, int listener, int wake)
-    : path_{std::move(path)}, handler_{std::move(handler)}, listener_{listener}, wake_{wake} {}
+    : path_{std::move(path)}, file_{inode_at(path_)}, handler_{std::move(handler)}, listener_{listener}, wake_{wake} {}
 
 ControlSocket::~ControlSocket() {
     stop();
@@ -102,7 +108,7 @@ void ControlSocket::start() {
 
 void ControlSocket::stop() {
     if (stopping_.exchange(true)) return;
-    unlink(path_.c_str());
+    if (inode_at(path_) == file_) unlink(path_.c_str());
     eventfd_write(wake_, 1);
     if (thread_.joinable()) thread_.join();
     for (const Client& client : clients_) close(client.fd);

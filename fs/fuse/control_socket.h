@@ -43,6 +43,7 @@ private:
     [[nodiscard]] bool serve(Client& client);
 
     std::string path_;
+    std::uint64_t file_; ///< inode of the socket at that path: the folder may be moved, and another mount's socket lie there
     ControlHandler handler_;
     int listener_;
     int wake_;

@@ -55,6 +55,7 @@ struct MountConfig {
     bool read_only = false;
     bool kernel_writeback = false;    ///< -o writeback
     unsigned threads = 0;             ///< 0 = chosen by measurement
+    std::function<int()> host_errno;  ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 
@@ -81,6 +82,9 @@ public:
                                                                                  ControlHandler control);
     /// Serves until unmounted (fusermount3 -u, umount, SIGINT, SIGTERM, stop()) or the power is cut. `ready` is called once requests are being answered.
     [[nodiscard]] virtual MountEnd run(const std::function<void()>& ready) = 0;
+    /// After a power cut, when the device is closed: answers EIO to who still has something open, until nobody has, but not for long; where FS_IOC_SHUTDOWN cut
+    /// it, until the mount is unmounted. Touches neither the file system nor the device any more.
+    virtual void refuse_the_rest() = 0;
 
     /// Runs `work` inside the monitor with the present simulated time; what the control handler uses to look at the device.
     virtual void with_monitor(const std::function<void(SimTime now)>& work) = 0;

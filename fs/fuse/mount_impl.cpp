@@ -3,13 +3,16 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "fs/fuse/mount_point.h"
+#include "fs/fuse/mount_question.h"
 
 namespace flashlab {
 
@@ -17,6 +20,7 @@ namespace {
 
 constexpr unsigned default_threads = 2;
 constexpr auto patience_with_open_files = std::chrono::milliseconds{300};
+constexpr auto refusing_after_cut = std::chrono::seconds{10}; ///< programs with files open see EIO; a daemon that never ended would be a burden
 
 /// What libfuse complains about while mounting, for our own sentence. It has one log function for the whole process.
 std::string& collected_complaints() {
@@ -71,7 +75,11 @@ MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, cons
                        signals_.wake();
                    },
                .on_power_cut = [this] { signals_.wake(); },
-               .kernel_writeback = config.kernel_writeback} {
+               .on_shutdown = [this] { stays_mounted_ = true; },
+               .device_path = [this] { return device_path(); },
+               .kernel_writeback = config.kernel_writeback},
+      device_folder_{open(config.device_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {
+    service_.ask_for_host_errno(config_.host_errno);
     if (char* real = realpath(config_.mount_point.c_str(), nullptr)) { // the daemon may change its directory
         config_.mount_point = real;
         std::free(real);
@@ -111,8 +119,9 @@ std::expected<void, std::string> MountImpl::set_up(ControlHandler control) {
 MountImpl::~MountImpl() {
     if (control_ != nullptr) control_->stop();
     service_.finish();
+    if (device_folder_ >= 0) close(device_folder_);
     if (session_ == nullptr) return;
-    fuse_session_unmount(session_);
+    if (service_.is_powered() || stays_mounted_) fuse_session_unmount(session_); // after a cut somebody else may have the name
     fuse_session_destroy(session_);
 }
 
@@ -157,11 +166,14 @@ MountEnd MountImpl::run(const std::function<void()>& ready) {
     page_dropper_.finish(); // while the workers serve: it may wait for a page that they are asked to read
     loop.stop();
     service_.finish();
+    if (!service_.is_powered()) { // the next mount may take the name from here on; the session lives on for who has something open
+        if (!stays_mounted_) detach(config_.mount_point);
+        return MountEnd::power_cut;
+    }
     {
         const ComplaintCollector quiet; // the name may be gone already: nothing to tell
         fuse_session_unmount(session_); // closes /dev/fuse: what programs still wait for is aborted
     }
-    if (!service_.is_powered()) return MountEnd::power_cut;
     if (!service_.is_sound()) return MountEnd::broken;
     if (loop.error() != 0) {
         std::fprintf(stderr, "flashlab: /dev/fuse failed: %s\n", std::strerror(loop.error()));
@@ -172,6 +184,27 @@ MountEnd MountImpl::run(const std::function<void()>& ready) {
         return service_.is_sound() ? MountEnd::failed : MountEnd::broken;
     }
     return MountEnd::clean;
+}
+
+std::string MountImpl::device_path() const {
+    DevicePath path{};
+    const std::string link = fmt::format("/proc/self/fd/{}", device_folder_);
+    return device_folder_ >= 0 && readlink(link.c_str(), path.data(), path.size() - 1) > 0 ? std::string{path.data()} : config_.device_directory;
+}
+
+void MountImpl::refuse_the_rest() {
+    if (device_folder_ >= 0) close(std::exchange(device_folder_, -1));
+    fuse_session_reset(session_); // the workers that have left ended it
+    SessionLoop loop{session_, 1, [this] { signals_.wake(); }};
+    loop.start();
+    const WallTime latest = stays_mounted_ ? WallTime::max() : WallClock::now() + refusing_after_cut;
+    while (!loop.has_ended() && !signals_.signalled() && !stop_asked_ && WallClock::now() < latest)
+        signals_.wait_until(WallClock::now() + std::chrono::seconds{1});
+    const bool is_still_there = stays_mounted_ && !loop.has_ended();
+    loop.stop();
+    if (is_still_there) detach(config_.mount_point);
+    fuse_session_destroy(session_); // without libfuse's unmount, which would take a mount that has the name by now
+    session_ = nullptr;
 }
 
 void MountImpl::with_monitor(const std::function<void(SimTime)>& work) {

@@ -3,7 +3,8 @@
 /// Idea       run() starts the workers and then is the ticker: it sleeps until background work is due or something ends the mount.
 /// Invariant  The session outlives its workers; the control socket outlives neither.
 /// Cost       See Service.
-/// Power cut  The workers leave, the name is detached, and closing /dev/fuse aborts what programs still wait for.
+/// Power cut  The workers leave and the name is detached, but for FS_IOC_SHUTDOWN, where the mount stays. When the device is closed, one worker comes back and
+///            answers EIO; then closing /dev/fuse aborts what programs still wait for.
 #pragma once
 
 #include <atomic>
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] std::expected<void, std::string> set_up(ControlHandler control);
 
     [[nodiscard]] MountEnd run(const std::function<void()>& ready) override;
+    void refuse_the_rest() override;
     void with_monitor(const std::function<void(SimTime)>& work) override;
     [[nodiscard]] FsResult<void> sync_all() override;
     [[nodiscard]] FsResult<Duration> run_background() override;
@@ -40,6 +42,7 @@ private:
     void serve_until_end(const SessionLoop& loop, const std::function<void()>& ready);
     void wait_for_unmount(const SessionLoop& loop);
     void calibrate();
+    [[nodiscard]] std::string device_path() const;
 
     MountConfig config_;
     SignalWatch signals_;
@@ -50,6 +53,8 @@ private:
     std::unique_ptr<ControlSocket> control_;
     std::atomic<bool> answering_{false};
     std::atomic<bool> stop_asked_{false};
+    std::atomic<bool> stays_mounted_{false}; ///< cut by FS_IOC_SHUTDOWN
+    int device_folder_ = -1;                 ///< names the folder wherever it is moved
 };
 
 } // namespace flashlab

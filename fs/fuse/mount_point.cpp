@@ -97,11 +97,9 @@ std::expected<void, std::string> check_host_fuse() {
 
 std::vector<std::string> session_arguments(const MountConfig& config, bool is_root) {
     std::string options = fmt::format("default_permissions,subtype=flashlab,fsname={}", escaped(config.device_directory));
-    // mount(8) does not hand these on to a helper, and libfuse's default is nosuid,nodev for root too.
-    if (is_root) options += ",suid,dev";
     if (config.read_only) options += ",ro";
-    for (const std::string& option : config.fuse_options) {
-        if (option != "default_permissions") options += "," + option;
+    for (const std::string& option : config.fuse_options) { // libfuse's default is nosuid,nodev, and only root may ask for the contrary
+        if (option != "default_permissions" && (is_root || (option != "suid" && option != "dev"))) options += "," + option;
     }
     return {"flashlab", "-o", options};
 }

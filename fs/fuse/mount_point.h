@@ -18,7 +18,7 @@ namespace flashlab {
 
 [[nodiscard]] std::expected<void, std::string> check_mount_point(const std::string& path);
 [[nodiscard]] std::expected<void, std::string> check_host_fuse();
-/// Options for fuse_session_new: ours first, the user's behind them, so that theirs win.
+/// Options for fuse_session_new: ours first, the user's behind them, so that theirs win. nosuid and nodev unless root asks for suid, dev.
 [[nodiscard]] std::vector<std::string> session_arguments(const MountConfig& config, bool is_root);
 /// Takes the name out of the tree; open files keep working. False when nothing was mounted there.
 bool detach(const std::string& path);

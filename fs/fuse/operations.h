@@ -23,6 +23,8 @@ struct SessionContext {
     PageDropper& page_dropper;
     std::function<void()> on_ready;     ///< the kernel's INIT was answered
     std::function<void()> on_power_cut; ///< the mount must end
+    std::function<void()> on_shutdown;  ///< before such a cut: the mount stays until somebody unmounts it
+    std::function<std::string()> device_path; ///< of the device's folder, where it lies now
     bool kernel_writeback = false;
     fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
 };

@@ -143,7 +143,7 @@ std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags
         return SyncScope::data_and_metadata;
     // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
     const bool by_open = (flags & O_DSYNC) != 0 && !from_page_cache;
-    if (!by_open && service.fs().host_cache() != HostCache::writethrough)
+    if (!by_open && service.host_cache() != HostCache::writethrough)
         return std::nullopt;
     return (flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
 }

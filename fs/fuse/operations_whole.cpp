@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <sys/statvfs.h>
 
+#include "fs/fuse/mount_question.h"
 #include "fs/fuse/operations.h"
 
 namespace flashlab {
@@ -127,6 +128,8 @@ IoctlResult trim(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
     const auto range = input_of<fstrim_range>(ioctl);
     if (!range) return std::unexpected(range.error());
     if (!ioctl.is_root) return std::unexpected(FsError{EPERM});
+    const FsUsage usage = fs.usage(); // as ext4: less than a block cannot be trimmed, and no run is longer than the drive
+    if (range->len < usage.block_bytes || range->minlen > usage.block_bytes * usage.data_pages) return std::unexpected(FsError{EINVAL});
     const auto trimmed = fs.trim_free(call, range->start, range->len, range->minlen);
     if (!trimmed) return std::unexpected(trimmed.error());
     return Timed<Output>{output_of(fstrim_range{range->start, trimmed->value, range->minlen}, ioctl.room), trimmed->done};
@@ -182,15 +185,32 @@ void shut_down(fuse_req_t request) {
         fuse_reply_err(request, EPERM);
         return;
     }
+    if (!context.service.is_powered()) {
+        fuse_reply_err(request, EIO);
+        return;
+    }
+    context.on_shutdown();
     const auto seed = static_cast<std::uint64_t>(ns_since_start(context.service.clock_now()));
     static_cast<void>(context.service.cut(seed));
     fuse_reply_ioctl(request, 0, nullptr, 0);
     context.on_power_cut();
 }
 
+void tell_device_path(fuse_req_t request) {
+    SessionContext& context = context_of(request);
+    if (!context.service.is_powered()) {
+        fuse_reply_err(request, EIO);
+        return;
+    }
+    DevicePath path{};
+    context.device_path().copy(path.data(), path.size() - 1);
+    fuse_reply_ioctl(request, 0, path.data(), path.size());
+}
+
 void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes,
               std::size_t room) {
     if (command == shutdown_command) return shut_down(request);
+    if (command == where_command) return tell_device_path(request);
     const auto known = std::ranges::find(known_ioctls, command, &KnownIoctl::command);
     if (known == known_ioctls.end()) {
         fuse_reply_err(request, ENOTTY);

@@ -1,6 +1,7 @@
 #include "fs/fuse/service.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <vector>
 
@@ -43,7 +44,7 @@ FileTime file_time_now() {
 } // namespace
 
 Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start)
-    : fs_{fs}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
+    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
 
 FsCall Service::call_for(fuse_req_t request) const {
     const fuse_ctx* context = fuse_req_ctx(request);
@@ -66,6 +67,12 @@ int Service::refusal(const RequestInfo& info) const {
     if (dead_.load(std::memory_order_relaxed)) return EIO;
     if (info.mutates && guard_.tripped()) return EROFS;
     return 0;
+}
+
+int Service::told_locked(int error) const {
+    if (error != EROFS || dead_ || !host_errno_) return error;
+    const int host_errno = host_errno_();
+    return host_errno == ENOSPC || host_errno == EDQUOT ? ENOSPC : error;
 }
 
 void Service::account(const RequestInfo& info, SimTime start, SimTime end, int error) {

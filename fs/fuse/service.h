@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,11 +78,14 @@ public:
     }
 
     [[nodiscard]] FileSystem& fs() { return fs_; }
+    [[nodiscard]] HostCache host_cache() const { return host_cache_; } ///< asked before the monitor, also of a device that is gone
     [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
     [[nodiscard]] OpenHandles& open_handles() { return open_handles_; }
     [[nodiscard]] SyncedFiles& synced_files() { return synced_files_; }
     [[nodiscard]] KernelPages& kernel_pages() { return kernel_pages_; } ///< inside the monitor only
 
+    /// Before the first request.
+    void ask_for_host_errno(std::function<int()> host_errno) { host_errno_ = std::move(host_errno); }
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
     void set_latency(LatencyMode mode);
@@ -117,6 +121,8 @@ private:
 
     [[nodiscard]] FsCall call_for(fuse_req_t request) const;
     [[nodiscard]] FsCall own_call() const;
+    /// What the caller is told: a drive that is read-only because the host is full has no space.
+    [[nodiscard]] int told_locked(int error) const;
     /// errno for a request that must not run, 0 otherwise.
     [[nodiscard]] int refusal(const RequestInfo& info) const;
     void account(const RequestInfo& info, SimTime start, SimTime end, int error);
@@ -134,6 +140,7 @@ private:
     [[nodiscard]] StepResult run_steps_locked(SlowCall& job, SimTime start);
 
     FileSystem& fs_;
+    HostCache host_cache_;
     DevicePower& power_;
     EventSink& events_;
     Monitor monitor_;
@@ -151,6 +158,7 @@ private:
     std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request
     std::condition_variable_any cut_happened_;
     CutSummary summary_{};
+    std::function<int()> host_errno_; ///< of the image
     std::atomic<bool> dead_{false};
     std::atomic<std::uint64_t> late_answers_{0};
     DelayQueue delayed_; ///< last: its thread uses all of the above

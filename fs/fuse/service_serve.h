@@ -41,7 +41,7 @@ public:
         int error = 0;
         {
             const std::lock_guard lock{service_.monitor_};
-            error = step_locked();
+            error = service_.told_locked(step_locked());
         }
         if (error != 0) {
             fuse_reply_err(request_, error);
@@ -151,8 +151,9 @@ void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, cons
     const WallTime wall = WallClock::now();
     if (!result) {
         settle_sometimes_locked(wall);
+        const int told = told_locked(result.error().error_number);
         lock.unlock();
-        fuse_reply_err(request, result.error().error_number);
+        fuse_reply_err(request, told);
         return;
     }
     const WallClock::duration lead = clock_.off() ? WallClock::duration{0} : leads_.lead(lead_class(info));
@@ -212,7 +213,7 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
     int error = job ? 0 : job.error().error_number;
     if (job && !clock_.off()) {
         auto pending = std::make_unique<PendingSteps<Answer>>(*this, request, info, call.now, std::move(*job), std::move(answer));
-        error = pending->step_locked();
+        error = told_locked(pending->step_locked());
         settle_sometimes_locked(WallClock::now());
         lock.unlock();
         if (error != 0) {
@@ -236,6 +237,7 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
         clock_.pass(end, WallClock::now());
     }
     if (!dead_) settle_sometimes_locked(WallClock::now());
+    error = told_locked(error);
     lock.unlock();
     if (error != 0) {
         fuse_reply_err(request, error);

@@ -210,6 +210,30 @@ TEST_CASE("a failed write-back is told once to each open of the file, and to one
     CHECK(world.contents(world.find("a")) == "jello");
 }
 
+TEST_CASE("a full host is ENOSPC for an fsync that meets it, and for one that comes after it", "[fs]") {
+    const int host_errno = GENERATE(ENOSPC, EDQUOT);
+    FsWorld world;
+    world.device.host_errno = host_errno;
+    const Ino ino = world.create("a");
+    REQUIRE(world.fs->open_file(world.call(), ino, {.writes = true}).has_value());
+    WriteErrorMark mark = world.fs->write_error_mark(ino);
+    const auto sync = [&] { return world.run(world.fs->begin_sync(world.call(), ino, SyncScope::data_only, &mark)); };
+    REQUIRE(world.write(ino, 0, "hello") == 0);
+    world.device.fail_writes = true;
+    CHECK(sync() == ENOSPC);
+    world.settle(Duration{6'000'000'000}); // by age, behind everybody's back
+    world.device.fail_writes = false;
+    CHECK(sync() == ENOSPC);
+    CHECK(sync() == 0);
+    world.device.host_errno = EIO; // another failure is none of space
+    REQUIRE(world.write(ino, 0, "jello") == 0);
+    world.device.fail_writes = true;
+    world.settle(Duration{6'000'000'000});
+    world.device.fail_writes = false;
+    CHECK(sync() == EIO);
+    world.fs->close_file(world.call(), ino, true);
+}
+
 TEST_CASE("a read-only mount shows everything and changes nothing", "[fs]") {
     FsWorld world;
     const Ino ino = world.create("a");

@@ -61,7 +61,11 @@ public:
         mount = std::move(*made);
     }
     void start() {
-        thread_ = std::thread{[this] { end = mount->run([this] { ready_.count_down(); }); }};
+        thread_ = std::thread{[this] {
+            end = mount->run([this] { ready_.count_down(); });
+            ended_.count_down();
+            if (end == MountEnd::power_cut) mount->refuse_the_rest();
+        }};
         ready_.wait();
     }
     /// Before this thread looks at what the workers changed, and after it changed what they will look at: the monitor orders both. Without it only the
@@ -73,6 +77,8 @@ public:
         mount->with_monitor([&](SimTime) { seen = events.seen; });
         return seen;
     }
+    /// Until the device could be closed: after a power cut calls are still refused.
+    void wait_for_end() { ended_.wait(); }
     MountEnd wait() {
         if (thread_.joinable()) thread_.join();
         return end;
@@ -97,6 +103,7 @@ public:
 
 private:
     std::latch ready_{1};
+    std::latch ended_{1};
     std::thread thread_;
 };
 

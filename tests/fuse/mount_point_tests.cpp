@@ -27,5 +27,16 @@ TEST_CASE("the user's options come after ours, and commas in the device's path d
     const auto words = session_arguments(config, false);
     REQUIRE(words.size() == 3);
     CHECK(words[2] == "default_permissions,subtype=flashlab,fsname=/data/a\\,b,ro,allow_other,noatime");
-    CHECK(session_arguments(config, true)[2].find(",suid,dev") != std::string::npos);
+}
+
+TEST_CASE("set-uid programs and device nodes come to a mount only when root asks for them", "[fuse]") {
+    MountConfig config;
+    for (const bool is_root : {true, false}) {
+        const std::string words = session_arguments(config, is_root)[2];
+        CHECK(words.find("suid") == std::string::npos);
+        CHECK(words.find(",dev") == std::string::npos);
+    }
+    config.fuse_options = {"suid", "dev"};
+    CHECK(session_arguments(config, true)[2].ends_with(",suid,dev"));
+    CHECK(session_arguments(config, false)[2].find("suid") == std::string::npos);
 }

@@ -16,7 +16,7 @@ make_device --size 512M
 mount_device --log requests
 write_one() { # NUMBER: its name is kept only when the fsync was acknowledged
     head -c 1048576 /dev/urandom > "$work/source"
-    dd if="$work/source" of="$mnt/f$1" bs=256k conv=fsync 2> /dev/null || return 1
+    dd if="$work/source" of="$mnt/f$1" bs=256k conv=fsync 2> "$work/dd.err" || { cat "$work/dd.err" >> "$work/refusals"; return 1; }
     echo "$(sha256sum < "$work/source" | cut -d' ' -f1)  $mnt/f$1" >> "$work/acknowledged"
 }
 refused=0
@@ -25,6 +25,10 @@ say "$(wc -l < "$work/acknowledged") files of 1 MiB acknowledged, $refused refus
 ((refused > 0)) || die "the host's disk was meant to run full"
 [[ -s $work/acknowledged ]] || die "the host's disk was full from the start"
 kill -0 "$daemon" || die "the daemon died"
+if grep -v 'No space left on device\|records \|copied' "$work/refusals" | grep .; then die "a full host is told as something else than ENOSPC"; fi
+grep -q 'fsync.*No space left\|closing.*No space left\|fsync failed' "$work/refusals" || die "no fsync told of the full host: $(sort "$work/refusals" | uniq -c)"
+sleep 1.2
+grep -q "host's disk is full" "$work/daemon.log" || die "the daemon does not say that the host is full: $(cat "$work/daemon.log")"
 stat -f "$mnt" > /dev/null || die "the mount does not answer"
 sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data cannot be read while the host's disk is full"
 code=0 # the close cannot be written: said, and left to the recovery

@@ -120,7 +120,11 @@ cut_power() {
     local how=$1 seed=$2
     case $how in
         kill) kill -9 "$daemon" ;;
-        powercut) "$FLASHLAB" ctl "$mnt" powercut --seed "$seed" > "$work/cut.log" 2>&1 || { cat "$work/cut.log"; die "ctl powercut"; } ;;
+        powercut) # its daemon lives on for a while and answers EIO to who still has files open; the device is free
+            "$FLASHLAB" ctl "$mnt" powercut --seed "$seed" > "$work/cut.log" 2>&1 || { cat "$work/cut.log"; die "ctl powercut"; }
+            daemon=""
+            return
+            ;;
         *) die "no such way to cut the power: $how" ;;
     esac
     wait "$daemon" 2>/dev/null || true

@@ -199,6 +199,9 @@ void space() {
     CHECK(part.len <= 1u << 20);
     fstrim_range beyond{.start = ~0ull >> 1, .len = 4096, .minlen = 0};
     CHECK_ERROR(::ioctl(f, FITRIM, &beyond), EINVAL);
+    for (fstrim_range bad : {fstrim_range{0, 0, 0}, fstrim_range{0, now.f_frsize - 1, 0}, fstrim_range{0, ~0ull, ~0ull},
+                             fstrim_range{now.f_blocks * now.f_frsize, ~0ull, 0}})
+        CHECK_ERROR(::ioctl(f, FITRIM, &bad), EINVAL);
     CHECK(get("f") == pattern(256 * page));
 }
 

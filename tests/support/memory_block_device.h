@@ -36,7 +36,7 @@ public:
         if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         if (fail_writes || writes_to_fail != 0) {
             writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
-            return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, EIO});
+            return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, host_errno});
         }
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes; at += sector_bytes) {
             if (sectors_left == 0) {
@@ -99,6 +99,7 @@ public:
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
     bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
     std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
+    int host_errno = EIO; ///< of writes that fail
     unsigned writes_to_fail = 0; ///< so many more, then they succeed again
 
 private:

@@ -129,6 +129,11 @@ struct ReproduceOptions {
     std::string trace_folder;
 };
 
+struct UmountOptions {
+    std::string target;
+    double timeout_s = 600; ///< for the daemon to write back, and for others to let go of the mount
+};
+
 /// Of snapshot and clone.
 struct CopyOptions {
     std::string from, to;
@@ -138,7 +143,7 @@ struct CopyOptions {
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
 [[nodiscard]] int run_mount(const MountOptions& options);
 [[nodiscard]] int run_remount(const std::string& mount_point, const std::vector<std::string>& options);
-[[nodiscard]] int run_umount(const std::string& target);
+[[nodiscard]] int run_umount(const UmountOptions& options);
 [[nodiscard]] int run_fsck(const FsckOptions& options);
 enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_info(const std::string& target, InfoShow show, bool json);
@@ -163,6 +168,7 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;
+inline constexpr int exit_held = 3; ///< of umount: somebody else has it mounted still
 
 /// "flashlab: WHAT: WHY" on stderr; returns `code`.
 int complain(const std::string& text, int code = exit_failed);

@@ -35,7 +35,10 @@ OpenOptions options_for(DeviceAccess access) {
 }
 
 std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(const std::string& directory, DeviceAccess access) {
-    return DeviceDirectory::open(directory, options_for(access));
+    const OpenOptions options = options_for(access);
+    if (const auto free = wait_for_images(directory, access, options.complain); !free)
+        return std::unexpected(free.error());
+    return DeviceDirectory::open(directory, options);
 }
 
 /// Asks the daemon, or opens the device, reports and closes it.
@@ -111,6 +114,8 @@ int run_fsck(const FsckOptions& o) {
     std::vector<ImageDamage> damage;
     options.damage = &damage;
     options.tolerate_damage = true;
+    if (const auto free = wait_for_images(o.directory, options.access, options.complain); !free)
+        return complain(fmt::format("fsck: {}", free.error()), fsck_operational);
     auto opened = DeviceDirectory::open(o.directory, options);
     if (!opened && damage.empty())
         return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);

@@ -1,11 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -20,7 +18,6 @@
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_directory.h"
-#include "tools/device_history.h"
 #include "tools/host_memory.h"
 #include "tools/interruption.h"
 #include "tools/live_mount.h"
@@ -96,6 +93,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         config.mount.read_only = true;
     } else if (name == "recovery") {
         config.mount.read_only = config.open.tolerate_damage = true;
+    } else if (name == "strictatime") {
+        return std::unexpected(fmt::format("-o {}", no_strictatime));
     } else if (name == "writeback") {
         config.mount.kernel_writeback = true;
     } else if (name == "host_cache") {
@@ -173,7 +172,7 @@ void detach_from_terminal(const MountSessionConfig& config) {
     constexpr off_t worth_keeping = 1 << 20;
     const int null = ::open("/dev/null", O_RDWR);
     const std::string path = failure_log_path(config.directory);
-    const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     struct stat now{};
     if (log >= 0 && ::fstat(log, &now) == 0 && now.st_size > worth_keeping && ::ftruncate(log, 0) != 0)
         complain(fmt::format("{}: {}", path, std::strerror(errno)));
@@ -200,6 +199,10 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
     config.open.complain = warn;
     if (const std::string why = obstacle(config); !why.empty()) {
         fail(why, exit_failed);
+        return exit_failed;
+    }
+    if (const auto free = wait_for_images(config.directory, config.open.access, warn); !free) {
+        fail(free.error(), exit_failed);
         return exit_failed;
     }
     auto session = MountSession::make(config);
@@ -316,37 +319,6 @@ int run_mount(const MountOptions& o) {
     }
     ::close(pipe[1]);
     return wait_for_daemon(pipe[0], child);
-}
-
-int run_umount(const std::string& target) {
-    const auto mounted = find_mount(target);
-    if (!mounted)
-        return complain(fmt::format("umount: {}: no FlashLab device is mounted here", target));
-    const bool is_written = use_of_images(mounted->source) == ImageUse::written;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::execlp("fusermount3", "fusermount3", "-u", mounted->mount_point.c_str(), nullptr);
-        ::_exit(127);
-    }
-    int status = 0;
-    if (child < 0 || ::waitpid(child, &status, 0) < 0)
-        return complain(fmt::format("umount: {}", std::strerror(errno)));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return complain(WIFEXITED(status) && WEXITSTATUS(status) == 127
-                            ? std::string{"umount: fusermount3 is not installed; install the package fuse3"}
-                            : fmt::format("umount: {} is busy or not yours: close the files in use there ('fuser -vm {}' shows them)", mounted->mount_point,
-                                          mounted->mount_point));
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes{10};
-    while (is_in_use(mounted->source)) {
-        if (std::chrono::steady_clock::now() > give_up)
-            return complain(fmt::format("umount: the daemon of {} is still writing back after ten minutes", mounted->source));
-        std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    }
-    // The daemon writes the counters last, and takes its mark out of them when all is closed.
-    if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
-        return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say why, the next mount recovers",
-                                    mounted->source, failure_log_path(mounted->source)));
-    return exit_done;
 }
 
 } // namespace flashlab
