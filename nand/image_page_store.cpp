@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/contract.h"
+#include "base/file_kind.h"
 
 namespace flashlab {
 
@@ -100,6 +101,10 @@ std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::
     return header;
 }
 
+ImageError no_image(const std::filesystem::path& path, const char* kind) {
+    return {ImageErrorKind::foreign, fmt::format("{}: is {}, no image; put the image back, or restore it from a copy", path.string(), kind)};
+}
+
 bool same_geometry(const GeometryConfig& a, const GeometryConfig& b) {
     return a.channels == b.channels && a.chips_per_channel == b.chips_per_channel && a.dies_per_chip == b.dies_per_chip &&
            a.planes_per_die == b.planes_per_die && a.blocks_per_plane == b.blocks_per_plane && a.pages_per_block == b.pages_per_block &&
@@ -134,11 +139,12 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
                                                                                 HostSync sync, ImageAccess access) {
-    FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC)};
+    FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
     if (file.get() < 0 && errno == ENOENT) {
         return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
+    if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
     if (auto locked = lock(file.get(), path, access); !locked) return std::unexpected(locked.error());
     const auto header = header_of(file.get(), path);
     if (!header) return std::unexpected(header.error());
@@ -151,11 +157,12 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
 }
 
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
-    const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.get() < 0 && errno == ENOENT) {
         return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
+    if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
     return header_of(file.get(), path);
 }
 

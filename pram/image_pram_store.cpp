@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file_kind.h"
+
 namespace flashlab {
 
 namespace {
@@ -143,8 +145,9 @@ std::expected<void, std::string> ImagePramStore::create(const std::filesystem::p
 
 std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open(const std::filesystem::path& path, PramImageAccess access) {
     const bool writes = access == PramImageAccess::read_write;
-    FileDescriptor file{::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC)};
+    FileDescriptor file{::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
     if (file.get() < 0) return failed(path, fmt::format("cannot be opened: {}", host_says(errno)));
+    if (const char* kind = irregular_kind(file.get())) return failed(path, fmt::format("is {}, no image; put the image back, or restore it from a copy", kind));
     if (const int error = lock(file.get(), access); error != 0) {
         const bool busy = error == EAGAIN || error == EACCES;
         return failed(path, busy ? "is in use by another process (mounted?); unmount it first" : fmt::format("cannot be locked: {}", host_says(error)));

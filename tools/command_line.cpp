@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "tools/command_failures.h"
 #include "tools/command_line_crash.h"
 #include "tools/command_line_reproduce.h"
 #include "tools/command_line_traces.h"
@@ -34,12 +35,12 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--ftl", o.ftl, "Translation layer");
     c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     c.add_option("--label", o.label, "Label of the file system");
-    c.add_option("--seed", o.seed, "What is random about the device follows from it")->check(not_negative());
+    c.add_option("--seed", o.seed, "What is random about the device follows from it");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
     c.add_option("--precondition", o.precondition, "A drive that is not new: fill:90,random:2x, in the file replay.data, as zeros, which take no disk");
     c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
     c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
-    c.add_flag("--json", o.json, "One JSON object");
+    add_format(c, o.format, "One JSON object");
     c.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
     c.callback([&action] { action = [] { return run_mkfs(o); }; });
 }
@@ -66,7 +67,8 @@ void add_mount(CLI::App& app, Action& action) {
 
 void add_small_commands(CLI::App& app, Action& action) {
     static std::string target, preset;
-    static bool json = false, config = false, keys = false;
+    static bool config = false, keys = false;
+    static OutputFormat format = OutputFormat::table;
     auto& umount = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
     static UmountOptions to_unmount;
     umount.add_option("MNT", to_unmount.target, "Mount point, or its device directory")->required();
@@ -79,22 +81,22 @@ void add_small_commands(CLI::App& app, Action& action) {
     info.add_option("DIR", target, "Device directory or mount point");
     auto* as_config = info.add_flag("--config", config, "The effective configuration as TOML");
     info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
-    info.add_flag("--json", json, "One JSON object");
+    add_format(info, format, "One JSON object");
     info.callback([&action, &info] {
         if (!keys && target.empty())
             throw CLI::RequiredError("DIR");
-        action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, json); };
+        action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, format); };
     });
 
     auto& presets = add_command(app, "presets", "Devices known, with their source", "flashlab presets k9g8g08u0m");
     presets.add_option("PRESET", preset, "Show this one in full");
-    presets.add_flag("--json", json, "One JSON object");
-    presets.callback([&action] { action = [] { return run_presets(preset, json); }; });
+    add_format(presets, format, "One JSON object");
+    presets.callback([&action] { action = [] { return run_presets(preset, format); }; });
 
     auto& smart = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks", "flashlab smart /mnt --json");
     smart.add_option("DIR", target, "Device directory or mount point")->required();
-    smart.add_flag("--json", json, "One JSON object");
-    smart.callback([&action] { action = [] { return run_smart(target, json); }; });
+    add_format(smart, format, "One JSON object");
+    smart.callback([&action] { action = [] { return run_smart(target, format); }; });
 
     auto& version = add_command(app, "version", "The version", "flashlab version");
     version.callback([&action] {
@@ -103,13 +105,10 @@ void add_small_commands(CLI::App& app, Action& action) {
             return exit_done;
         };
     });
-    auto& help = add_command(app, "help", "This text", "flashlab help");
-    help.callback([&action, &app] {
-        action = [&app] {
-            fmt::print("{}", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)); // app.help() is that of the command `help`
-            return exit_done;
-        };
-    });
+    static std::vector<std::string> words;
+    auto& help = add_command(app, "help", "This text, or a command's", "flashlab help mkfs");
+    help.add_option("COMMAND", words, "Of this command: mkfs, or crash explore");
+    help.callback([&action, &app] { action = [&app] { return print_help(app, words); }; });
 }
 
 void add_fsck(CLI::App& app, Action& action) {
@@ -119,7 +118,7 @@ void add_fsck(CLI::App& app, Action& action) {
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Change nothing: recovery runs on a private copy");
     c.add_flag("--repair", o.repair, "As without it: recovery is all the repair there is; other damage is reported")->excludes(look);
     c.add_flag("--data", o.data, "Read every page of data as well, and name file and offset of what does not read");
-    c.add_flag("--json", o.json, "One JSON object: clean, problems, and what was read");
+    add_format(c, o.format, "One JSON object: clean, problems, and what was read");
     c.add_flag("-q,--quiet", o.quiet, "Only problems");
     c.callback([&action] { action = [] { return run_fsck(o); }; });
 }
@@ -130,26 +129,24 @@ void add_ctl(CLI::App& app, Action& action) {
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, set, powercut")->required();
     c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
-    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->check(not_negative())->capture_default_str();
-    c.add_flag("--json", o.json, "One JSON object");
+    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
+    add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_ctl(o); }; });
 }
 
 void add_query(CLI::App& app, Action& action) {
     static QueryOptions o;
-    static bool csv = false, json = false, table = false;
+    static bool table = false;
     auto& c = add_command(app, "query", "SQL over the event log, while mounted too", "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
     c.add_option("DIR", o.target, "Device directory, mount point, or event log file");
     c.add_option("SQL", o.sql, "One statement that reads");
-    auto* as_csv = c.add_flag("--csv", csv, "Comma-separated values");
-    auto* as_json = c.add_flag("--json", json, "An array of objects")->excludes(as_csv);
-    c.add_flag("--table", table, "Aligned columns (default)")->excludes(as_csv)->excludes(as_json);
+    add_format(c, o.format, "An array of objects", "Comma-separated values");
+    c.add_flag("--table", table, "Aligned columns (default)")->excludes(c.get_option("--csv"))->excludes(c.get_option("--json"));
     c.add_flag("--schema", o.schema, "Print the tables");
     c.add_flag("--views", o.views, "Print the ready views");
     c.callback([&action] {
         if (!o.schema && !o.views && (o.target.empty() || o.sql.empty()))
             throw CLI::RequiredError("DIR and SQL");
-        o.format = csv ? OutputFormat::csv : json ? OutputFormat::json : OutputFormat::table;
         action = [] { return run_query(o); };
     });
 }
@@ -168,9 +165,9 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--random-distribution", o.random_distribution, "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
     add_measure(c, o);
-    c.add_option("--seed", o.seed, "Seed of the addresses")->check(not_negative())->capture_default_str();
+    c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
-    c.add_flag("--json", o.json, "One JSON object");
+    add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_bench(o); }; });
 }
 
@@ -180,24 +177,6 @@ std::string helper_of(const std::string& program) {
     for (const char* helper : {"mkfs", "fsck", "mount"})
         if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab"))
             return helper;
-    return {};
-}
-
-/// What nobody asked for: an option that there is not, with the nearest that there is, or a word too many.
-std::string unexpected_text(const CLI::App& command, const std::vector<std::string>& arguments) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options())
-        for (const std::string& name : option->get_lnames())
-            names.push_back("--" + name);
-    for (const std::string& argument : arguments) {
-        const std::string name = argument.substr(0, argument.find('='));
-        if (name == "--")
-            break;
-        if (!name.starts_with("--") || std::ranges::find(names, name) != names.end())
-            continue;
-        const std::string near = nearest_name(name, names);
-        return near.empty() ? fmt::format("unknown option {}", name) : fmt::format("unknown option {}; did you mean {}?", name, near);
-    }
     return {};
 }
 
@@ -261,6 +240,7 @@ int run_command_line(int argc, char** argv) {
     const std::string command = arguments.empty() ? "" : arguments.front();
     if (const std::string unknown = unknown_command(app, command); !unknown.empty())
         return complain(unknown, usage_code(helper, command));
+    refuse_nonsense(app);
     try {
         std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it
         app.parse(reversed);
@@ -269,14 +249,8 @@ int run_command_line(int argc, char** argv) {
         const int code = app.exit(shown, text, text);
         (void)!std::fwrite(text.str().data(), 1, text.str().size(), stdout);
         return final_code(code, helper, command);
-    } catch (const CLI::ExtrasError& error) {
-        const auto commands = app.get_subcommands([&](const CLI::App* c) { return c->get_name() == command; });
-        const std::string what = commands.empty() || !commands.front()->get_subcommands({}).empty() ? "" : unexpected_text(*commands.front(), arguments);
-        return complain(what.empty() ? fmt::format("{}; see: flashlab {} --help", error.what(), command) : fmt::format("{} see: flashlab {} --help", what + (what.ends_with('?') ? "" : ";"), command),
-                        usage_code(helper, command));
     } catch (const CLI::ParseError& error) {
-        const std::string of = command.empty() || command.starts_with("-") ? "" : " " + command;
-        return complain(fmt::format("{}; see: flashlab{} --help", error.what(), app.get_subcommands({}).empty() ? "" : of), usage_code(helper, command));
+        return complain(usage_text(app, arguments, error), usage_code(helper, command));
     }
     try {
         return final_code(translate_exit_code(helper, action()), helper, command);
@@ -284,8 +258,7 @@ int run_command_line(int argc, char** argv) {
         const auto* system = dynamic_cast<const std::system_error*>(&error);
         if (Interruption::came() || (system != nullptr && std::ferror(stdout) != 0)) // what failed is a print
             return final_code(failure_code(helper, command), helper, command, system != nullptr ? system->code().value() : 0);
-        return complain(fmt::format("internal error: {}; this is a defect of flashlab, please report it with the command that led here", error.what()),
-                        failure_code(helper, command));
+        return complain(failure_text(error), failure_code(helper, command));
     }
 }
 

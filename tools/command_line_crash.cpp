@@ -26,7 +26,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
     torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
     torture.add_option("--replay", o.replay, "Recover and check a kept copy instead")->excludes(device);
-    torture.add_flag("--json", o.json, "One JSON object");
+    add_format(torture, o.format, "One JSON object");
     torture.callback([&action] { action = [] { return run_crash_torture(o); }; });
 }
 
@@ -35,7 +35,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
 void add_crash(CLI::App& app, std::function<int()>& action) {
     static CrashExploreOptions o;
     static std::string id;
-    static bool json = false;
+    static OutputFormat format = OutputFormat::table;
     auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
     crash.require_subcommand(1);
     auto& explore = add_command(crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
@@ -51,27 +51,27 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
         ->capture_default_str();
     explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level; default chip, all of them with --states");
     explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
-    explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)");
+    explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")->check(at_least_one());
     explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
     explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
-    explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)");
+    explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)")->check(at_least_one());
     explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
     explore.add_flag("!--no-shrink", o.shrinks, "Report failing workloads as they were found");
-    explore.add_flag("--json", o.json, "One JSON object");
+    add_format(explore, o.format, "One JSON object");
     explore.callback([&action] { action = [] { return run_crash_explore(o); }; });
     auto& replay = add_command(crash, "replay", "One case again, exactly", "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
     replay.add_option("ID", id, "As printed by crash explore")->required();
-    replay.add_flag("--json", json, "One JSON object");
-    replay.callback([&action] { action = [] { return run_crash_replay(id, json); }; });
+    add_format(replay, format, "One JSON object");
+    replay.callback([&action] { action = [] { return run_crash_replay(id, format); }; });
     add_torture(crash, action);
     static std::string ftl = "all";
     static std::uint64_t states = 30'000, seed = 1;
     auto& selftest = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
     selftest.add_option("--ftl", ftl, "Translation layer, or all")->capture_default_str();
-    selftest.add_option("--states", states, "States at most for each defect")->capture_default_str();
+    selftest.add_option("--states", states, "States at most for each defect")->check(at_least_one())->capture_default_str();
     selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();
-    selftest.add_flag("--json", json, "One JSON object");
-    selftest.callback([&action] { action = [] { return run_crash_selftest(ftl, states, seed, json); }; });
+    add_format(selftest, format, "One JSON object");
+    selftest.callback([&action] { action = [] { return run_crash_selftest(ftl, states, seed, format); }; });
 }
 
 void add_copies(CLI::App& app, std::function<int()>& action) {
@@ -80,12 +80,12 @@ void add_copies(CLI::App& app, std::function<int()>& action) {
     snapshot.add_option("DIR", o.from, "Device directory, not mounted")->required();
     snapshot.add_option("NAME", o.to, "Letters, digits, '.', '-', '_'; without one the snapshots are listed");
     snapshot.add_flag("--delete", o.remove, "Delete the snapshot NAME instead");
-    snapshot.add_flag("--json", o.json, "One JSON object");
+    add_format(snapshot, o.format, "One JSON object");
     snapshot.callback([&action] { action = [] { return run_snapshot(o); }; });
     auto& clone = add_command(app, "clone", "A copy of a device, with an identity of its own", "flashlab clone /tmp/disk@before-upgrade /tmp/old");
     clone.add_option("DIR", o.from, "Device directory, not mounted, or DIR@NAME of a snapshot")->required();
     clone.add_option("NEW", o.to, "Directory to make")->required();
-    clone.add_flag("--json", o.json, "One JSON object");
+    add_format(clone, o.format, "One JSON object");
     clone.callback([&action] { action = [] { return run_clone(o); }; });
 }
 

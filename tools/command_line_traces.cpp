@@ -15,8 +15,8 @@ void add_trace_input(CLI::App& c, TraceInput& input) {
     c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush")->needs(columns);
     c.add_flag("--header", input.has_header, "of --columns: the first line is a header")->needs(columns);
     c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
-    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning")->check(not_negative());
-    c.add_option("--limit", input.limit, "Take at most this many requests")->check(not_negative());
+    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
+    c.add_option("--limit", input.limit, "Take at most this many requests");
     c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
 }
 
@@ -31,8 +31,8 @@ void add_replay(CLI::App& app, std::function<int()>& action) {
     c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
     add_measure(c, o);
     add_device_choice(c, o.device, "4G");
-    c.add_option("--seed", o.seed, "Seed of what is random about the run")->check(not_negative())->capture_default_str();
-    c.add_flag("--json", o.json, "One JSON object");
+    c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
+    add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_replay(o); }; });
 }
 
@@ -45,7 +45,7 @@ void add_trace(CLI::App& app, std::function<int()>& action) {
     c.add_flag("--formats", formats, "List the formats known");
     auto* convert = c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
     c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output")->needs(convert);
-    c.add_flag("--json", o.json, "One JSON object");
+    add_format(c, o.format, "One JSON object");
     c.callback([&action] {
         if (!formats && o.input.path.empty())
             throw CLI::RequiredError("TRACE");
@@ -56,13 +56,12 @@ void add_trace(CLI::App& app, std::function<int()>& action) {
 }
 
 void add_compare(CLI::App& app, std::function<int()>& action) {
-    static std::string first, second;
-    static bool json = false;
-    auto& c = add_command(app, "compare", "Two reports of replay or bench side by side", "flashlab compare hftl.json fast.json");
-    c.add_option("A", first, "A file of replay --json or bench --json")->required();
-    c.add_option("B", second, "Another; the ratio is B / A")->required();
-    c.add_flag("--json", json, "An array of objects: key, a, b, ratio");
-    c.callback([&action] { action = [] { return run_compare(first, second, json); }; });
+    static std::vector<std::string> reports;
+    static OutputFormat format = OutputFormat::table;
+    auto& c = add_command(app, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
+    c.add_option("REPORTS", reports, "Two files or more of replay --json or bench --json; the ratios are to the first")->required()->expected(2, 1000);
+    add_format(c, format, "An array of objects: key, values, ratios; of two reports also a, b, ratio", "A line a key: its values, then their ratios to the first");
+    c.callback([&action] { action = [] { return run_compare(reports, format); }; });
 }
 
 } // namespace flashlab

@@ -36,15 +36,21 @@ inline CLI::Validator is_size() {
                           "SIZE"};
 }
 
-/// CLI11 takes -5 for a very large number.
-inline CLI::Validator not_negative() {
-    return CLI::Validator{[](std::string& text) { return text.starts_with('-') ? fmt::format("{} is negative: a whole number from 0 on is wanted", text) : std::string{}; }, ""};
+/// Beside what is checked of every number: nothing drawn is nothing tried, which no one asks for.
+inline CLI::Validator at_least_one() {
+    return CLI::Validator{[](std::string& text) { return text.find_first_not_of('0') == std::string::npos ? fmt::format("{}: at least 1 is wanted", text) : std::string{}; }, ""};
 }
 
 inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
     CLI::App* command = app.add_subcommand(name, help);
     command->footer("Example:\n  " + example);
     return *command;
+}
+
+/// How results are printed: for people without these.
+inline void add_format(CLI::App& c, OutputFormat& format, const std::string& json_help, const std::string& csv_help = "Comma-separated: key,value") {
+    auto* json = c.add_flag_callback("--json", [&format] { format = OutputFormat::json; }, json_help);
+    c.add_flag_callback("--csv", [&format] { format = OutputFormat::csv; }, csv_help)->excludes(json);
 }
 
 /// Which device a run in virtual time is on.

@@ -5,8 +5,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #define TOML_EXCEPTIONS 0
@@ -15,6 +13,7 @@
 
 #include "tools/config_schema.h"
 #include "tools/device_presets.h"
+#include "tools/regular_file.h"
 
 namespace flashlab {
 namespace {
@@ -22,19 +21,9 @@ namespace {
 constexpr std::size_t largest_text = 1u << 20;
 
 std::expected<std::string, std::string> read_text(const std::string& path) {
-    std::ifstream in{path, std::ios::binary};
-    if (!in)
-        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-        return std::unexpected(fmt::format("{}: is a directory, no configuration", path));
-    std::string text(largest_text + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (in.bad())
-        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (text.size() > largest_text)
-        return std::unexpected(fmt::format("{}: is larger than 1 MiB: no configuration", path));
+    auto text = read_regular_file(path, largest_text);
+    if (!text)
+        return std::unexpected(fmt::format("{}: {}: no configuration", path, text.error()));
     return text;
 }
 
@@ -204,6 +193,31 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
     if (auto done = apply_settings(config, sources.settings, false); !done)
         return std::unexpected(done.error());
     return config;
+}
+
+std::vector<std::string> asked_keys(const ConfigSources& sources) {
+    std::vector<std::string> asked;
+    const auto text = sources.file ? read_text(*sources.file) : std::unexpected(std::string{});
+    const auto table = text ? parse(*text, *sources.file) : std::unexpected(text.error());
+    const bool is_by_hand = table && !table->at_path("layout.checksum").is_value();
+    for (const auto& key : config_keys())
+        if ((is_by_hand && table->at_path(key.name).is_value()) ||
+            std::ranges::any_of(sources.environment, [&](const auto& entry) { return entry.first == variable_of(key.name); }))
+            asked.emplace_back(key.name);
+    for (const auto& setting : sources.settings)
+        if (const ConfigKey* key = find_config_key(setting.substr(0, setting.find('='))))
+            asked.emplace_back(key->name);
+    return asked;
+}
+
+std::expected<void, std::string> add_option_setting(ConfigSources& sources, std::string_view option, std::string_view key, std::string_view value) {
+    for (const auto& setting : sources.settings) {
+        const std::size_t equals = std::min(setting.find('='), setting.size());
+        if (setting.substr(0, equals) == key && setting.substr(std::min(equals + 1, setting.size())) != value)
+            return std::unexpected(fmt::format("{} {} beside --set {}: say one of them", option, value, setting));
+    }
+    sources.settings.push_back(fmt::format("{}={}", key, value));
+    return {};
 }
 
 std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory) {

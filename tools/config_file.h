@@ -27,6 +27,11 @@ struct ConfigSources {
 /// What mkfs and bench use.
 [[nodiscard]] std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sources);
 
+/// The keys that the user named: in a file written by hand (a device.toml names all of them), the environment and --set. What mkfs plans keeps these, or refuses.
+[[nodiscard]] std::vector<std::string> asked_keys(const ConfigSources& sources);
+/// An option that stands for a key (--ftl for ftl.scheme) into the settings; refused when --set gives the key another value.
+[[nodiscard]] std::expected<void, std::string> add_option_setting(ConfigSources& sources, std::string_view option, std::string_view key, std::string_view value);
+
 /// Overlays the keys of a TOML text; `name` stands in messages.
 [[nodiscard]] std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name);
 /// FLASHLAB_NAND_PAGE_READ_NS sets nand.page_read_ns. Variables of no known section are other programs' business.

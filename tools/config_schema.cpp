@@ -333,12 +333,12 @@ Json to_json(const DeviceConfig& config) {
     return out;
 }
 
-std::string describe_config_keys() {
+Table describe_config_keys() {
     const DeviceConfig defaults;
     Table table{{"key", "default", "allowed", "when", "meaning"}};
     for (const auto& key : keys)
         table.add({std::string{key.name}, key.get(defaults), key.range_text(), std::string{when_of(key)}, std::string{key.help}});
-    return table.to_text();
+    return table;
 }
 
 Json config_keys_as_json() {

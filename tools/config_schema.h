@@ -16,6 +16,7 @@
 
 #include "tools/device_config.h"
 #include "tools/json.h"
+#include "tools/table.h"
 
 namespace flashlab {
 
@@ -53,7 +54,7 @@ struct ConfigKey {
 [[nodiscard]] std::string to_toml(const DeviceConfig& config);
 [[nodiscard]] Json to_json(const DeviceConfig& config);
 /// A table of all keys for `info --keys`.
-[[nodiscard]] std::string describe_config_keys();
+[[nodiscard]] Table describe_config_keys();
 /// The same: {keys:[{key, default, allowed, when, meaning}]}.
 [[nodiscard]] Json config_keys_as_json();
 /// The same as rows for docs/configuration.md, which a test compares.

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_kind.h"
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
 #include "tools/config_file.h"
@@ -33,7 +34,7 @@ constexpr const char* snapshots = "snapshots";
 
 class File {
 public:
-    File(const files::path& path, int flags) : path_{path}, fd_{::open(path.c_str(), flags | O_CLOEXEC, 0600)} {}
+    File(const files::path& path, int flags) : path_{path}, fd_{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)} {}
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     ~File() {
@@ -41,6 +42,7 @@ public:
             ::close(fd_);
     }
     [[nodiscard]] int fd() const { return fd_; }
+    [[nodiscard]] const files::path& path() const { return path_; }
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
     [[nodiscard]] std::unexpected<std::string> failed() const { return std::unexpected(fmt::format("{}: {}", path_.string(), std::strerror(errno))); }
 
@@ -147,6 +149,8 @@ std::expected<CopiedDevice, std::string> copy_into(const files::path& from, cons
     for (const File* image : {&nand, &pram}) {
         if (!image->is_open())
             return image->failed();
+        if (const char* kind = irregular_kind(image->fd()))
+            return std::unexpected(fmt::format("{}: is {}, no image; put the image back, or restore it from a copy", image->path().string(), kind));
         if (auto locked = lock_against_writers(*image, from); !locked)
             return std::unexpected(locked.error());
     }
@@ -159,7 +163,7 @@ std::expected<CopiedDevice, std::string> copy_into(const files::path& from, cons
     }
     for (const char* name : texts) {
         std::error_code error;
-        if (files::exists(from / name))
+        if (files::is_regular_file(from / name, error))
             files::copy_file(from / name, to / name, error);
         if (error)
             return std::unexpected(fmt::format("{}: {}", (to / name).string(), error.message()));

@@ -202,7 +202,7 @@ void add_failure_log(Json& report, const std::string& directory) {
 
 ImageUse use_of_images(const std::string& directory) {
     for (const char* image : images) {
-        const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC);
+        const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
             continue;
         struct flock lock{};

@@ -9,6 +9,7 @@
 
 #include "tools/event_log_schema.h"
 #include "tools/private_file.h"
+#include "tools/regular_file.h"
 
 namespace flashlab {
 namespace {
@@ -58,13 +59,10 @@ std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string&
     const auto failed = [&](std::string_view why) {
         return std::unexpected(fmt::format("{}: {}; the device is unharmed, its clock and the counters of smart begin again at zero", path_in(directory), why));
     };
-    std::ifstream in{path_in(directory), std::ios::binary};
-    if (!in)
-        return failed(std::strerror(errno));
-    std::string text(largest_file, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    const auto json = Json::parse(text);
+    const auto text = read_regular_file(path_in(directory), largest_file);
+    if (!text)
+        return failed(text.error());
+    const auto json = Json::parse(*text);
     if (!json)
         return failed(json.error());
     if (!(*json)["clock_ns"].is_number() || (*json)["clock_ns"].number(latest_clock_ns + 1) > latest_clock_ns)

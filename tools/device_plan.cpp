@@ -57,18 +57,27 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
 
 std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups asks for.
-std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size) {
+/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups or the user asks for.
+std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size, const std::vector<std::string>& asked) {
     auto& g = config.nand.geometry;
+    const auto is_free = [&](std::string_view key) { return std::ranges::find(asked, key) == asked.end(); };
+    const bool gives_up = is_free("nand.blocks_per_plane");
     while (true) {
         const auto blocks = least_blocks(config, size);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
-        std::uint32_t* give_up = g.channels > 1 ? &g.channels : g.chips_per_channel > 1 ? &g.chips_per_channel : g.dies_per_chip > 1 ? &g.dies_per_chip : nullptr;
+        std::uint32_t* give_up = !gives_up                                                             ? nullptr
+                                 : g.channels > 1 && is_free("nand.channels")                   ? &g.channels
+                                 : g.chips_per_channel > 1 && is_free("nand.chips_per_channel") ? &g.chips_per_channel
+                                 : g.dies_per_chip > 1 && is_free("nand.dies_per_chip")         ? &g.dies_per_chip
+                                                                                                : nullptr;
         if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1))
             give_up = nullptr;
         if (!small || give_up == nullptr) {
             if (!blocks)
                 return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));
+            if (!gives_up && *blocks != g.blocks_per_plane)
+                return std::unexpected(fmt::format("nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",
+                                                   g.blocks_per_plane, format_size(size), *blocks));
             g.blocks_per_plane = *blocks;
             return {};
         }
@@ -134,7 +143,7 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
     return {};
 }
 
-std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size) {
+std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size, const std::vector<std::string>& asked) {
     const auto schemes = all_schemes();
     if (std::ranges::find(schemes, config.ssd.ftl.scheme) == schemes.end())
         return std::unexpected(fmt::format("no translation layer is called '{}'; there is: {}", config.ssd.ftl.scheme, fmt::join(schemes, ", ")));
@@ -145,13 +154,18 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     DevicePlan plan;
     plan.config = config;
     // A mapping cache that grows with the partition must fit in a checkpoint: mkfs keeps the size for which the area of checkpoints was made.
-    if (config.ssd.dram.is_partitioned() && config.ssd.ftl.scheme == "dftl")
-        plan.config.ssd.ftl.mapping_cache_bytes = std::max(config.ssd.ftl.mapping_cache_bytes, config.ssd.dram.size_bytes);
+    if (config.ssd.dram.is_partitioned() && config.ssd.ftl.scheme == "dftl") {
+        auto& cache = plan.config.ssd.ftl.mapping_cache_bytes;
+        if (cache < config.ssd.dram.size_bytes && std::ranges::find(asked, "ftl.mapping_cache_bytes") != asked.end())
+            return std::unexpected(fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say dram.partition=none",
+                                               cache, config.ssd.dram.partition, config.ssd.dram.size_bytes));
+        cache = std::max(cache, config.ssd.dram.size_bytes);
+    }
     if (size && *size < smallest_device_bytes)
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));
     if (size)
-        if (auto fitted = fit_geometry(plan.config.ssd, *size); !fitted)
+        if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted)
             return std::unexpected(fitted.error());
     auto ftl = plan_of(plan.config.ssd);
     if (!ftl)

@@ -30,10 +30,11 @@ struct DevicePlan {
     std::uint64_t ram_bytes = 0;      ///< of a mount, about
 };
 
-/// `size`: the logical size wanted; none: the geometry stays as configured.
 /// That the keys of the drive's DRAM agree with each other; whether it is large enough for the scheme, DramPartition knows.
 [[nodiscard]] std::expected<void, std::string> check_dram(const SsdConfig& config);
 
-[[nodiscard]] std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size);
+/// `size`: the logical size wanted; none: the geometry stays as configured. Keys that were `asked` for keep their values, or the plan is refused.
+[[nodiscard]] std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size,
+                                                                 const std::vector<std::string>& asked = {});
 
 } // namespace flashlab

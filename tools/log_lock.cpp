@@ -13,7 +13,7 @@
 namespace flashlab {
 
 std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool is_private) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (is_private ? O_NOFOLLOW : 0), is_private ? 0600 : 0644);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (is_private ? O_NOFOLLOW : 0), is_private ? 0600 : 0644);
     if (fd < 0 && errno == ELOOP && is_private)
         return std::unexpected(fmt::format("{}: is a symbolic link, which is not followed: remove it", path));
     if (fd < 0)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "tools/regular_file.h"
+
 namespace flashlab {
 
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -39,6 +41,8 @@ std::optional<std::int64_t> SqliteStatement::number() {
 void SqliteConnection::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
 
 std::expected<SqliteConnection, std::string> SqliteConnection::open(const std::string& path, SqliteAccess access) {
+    if (const auto file = path == ":memory:" ? std::expected<void, std::string>{} : check_regular_or_missing(path); !file) // SQLite opens whatever there is, and waits for a FIFO
+        return std::unexpected(file.error() + ", so no event log");
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_NOMUTEX | (access == SqliteAccess::create_no_link ? SQLITE_OPEN_NOFOLLOW : 0) |
                       (access == SqliteAccess::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

@@ -30,10 +30,18 @@ std::string csv_cell(const std::string& cell) {
     return out + '"';
 }
 
-void flatten(const Json& value, const std::string& prefix, Table& table) {
+enum class Lists : std::uint8_t { in_a_cell, an_item_a_row };
+
+void flatten(const Json& value, const std::string& prefix, Lists lists, Table& table) {
+    const auto inner = [&](const std::string& key) { return prefix.empty() ? key : prefix + "." + key; };
     if (value.is_object()) {
         for (const auto& [key, member] : value.members())
-            flatten(member, prefix.empty() ? key : prefix + "." + key, table);
+            flatten(member, inner(key), lists, table);
+        return;
+    }
+    if (lists == Lists::an_item_a_row && !value.items().empty()) {
+        for (std::size_t i = 0; i < value.items().size(); ++i)
+            flatten(value.items()[i], inner(fmt::format("{}", i)), lists, table);
         return;
     }
     const std::string text = value.text();
@@ -87,9 +95,21 @@ std::string Table::to_csv() const {
     return out;
 }
 
+std::string shown(OutputFormat format, const Json& json, const Table& table) {
+    return format == OutputFormat::json ? json.dump() + "\n" : format == OutputFormat::csv ? table.to_csv() : table.to_text();
+}
+
+std::string shown(OutputFormat format, const Json& object) {
+    if (format != OutputFormat::csv)
+        return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
+    Table table{{"key", "value"}};
+    flatten(object, "", Lists::an_item_a_row, table);
+    return table.to_csv();
+}
+
 std::string to_key_value_text(const Json& object) {
     Table table{{"", ""}};
-    flatten(object, "", table);
+    flatten(object, "", Lists::in_a_cell, table);
     return table.to_text();
 }
 

@@ -4,12 +4,16 @@
 /// Cost       Keeps all rows.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tools/json.h"
 
 namespace flashlab {
+
+/// What a command prints: aligned columns for people, or the same for programs.
+enum class OutputFormat : std::uint8_t { table, json, csv };
 
 class Table {
 public:
@@ -23,6 +27,11 @@ private:
     std::vector<std::string> header_;
     std::vector<std::vector<std::string>> rows_;
 };
+
+/// What `--json`, `--csv` and neither print of rows that are the same in all three.
+[[nodiscard]] std::string shown(OutputFormat format, const Json& json, const Table& table);
+/// The same of one object: a line a key, nested keys joined by a dot; as CSV below the header "key,value", an item of a list a line.
+[[nodiscard]] std::string shown(OutputFormat format, const Json& object);
 
 /// "key  value" lines of a flat or nested object; nested keys are joined by a dot.
 [[nodiscard]] std::string to_key_value_text(const Json& object);

@@ -1,24 +1,39 @@
 #include "tools/virtual_device.h"
 
+#include <fmt/format.h>
+
 #include "base/contract.h"
 #include "pram/memory_pram_store.h"
 #include "tools/config_file.h"
 #include "tools/config_schema.h"
 #include "tools/device_presets.h"
+#include "tools/host_memory.h"
+#include "tools/sizes.h"
 
 namespace flashlab {
+
+namespace {
+constexpr std::uint64_t record_bytes = 8; ///< of a page in memory without payload
+} // namespace
 
 std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
     ConfigSources sources{.preset = choice.preset, .file = choice.config_file, .environment = flashlab_environment(), .settings = choice.settings};
     if (choice.ftl)
-        sources.settings.push_back("ftl.scheme=" + *choice.ftl);
+        if (auto added = add_option_setting(sources, "--ftl", "ftl.scheme", *choice.ftl); !added)
+            return std::unexpected(added.error());
     const auto config = gather_config(sources);
     if (!config)
         return std::unexpected(config.error());
     auto size = choice.size_bytes;
     if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty())
         size = default_bytes;
-    auto plan = plan_device(*config, size);
+    auto plan = plan_device(*config, size, asked_keys(sources));
+    if (plan) {
+        const std::uint64_t records = plan->nand_bytes / plan->config.ssd.nand.geometry.page_bytes * record_bytes;
+        if (auto there = check_host_memory(plan->ram_bytes + plan->pram_bytes + records); !there)
+            return std::unexpected(fmt::format("a device of {} takes about {} of memory once it is full: {}; give a smaller --size, or less dram.size", human_size(plan->logical_bytes),
+                                               human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
+    }
     if (plan)
         if (auto fits = check_partitioned_dram(plan->config); !fits)
             return std::unexpected(fits.error());

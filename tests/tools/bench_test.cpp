@@ -50,7 +50,7 @@ struct Said {
 };
 
 Said bench(BenchOptions options) {
-    options.json = true;
+    options.format = OutputFormat::json;
     if (!options.device.size_bytes)
         options.device.size_bytes = std::uint64_t{128} << 20;
     const Captured out{stdout}, err{stderr};

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -144,7 +146,13 @@ int run_bench(const BenchOptions& o) {
     if (o.level == "ftl") {
         if (choice.directory)
             return complain("bench: --level ftl leaves out host link and write buffer: it wants a device in memory, not --device", exit_usage);
-        for (const char* setting : {"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0", "dram.write_buffer_bytes=0"})
+        constexpr std::array ftl_alone{"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0", "dram.write_buffer_bytes=0"};
+        for (const char* setting : ftl_alone) {
+            const std::string key = std::string{setting}.substr(0, std::string{setting}.find('='));
+            if (std::ranges::any_of(choice.settings, [&](const std::string& given) { return given.starts_with(key + "=") && given != setting; }))
+                return complain(fmt::format("bench: --level ftl leaves out host link and write buffer: --set {} contradicts it", key), exit_usage);
+        }
+        for (const char* setting : ftl_alone)
             choice.settings.emplace_back(setting);
         if (!choice.size_bytes && !choice.preset && !choice.config_file && o.device.settings.empty())
             choice.size_bytes = default_bench_bytes;
@@ -170,7 +178,7 @@ int run_bench(const BenchOptions& o) {
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally))
         complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
-    fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
+    fmt::print("{}", shown(o.format, result));
     return closed ? exit_done : complain("bench: " + closed.error());
 }
 

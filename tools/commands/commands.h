@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace flashlab {
+#include "tools/table.h"
 
-enum class OutputFormat : std::uint8_t { table, json, csv };
+namespace flashlab {
 
 struct MkfsOptions {
     std::string directory;
@@ -20,7 +20,8 @@ struct MkfsOptions {
     std::string label;
     std::vector<std::string> settings;
     std::string precondition;
-    bool dry_run = false, force = false, json = false, quiet = false;
+    bool dry_run = false, force = false, quiet = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct MountOptions {
@@ -37,14 +38,15 @@ struct MountOptions {
 
 struct FsckOptions {
     std::string directory;
-    bool look_only = false, repair = false, data = false, json = false, quiet = false;
+    bool look_only = false, repair = false, data = false, quiet = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct CtlOptions {
     std::string target, action;
     std::vector<std::string> arguments; ///< of set: key=value
     std::uint64_t seed = 1;
-    bool json = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct QueryOptions {
@@ -70,7 +72,7 @@ struct BenchOptions {
     std::string precondition, warm_up;
     bool until_steady = false;
     std::uint64_t seed = 1;
-    bool json = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct TraceInput {
@@ -87,14 +89,15 @@ struct ReplayOptions {
     DeviceChoice device;
     std::string speed = "open", precondition, warm_up;
     bool until_steady = false;
-    bool wrap = false, compact = false, json = false;
+    bool wrap = false, compact = false;
+    OutputFormat format = OutputFormat::table;
     std::uint64_t seed = 1;
 };
 
 struct TraceCommandOptions {
     TraceInput input;
     std::optional<std::string> convert, output;
-    bool json = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct CrashExploreOptions {
@@ -105,7 +108,8 @@ struct CrashExploreOptions {
     std::uint64_t in_a_row = 0;   ///< cuts on one image instead
     std::uint32_t cuts = 2;
     std::uint64_t seed = 1;
-    bool shrinks = true, json = false;
+    bool shrinks = true;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct CrashTortureOptions {
@@ -118,12 +122,13 @@ struct CrashTortureOptions {
     std::string keep;             ///< where copies of failed states go; empty: here
     std::uint64_t cuts = 10, seed = 1;
     double within_s = 2;          ///< a cut comes at most so long after the mount
-    bool json = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 struct ReproduceOptions {
     std::vector<std::string> ids, traces; ///< traces: NAME=FILE
-    bool quick = false, json = false;
+    bool quick = false;
+    OutputFormat format = OutputFormat::table;
     unsigned jobs = 0; ///< cores; 0: all
     std::optional<std::string> html;
     std::string trace_folder;
@@ -137,7 +142,8 @@ struct UmountOptions {
 /// Of snapshot and clone.
 struct CopyOptions {
     std::string from, to;
-    bool remove = false, json = false;
+    bool remove = false;
+    OutputFormat format = OutputFormat::table;
 };
 
 [[nodiscard]] int run_mkfs(const MkfsOptions& options);
@@ -146,22 +152,22 @@ struct CopyOptions {
 [[nodiscard]] int run_umount(const UmountOptions& options);
 [[nodiscard]] int run_fsck(const FsckOptions& options);
 enum class InfoShow : std::uint8_t { usage, config, keys };
-[[nodiscard]] int run_info(const std::string& target, InfoShow show, bool json);
-[[nodiscard]] int run_presets(const std::string& name, bool json);
-[[nodiscard]] int run_smart(const std::string& target, bool json);
+[[nodiscard]] int run_info(const std::string& target, InfoShow show, OutputFormat format);
+[[nodiscard]] int run_presets(const std::string& name, OutputFormat format);
+[[nodiscard]] int run_smart(const std::string& target, OutputFormat format);
 [[nodiscard]] int run_ctl(const CtlOptions& options);
 [[nodiscard]] int run_query(const QueryOptions& options);
 [[nodiscard]] int run_bench(const BenchOptions& options);
 [[nodiscard]] int run_replay(const ReplayOptions& options);
 [[nodiscard]] int run_trace(const TraceCommandOptions& options);
-[[nodiscard]] int run_compare(const std::string& first, const std::string& second, bool json);
+[[nodiscard]] int run_compare(const std::vector<std::string>& paths, OutputFormat format);
 [[nodiscard]] int run_reproduce(const ReproduceOptions& options);
 [[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
 [[nodiscard]] int run_crash_explore_file_system(const CrashExploreOptions& options);
-[[nodiscard]] int run_crash_replay_file_system(const std::string& id, bool json);
-[[nodiscard]] int run_crash_replay(const std::string& id, bool json);
+[[nodiscard]] int run_crash_replay_file_system(const std::string& id, OutputFormat format);
+[[nodiscard]] int run_crash_replay(const std::string& id, OutputFormat format);
 [[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
-[[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json);
+[[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format);
 [[nodiscard]] int run_snapshot(const CopyOptions& options);
 [[nodiscard]] int run_clone(const CopyOptions& options);
 

@@ -108,7 +108,7 @@ int endure(const CrashExploreOptions& o) {
                                     {"partial", Interruption::came()},
                                     {"violations", leaks ? 1 : 0},
                                     {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    fmt::print("{}", shown(o.format, json));
     return leaks ? exit_failed : exit_done;
 }
 
@@ -162,12 +162,12 @@ int run_crash_explore(const CrashExploreOptions& o) {
     }
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
     const Json json = report_of(o, done, e.report, seconds, progress.seconds());
-    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    fmt::print("{}", shown(o.format, json));
     for (const Violation& v : e.report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
     return e.report.violations.empty() ? exit_done : exit_failed;
 }
 
-int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, bool json) {
+int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format) {
     const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
     std::uint64_t seeded = 0;
     std::uint64_t caught = 0;
@@ -184,7 +184,7 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
             const bool found = hunted && hunted->found;
             caught += found ? 1 : 0;
             if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
-            if (!json) {
+            if (format == OutputFormat::table) {
                 fmt::print("{:10} {:24} {}\n", scheme, bug.name,
                            found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what)
                                  : "MISSED: " + std::string{bug.what});
@@ -193,22 +193,24 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
     }
     Json json_result = Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}});
     if (Interruption::came()) json_result.add("partial", true);
-    if (json) fmt::print("{}\n", json_result.dump());
+    if (format != OutputFormat::table) fmt::print("{}", shown(format, json_result));
     else fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
     return caught == seeded ? exit_done : exit_failed;
 }
 
-int run_crash_replay(const std::string& id, bool json) {
-    if (id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(id, json);
+int run_crash_replay(const std::string& id, OutputFormat format) {
+    if (id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(id, format);
     const auto parsed = CrashCase::parse(id);
     if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
     if (parsed->cuts.size() > 2) return complain("crash replay: at most two cuts, the second during recovery from the first", exit_usage);
     const auto explorer = Explorer::make(parsed->scheme, parsed->device);
     if (!explorer) return complain(fmt::format("crash replay: {}", explorer.error()), exit_usage);
     const auto wrong = (*explorer)->replay(*parsed);
+    if (!wrong && parsed->cuts.empty()) // explore prints such an id only where the workload is wrong without any cut
+        return complain(fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", id), exit_usage);
     const Json result =
         Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", json ? result.dump() + "\n" : to_key_value_text(result));
+    fmt::print("{}", shown(format, result));
     return wrong ? exit_failed : exit_done;
 }
 

@@ -58,12 +58,12 @@ int run_crash_explore_file_system(const CrashExploreOptions& o) {
         if (o.shrinks && !Interruption::came()) v = shrink_file_system(v, runs_to_shrink);
     }
     const Json json = report_of(o, report, seconds, progress.seconds());
-    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    fmt::print("{}", shown(o.format, json));
     for (const FsViolation& v : report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
     return report.violations.empty() ? exit_done : exit_failed;
 }
 
-int run_crash_replay_file_system(const std::string& id, bool json) {
+int run_crash_replay_file_system(const std::string& id, OutputFormat format) {
     const auto parsed = FsCrashCase::parse(id);
     if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
     if (const auto can = can_explore(parsed->shape); !can) return complain(fmt::format("crash replay: {}", can.error()), exit_usage);
@@ -71,7 +71,7 @@ int run_crash_replay_file_system(const std::string& id, bool json) {
     const auto wrong = replay_file_system(*parsed, report);
     const Json result =
         Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", json ? result.dump() + "\n" : to_key_value_text(result));
+    fmt::print("{}", shown(format, result));
     return wrong ? exit_failed : exit_done;
 }
 

@@ -37,7 +37,7 @@ std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, st
     return wanted;
 }
 
-int print_unsynced(const Json& answer, const std::string& mount_point, bool json) {
+int print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
     std::map<std::uint64_t, std::string> wanted;
     for (const auto& range : answer["unsynced"].items())
         wanted[range["ino"].number()];
@@ -50,7 +50,7 @@ int print_unsynced(const Json& answer, const std::string& mount_point, bool json
         table.add({path.empty() ? "(no name)" : path, fmt::format("{}", ino), range["offset"].dump(), range["bytes"].dump()});
         all.push(Json::object({{"path", path}, {"ino", ino}, {"offset", range["offset"]}, {"bytes", range["bytes"]}}));
     }
-    fmt::print("{}", json ? Json::object({{"unsynced", std::move(all)}}).dump() + "\n" : table.to_text());
+    fmt::print("{}", shown(format, Json::object({{"unsynced", std::move(all)}}), table));
     return exit_done;
 }
 
@@ -121,9 +121,9 @@ int run_ctl(const CtlOptions& o) {
     if (o.action == "powercut")
         wait_until_released(mounted->source);
     if (o.action == "unsynced")
-        return print_unsynced(*answer, mounted->mount_point, o.json);
-    if (o.json)
-        fmt::print("{}\n", answer->dump());
+        return print_unsynced(*answer, mounted->mount_point, o.format);
+    if (o.format != OutputFormat::table)
+        fmt::print("{}", shown(o.format, *answer));
     else if (o.action == "stats")
         print_stats(*answer);
     else if (o.action == "powercut")

@@ -21,8 +21,8 @@ constexpr int fsck_clean = 0;
 constexpr int fsck_uncorrected = 4;
 constexpr int fsck_operational = 8;
 
-int print_report(const Json& report, bool json) {
-    fmt::print("{}", json ? report.dump() + "\n" : to_key_value_text(report));
+int print_report(const Json& report, OutputFormat format) {
+    fmt::print("{}", shown(format, report));
     return exit_done;
 }
 
@@ -43,25 +43,25 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(cons
 
 /// Asks the daemon, or opens the device, reports and closes it.
 template <class Report>
-int report_on(const std::string& target, const std::string& command, bool json, const Report& report) {
+int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report) {
     if (const auto mounted = find_mount(target)) {
         const auto answer = ask_mount(mounted->source, Json::object({{"cmd", command}}));
         if (!answer)
             return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
-        return print_report(*answer, json);
+        return print_report(*answer, format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);
     if (!opened)
         return complain(fmt::format("{}: {}", command, opened.error()));
-    return print_report(report(**opened), json);
+    return print_report(report(**opened), format);
 }
 
-int show_config(const std::string& target, bool json) {
+int show_config(const std::string& target, OutputFormat format) {
     if (const auto mounted = find_mount(target)) { // what was set for this mount alone is known to its daemon only
         const auto answer = ask_mount(mounted->source, Json::object({{"cmd", "config"}}));
         if (!answer)
             return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
-        fmt::print("{}", json ? (*answer)["config"].dump() + "\n" : (*answer)["toml"].text());
+        fmt::print("{}", format != OutputFormat::table ? shown(format, (*answer)["config"]) : (*answer)["toml"].text());
         return exit_done;
     }
     auto config = read_device_toml(device_directory_of(target));
@@ -69,7 +69,7 @@ int show_config(const std::string& target, bool json) {
         return complain(fmt::format("info: {}", config.error()));
     if (auto done = apply_environment(*config, flashlab_environment(), true); !done)
         return complain(fmt::format("info: {}", done.error()), exit_usage);
-    fmt::print("{}", json ? to_json(*config).dump() + "\n" : to_toml(*config));
+    fmt::print("{}", format != OutputFormat::table ? shown(format, to_json(*config)) : to_toml(*config));
     return exit_done;
 }
 
@@ -88,22 +88,22 @@ std::string what_was_read(const CheckedDevice& checked, bool asked) {
 
 } // namespace
 
-int run_info(const std::string& target, InfoShow show, bool json) {
+int run_info(const std::string& target, InfoShow show, OutputFormat format) {
     if (show == InfoShow::keys) {
-        fmt::print("{}", json ? config_keys_as_json().dump() + "\n" : describe_config_keys());
+        fmt::print("{}", shown(format, config_keys_as_json(), describe_config_keys()));
         return exit_done;
     }
     if (show == InfoShow::config)
-        return show_config(target, json);
-    return report_on(target, "info", json, [&](DeviceDirectory& opened) {
+        return show_config(target, format);
+    return report_on(target, "info", format, [&](DeviceDirectory& opened) {
         Json report = info_report(opened.device());
         add_failure_log(report, target);
         return report;
     });
 }
 
-int run_smart(const std::string& target, bool json) {
-    return report_on(target, "smart", json, [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); });
+int run_smart(const std::string& target, OutputFormat format) {
+    return report_on(target, "smart", format, [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); });
 }
 
 int run_fsck(const FsckOptions& o) {
@@ -146,12 +146,17 @@ int run_fsck(const FsckOptions& o) {
     } else if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
-    if (o.json) {
-        fmt::print("{}\n", Json::object({{"clean", clean},
-                                        {"problems", problems},
-                                        {"oob_pages_read", checked.oob_pages},
-                                        {"data_pages_read", checked.data_pages},
-                                        {"data_checked", checked.data_checked}}).dump());
+    if (o.format != OutputFormat::table) {
+        Table table{{"kind", "where", "detail"}};
+        for (const auto& p : problems.items())
+            table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
+        fmt::print("{}", shown(o.format,
+                               Json::object({{"clean", clean},
+                                             {"problems", problems},
+                                             {"oob_pages_read", checked.oob_pages},
+                                             {"data_pages_read", checked.data_pages},
+                                             {"data_checked", checked.data_checked}}),
+                               table));
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));

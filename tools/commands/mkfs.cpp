@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "tools/device_directory.h"
 #include "tools/device_plan.h"
 #include "tools/device_presets.h"
+#include "tools/host_memory.h"
 #include "tools/interruption.h"
 #include "tools/run_device.h"
 #include "tools/sizes.h"
@@ -17,26 +20,27 @@
 namespace flashlab {
 namespace {
 
-ConfigSources sources_of(const MkfsOptions& o) {
+std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
     ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
-    if (o.ftl)
-        sources.settings.push_back("ftl.scheme=" + *o.ftl);
-    if (o.metadata)
-        sources.settings.push_back("fs.metadata=" + *o.metadata);
-    if (o.seed)
-        sources.settings.push_back(fmt::format("nand.seed={}", *o.seed));
+    using Option = std::tuple<const char*, const char*, std::optional<std::string>>;
+    for (const auto& [option, key, value] : {Option{"--ftl", "ftl.scheme", o.ftl}, Option{"--metadata", "fs.metadata", o.metadata},
+                                             Option{"--seed", "nand.seed", o.seed ? std::optional{fmt::format("{}", *o.seed)} : std::nullopt}})
+        if (value)
+            if (auto added = add_option_setting(sources, option, key, *value); !added)
+                return std::unexpected(added.error());
     return sources;
 }
 
 /// The default device is 4 GiB; any other keeps the geometry it was described with, unless a size is asked for.
-std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config) {
+std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config, const std::vector<std::string>& asked) {
     if (o.size_bytes)
         return o.size_bytes;
     const GeometryConfig ours;
     const auto& g = config.ssd.nand.geometry;
     const bool untouched = g.channels == ours.channels && g.blocks_per_plane == ours.blocks_per_plane && g.pages_per_block == ours.pages_per_block &&
                            g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip && g.planes_per_die == ours.planes_per_die;
-    if (config.ssd.preset == default_preset_name && untouched)
+    const bool is_described = std::ranges::find(asked, "nand.blocks_per_plane") != asked.end();
+    if (config.ssd.preset == default_preset_name && untouched && !is_described)
         return default_device_bytes;
     return std::nullopt;
 }
@@ -92,18 +96,25 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
 } // namespace
 
 int run_mkfs(const MkfsOptions& o) {
-    const ConfigSources sources = sources_of(o);
+    const auto given = sources_of(o);
+    if (!given)
+        return complain("mkfs: " + given.error(), exit_usage);
+    const ConfigSources& sources = *given;
+    const std::vector<std::string> asked = asked_keys(sources);
     const auto before = parse_precondition(o.precondition);
     if (!before)
         return complain(before.error(), exit_usage);
     const auto config = gather_config(sources);
     if (!config)
         return complain(config.error(), exit_usage);
-    const auto plan = plan_device(*config, wanted_size(o, *config));
+    const auto plan = plan_device(*config, wanted_size(o, *config, asked), asked);
     if (!plan)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
     if (auto fits = check_partitioned_dram(plan->config); !fits)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
+    if (auto there = check_host_memory(plan->ram_bytes); !there)
+        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size", o.directory, human_size(plan->ram_bytes), there.error()),
+                        exit_usage);
     const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
     if (auto free = check_device_target(o.directory, existing); !free)
         return complain(fmt::format("mkfs: {}", free.error()));
@@ -116,8 +127,8 @@ int run_mkfs(const MkfsOptions& o) {
     if (!o.dry_run)
         if (auto made = make_device_directory(o.directory, *plan, o.label, existing, finish); !made)
             return complain(fmt::format("mkfs: {}", made.error()));
-    if (o.json)
-        fmt::print("{}\n", report(o.directory, *plan, !o.dry_run).dump());
+    if (o.format != OutputFormat::table)
+        fmt::print("{}", shown(o.format, report(o.directory, *plan, !o.dry_run)));
     else if (!o.quiet)
         print_human(o.directory, *plan, !o.dry_run);
     return exit_done;

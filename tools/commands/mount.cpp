@@ -40,7 +40,7 @@ std::string unknown_option(const std::string& name) {
         known.emplace_back(key.name);
     known.insert(known.end(), own_options.begin(), own_options.end());
     known.insert(known.end(), passed_options.begin(), passed_options.end());
-    const std::string near = nearest_name(name, known);
+    const std::string near = name.size() < 3 ? std::string{} : nearest_name(name, known); // of two letters every word is near
     return near.empty() ? fmt::format("-o {}: unknown option; see: flashlab mount --help", name)
                         : fmt::format("-o {}: unknown option; did you mean '{}'?", name, near);
 }
@@ -60,7 +60,8 @@ std::expected<void, std::string> apply_level_and_latency(const std::string& log,
 std::expected<void, std::string> apply_sized(const std::string& name, const std::string& value, MountSessionConfig& config) {
     const auto bytes = parse_size(value);
     if (!bytes)
-        return std::unexpected(fmt::format("-o {}: {}", name, bytes.error()));
+        return std::unexpected(name == "threads" ? fmt::format("-o threads={}: a whole number from 0 to 64 is wanted; 0: chosen by measurement", value)
+                                                 : fmt::format("-o {}={}: {}", name, value, bytes.error()));
     if (name == "cache") {
         if (*bytes < (1u << 20) || *bytes > (std::uint64_t{1} << 40))
             return std::unexpected(fmt::format("-o cache={}: allowed: 1 MiB to 1 TiB", value));
@@ -82,6 +83,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
     const auto equals = option.find('=');
     const std::string name = option.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+    if (name.empty() && equals != std::string::npos)
+        return std::unexpected(fmt::format("-o {}: names no option; see: flashlab mount --help", option));
     if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name))
         return {};
     if (is_in(passed_options, name)) {
@@ -145,6 +148,19 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     return config;
 }
 
+/// One of the two inside the other: the device would hide its own files, or its mount point. Empty: neither.
+std::string nested(const std::string& mount_point, const std::string& directory) {
+    std::error_code error;
+    const std::string point = std::filesystem::canonical(mount_point, error).string(), device = directory;
+    if (error || point == "/")
+        return {};
+    if ((point + "/").starts_with(device + "/"))
+        return fmt::format("{}: lies in the device's own folder {}, where its images are: name a directory outside", mount_point, device);
+    if (device.starts_with(point + "/"))
+        return fmt::format("{}: holds the device {} itself, which the mount would hide: name another directory", mount_point, device);
+    return {};
+}
+
 /// What can be said before anything is opened; empty: all is well.
 std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
@@ -159,9 +175,6 @@ std::string obstacle(const MountSessionConfig& config) {
         return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
         return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
-    std::error_code error;
-    if (std::filesystem::equivalent(point, config.directory, error))
-        return fmt::format("{}: a device cannot be mounted on itself; name another directory", point);
     if (const auto mounted = find_mount(config.directory))
         return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}", config.directory, mounted->mount_point, mounted->mount_point);
     return {};
@@ -300,6 +313,8 @@ int run_mount(const MountOptions& o) {
     std::error_code error;
     if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
         config->mount.mount_point = point.string();
+    if (const std::string why = nested(config->mount.mount_point, config->directory); !why.empty())
+        return complain("mount: " + why, exit_usage);
     if (o.fake) {
         const std::string why = obstacle(*config);
         return why.empty() ? exit_done : complain("mount: " + why);

@@ -45,27 +45,29 @@ std::string indented(std::string_view text) {
 
 } // namespace
 
-int run_presets(const std::string& name, bool json) {
+int run_presets(const std::string& name, OutputFormat format) {
     if (!name.empty()) {
         const auto preset = find_device_preset(name);
         if (!preset)
             return complain(preset.error(), exit_usage);
         DeviceConfig config;
         config.ssd = preset->config;
-        if (json)
-            fmt::print("{}\n", summary(*preset).dump());
+        if (format != OutputFormat::table)
+            fmt::print("{}", shown(format, summary(*preset), table_of_numbers(*preset)));
         else
             fmt::print("{}\n{}\n{}\n\n{}", preset->name, preset->title, preset->source, table_of_numbers(*preset).to_text());
         return exit_done;
     }
     Json all{Json::Array{}};
     std::string text;
+    Table table{{"name", "title", "source"}};
     for (const auto& preset : device_presets()) {
         all.push(summary(preset));
+        table.add({preset.name, preset.title, preset.source});
         text += fmt::format("{:<12}{}\n{}", preset.name, preset.title, indented(preset.source));
     }
-    if (json)
-        fmt::print("{}\n", Json::object({{"presets", std::move(all)}}).dump());
+    if (format != OutputFormat::table)
+        fmt::print("{}", shown(format, Json::object({{"presets", std::move(all)}}), table));
     else
         fmt::print("{}\nEach number of one, with its source: flashlab presets NAME\n", text);
     return exit_done;

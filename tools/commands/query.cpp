@@ -54,7 +54,7 @@ int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat forma
     }
     if (result != SQLITE_DONE)
         return complain(fmt::format("query: {}", db.error()));
-    fmt::print("{}", format == OutputFormat::json ? all.dump() + "\n" : format == OutputFormat::csv ? table.to_csv() : table.to_text());
+    fmt::print("{}", shown(format, all, table));
     return exit_done;
 }
 
@@ -88,7 +88,8 @@ int run_query(const QueryOptions& o) {
     } else if (std::filesystem::is_directory(o.target)) {
         path = o.target + "/events.db";
     }
-    if (!std::filesystem::exists(path))
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
         return complain(fmt::format("query: {}: there is no event log; mount the device with --log summary (the default) or more", path));
     auto db = SqliteConnection::open(path, SqliteAccess::read_only);
     if (!db)

@@ -107,7 +107,7 @@ int run_replay(const ReplayOptions& o) {
     auto stream = TraceStream::open(o.input);
     if (!stream)
         return complain("replay: " + stream.error());
-    if (stream->reader().reason() != "named" && !o.json)
+    if (stream->reader().reason() != "named" && o.format == OutputFormat::table)
         tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
     if (!on)
@@ -115,7 +115,7 @@ int run_replay(const ReplayOptions& o) {
     const auto report = run(o, *plan, *stream, **on);
     if (!report)
         return complain("replay: " + report.error());
-    fmt::print("{}", o.json ? report->dump() + "\n" : to_key_value_text(*report));
+    fmt::print("{}", shown(o.format, *report));
     return exit_done;
 }
 

@@ -15,6 +15,7 @@
 #include "tools/aside_file.h"
 #include "tools/commands/commands.h"
 #include "tools/interruption.h"
+#include "tools/regular_file.h"
 #include "tools/reproduce/experiment.h"
 #include "tools/reproduce/html_report.h"
 #include "tools/reproduce/series.h"
@@ -40,14 +41,14 @@ void print(const Experiment& experiment, const Reproduction& result) {
     fmt::print("\n");
 }
 
-int list(bool json) {
+int list(OutputFormat format) {
     Json all{Json::Array{}};
     Table table{{"id", "figure", "paper"}};
     for (const Experiment& e : experiments()) {
         all.push(Json::object({{"id", e.id}, {"paper", e.paper}, {"title", e.title}}));
         table.add({std::string{e.id}, std::string{e.title}, std::string{e.paper}});
     }
-    fmt::print("{}", json ? Json::object({{"experiments", std::move(all)}}).dump() + "\n" : table.to_text());
+    fmt::print("{}", shown(format, Json::object({{"experiments", std::move(all)}}), table));
     return exit_done;
 }
 
@@ -74,6 +75,8 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
         TraceInPlace trace{text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
         if (trace.path.empty() || std::ranges::find(paper_workload_names(), trace.name) == paper_workload_names().end())
             return std::unexpected(fmt::format("--trace {}: NAME=FILE is wanted; the names are {}", text, fmt::join(paper_workload_names(), ", ")));
+        if (auto file = check_regular_or_missing(trace.path); !file) // each point reads it anew
+            return std::unexpected(fmt::format("--trace {}: {}; it is read more than once", text, file.error()));
         traces.push_back(std::move(trace));
     }
     return traces;
@@ -83,7 +86,7 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
 class ExperimentRunner {
 public:
     ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
-        : chosen_{std::move(chosen)}, context_{context}, json_{options.json}, html_{options.html}, results_(chosen_.size()) {}
+        : chosen_{std::move(chosen)}, context_{context}, format_{options.format}, html_{options.html}, results_(chosen_.size()) {}
 
     std::expected<void, std::string> run() {
         if (html_) { // a place where nothing can be written is told now, not after an hour
@@ -151,8 +154,8 @@ private:
     }
     void show_ready() {
         for (; shown_ < chosen_.size() && results_[shown_] && *results_[shown_]; ++shown_) {
-            if (json_)
-                fmt::print("{}\n", to_json(*chosen_[shown_], **results_[shown_]).dump());
+            if (format_ != OutputFormat::table)
+                fmt::print("{}", shown(format_, to_json(*chosen_[shown_], **results_[shown_]), points_as_rows(*chosen_[shown_], **results_[shown_])));
             else
                 print(*chosen_[shown_], **results_[shown_]);
             if (std::fflush(stdout) != 0) // not after an hour, either
@@ -161,7 +164,7 @@ private:
     }
     std::vector<const Experiment*> chosen_;
     RunContext context_;
-    bool json_;
+    OutputFormat format_;
     std::optional<std::string> html_;
     std::optional<AsideFile> page_;
     std::vector<std::optional<ExperimentRun::Result>> results_;
@@ -184,7 +187,7 @@ std::expected<void, std::string> check_loads(const ReproduceOptions& o, const st
 
 int run_reproduce(const ReproduceOptions& o) {
     if (o.ids.empty() || (o.ids.size() == 1 && o.ids.front() == "list"))
-        return list(o.json);
+        return list(o.format);
     const auto chosen = choose(o.ids);
     if (!chosen)
         return complain("reproduce: " + chosen.error(), exit_usage);

@@ -20,10 +20,12 @@
 #include "base/random.h"
 #include "fs/fuse/mount_point.h"
 #include "tools/commands/commands.h"
+#include "tools/config_file.h"
 #include "tools/device_copy.h"
 #include "tools/device_directory.h"
 #include "tools/interruption.h"
 #include "tools/live_mount.h"
+#include "tools/mount_session.h"
 #include "tools/progress.h"
 #include "tools/standard_streams.h"
 #include "tools/subprocess.h"
@@ -85,7 +87,10 @@ public:
         if (auto failed = mount()) return failed;
         const SubprocessCall call = in_mount(o_.command, cut);
         auto command = Subprocess::start(call);
-        if (!command) return command.error();
+        if (!command) {
+            wrong_usage_ = true; // there is no such program
+            return command.error();
+        }
         ++runs_;
         const auto at = Clock::now() + after;
         while (Clock::now() < at) {
@@ -135,6 +140,8 @@ public:
         return to;
     }
     [[nodiscard]] std::string copy() const { return copy_.string(); }
+    /// Of what failed last: what was asked for cannot be, which is no finding.
+    [[nodiscard]] int failure_code() const { return wrong_usage_ ? exit_usage : exit_failed; }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
     [[nodiscard]] double slowest_mount_ms() const { return slowest_; }
 
@@ -155,6 +162,7 @@ private:
         // A mount that is ended half way would leave a daemon that comes up later.
         const AtSignal at_signal = words[1] == "mount" ? AtSignal::wait : AtSignal::end_it;
         const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
+        wrong_usage_ = code == exit_usage;
         return code == 0 ? std::nullopt : Failure{fmt::format("{} ended with {}:\n    {}", what, code, last_lines(log_))};
     }
     Failure mount() { return flashlab({"mount", device_.string(), mount_point_.string(), "--latency", o_.latency, "--log", "none"}, "mount"); }
@@ -169,6 +177,7 @@ private:
     fs::path device_, copy_, mount_point_;
     std::string log_;
     std::uint64_t runs_ = 0;
+    bool wrong_usage_ = false;
     double slowest_ = 0;
 };
 
@@ -192,7 +201,7 @@ int replay_torture(const CrashTortureOptions& o, Torture& torture) {
     const auto wrong = torture.recover_and_check(0);
     if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
     const Json json = Json::object({{"replayed", o.replay}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    fmt::print("{}", shown(o.format, json));
     return wrong ? exit_failed : exit_done;
 }
 
@@ -243,6 +252,10 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
+    if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
+        if (const auto there = read_device_toml(directory_of_device(from)); !there) return complain(fmt::format("crash torture: {}", there.error()), exit_usage);
+    if (!parse_latency(o.latency))
+        return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
     if (o.replay.empty())
         if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
     const Interruption interruption;
@@ -254,7 +267,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
     Trial trial;
     auto failed = torture.prepare(o.device);
     if (!failed) failed = try_cuts(o, torture, trial);
-    if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed));
+    if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed), torture.failure_code());
     if (trial.keeps_work) removed.keep();
     const Json json = Json::object({{"cuts", trial.cuts},
                                     {"command_runs", torture.runs()},
@@ -265,7 +278,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
                                     {"replays", std::move(trial.replays)},
                                     {"found", std::move(trial.found)},
                                     {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", o.json ? json.dump() + "\n" : to_key_value_text(json));
+    fmt::print("{}", shown(o.format, json));
     return trial.holds ? exit_done : exit_failed;
 }
 

@@ -127,7 +127,7 @@ int run_trace(const TraceCommandOptions& o) {
         result.add(key, value);
     if (Interruption::came())
         result.add("partial", true);
-    fmt::print("{}", o.json ? result.dump() + "\n" : to_key_value_text(result));
+    fmt::print("{}", shown(o.format, result));
     return exit_done;
 }
 

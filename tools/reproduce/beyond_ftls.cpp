@@ -9,13 +9,14 @@
 #include "base/contract.h"
 #include "tools/device_presets.h"
 #include "tools/reproduce/restart_run.h"
+#include "tools/traces/trace_reader.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::array<std::string_view, 7> layers{"page_map", "dftl", "hftl", "fast", "log_block", "block_map", "coftl"};
 constexpr std::array<std::string_view, 4> generated{"financial", "tpcc", "desktop", "pc"};
-/// Of the folder of real traces: those that write, of servers, desktops and telephones.
+/// Short names of traces that the documents speak of: those that write, of servers, desktops and telephones.
 struct RealTrace {
     std::string_view name, file;
 };
@@ -48,20 +49,50 @@ DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, st
     return config;
 }
 
-/// Generated ones, or what of the real ones lies in the folder.
-using Loads = std::vector<std::pair<std::string_view, Load>>;
+/// Generated ones, or every trace that lies in the folder. Names point into themselves: the list does not grow any more.
+using Loads = std::vector<std::pair<std::string, Load>>;
+
+/// financial1-first10k for financial1-first10k.ssdsim.gz; those that the documents name have short names.
+std::string name_of_trace(const std::filesystem::path& path) {
+    const std::string file = path.filename().string();
+    const auto known = std::ranges::find(real_traces, file, &RealTrace::file);
+    return known != real_traces.end() ? std::string{known->name} : file.substr(0, file.find('.'));
+}
+
+/// Every file that a format reads to its first request, by name; `passed_over` counts the rest.
+std::vector<std::filesystem::path> traces_in(const std::string& folder, std::size_t& passed_over) {
+    std::vector<std::filesystem::path> traces;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
+        std::error_code ignored;
+        if (!entry.is_regular_file(ignored))
+            continue;
+        const auto reader = TraceReader::open(entry.path().string(), {});
+        TraceRequest request;
+        const auto first = reader ? (*reader)->next(request) : std::unexpected(reader.error());
+        if (first && *first)
+            traces.push_back(entry.path());
+        else
+            ++passed_over;
+    }
+    std::ranges::sort(traces);
+    return traces;
+}
 std::expected<Loads, std::string> loads_of(const RunContext& context) {
     Loads loads;
     if (context.trace_folder.empty())
         for (const std::string_view name : generated)
             loads.emplace_back(name, Load{context, std::string{name}, fmt::format("workload:{},scale={}", name, scale)});
-    for (const RealTrace& trace : real_traces) {
-        const auto path = std::filesystem::path{context.trace_folder} / trace.file;
-        if (std::error_code error; !context.trace_folder.empty() && std::filesystem::exists(path, error))
-            loads.emplace_back(trace.name, Load{context, std::string{trace.name}, path.string()});
-    }
+    std::size_t passed_over = 0;
+    if (!context.trace_folder.empty())
+        for (const auto& path : traces_in(context.trace_folder, passed_over)) {
+            std::string name = name_of_trace(path);
+            if (std::ranges::find(loads, name, &Loads::value_type::first) != loads.end()) // two files of one stem: the whole name tells them apart
+                name = path.filename().string();
+            loads.emplace_back(name, Load{context, name, path.string()});
+        }
     if (loads.empty())
-        return std::unexpected(fmt::format("{}: none of the real traces is there ({} ...)", context.trace_folder, real_traces.front().file));
+        return std::unexpected(fmt::format("{}: no trace is there ({} files that no format reads); 'flashlab trace FILE' says why of each", context.trace_folder, passed_over));
     return loads;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/reproduce/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 
 #include "tools/reproduce/beyond_ftls.h"
@@ -67,6 +68,9 @@ const Experiment* find_experiment(std::string_view id) {
     return at == all.end() ? nullptr : &*at;
 }
 
+/// A quotient of nothing by nothing is no number: null.
+Json finite(double value) { return std::isfinite(value) ? Json{value} : Json{}; }
+
 Json to_json(const Experiment& experiment, const Reproduction& result) {
     Json points{Json::Array{}};
     for (const ReproducedPoint& p : result.points) {
@@ -75,8 +79,8 @@ Json to_json(const Experiment& experiment, const Reproduction& result) {
                                   {"x", p.x},
                                   {"params", Json{p.params}},
                                   {"paper", paper ? Json{*paper} : Json{}},
-                                  {"ours", p.ours},
-                                  {"ratio", paper ? Json{p.ours / *paper} : Json{}}}));
+                                  {"ours", finite(p.ours)},
+                                  {"ratio", paper ? finite(p.ours / *paper) : Json{}}}));
     }
     Json claims{Json::Array{}};
     for (const ReproducedClaim& c : result.claims)

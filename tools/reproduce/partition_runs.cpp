@@ -299,6 +299,8 @@ std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSett
     if (auto driven = drive(ssd, setting, loads, result); !driven)
         return std::unexpected(driven.error());
     count_from(nand_before, ftl_before, ssd, result);
+    if (result.operation_s <= 0) // what follows are ratios of these times
+        return std::unexpected(fmt::format("the load {} is too short: its requests never reach the flash, so there is nothing to compare; give a longer trace", setting.workload));
     if (setting.ftl == "fast")
         std::swap(result.log_write_hits, result.map_write_hits);
     return result;

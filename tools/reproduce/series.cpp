@@ -34,6 +34,8 @@ std::string x_label(const std::vector<const ReproducedPoint*>& points) {
 
 /// Four digits, no exponent.
 std::string number(double value) {
+    if (!std::isfinite(value))
+        return "-";
     const double size = std::abs(value);
     return fmt::format("{:.{}f}", value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
@@ -105,6 +107,16 @@ std::vector<PointsOfUnit> by_unit(const Reproduction& result) {
     for (PointsOfUnit& of : units)
         of.x_label = x_label(of.points);
     return units;
+}
+
+Table points_as_rows(const Experiment& experiment, const Reproduction& result) {
+    Table table{{"experiment", "series", "x", "paper", "ours", "ratio"}};
+    const auto cell = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string{}; };
+    for (const ReproducedPoint& p : result.points) {
+        const auto paper = paper_value(experiment.id, p.series, p.x);
+        table.add({std::string{experiment.id}, p.series, cell(p.x), paper ? cell(*paper) : "", cell(p.ours), paper ? cell(p.ours / *paper) : ""});
+    }
+    return table;
 }
 
 std::string points_as_text(const Experiment& experiment, const Reproduction& result) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/reproduce/experiment.h"
+#include "tools/table.h"
 
 namespace flashlab {
 
@@ -20,6 +21,9 @@ struct PointsOfUnit {
 };
 /// In the order of their first points. Points into `result`.
 [[nodiscard]] std::vector<PointsOfUnit> by_unit(const Reproduction& result);
+
+/// A row a point: all of them in one table, for programs.
+[[nodiscard]] Table points_as_rows(const Experiment& experiment, const Reproduction& result);
 
 /// A table for each unit: a row a series, a column an x, and what the paper prints below; with many values of x a row a point.
 [[nodiscard]] std::string points_as_text(const Experiment& experiment, const Reproduction& result);

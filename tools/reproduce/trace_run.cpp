@@ -61,6 +61,8 @@ std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const
     const auto tally = replay(**device, next, fit, run.speed, *filled);
     if (!tally)
         return std::unexpected(tally.error());
+    if (tally->requests() == 0 || tally->end <= tally->begin)
+        return std::unexpected(std::string{"the trace is too short: nothing of it takes any time on this drive"});
     TraceOutcome outcome;
     outcome.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9;
     outcome.requests = tally->requests();

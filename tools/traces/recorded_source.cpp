@@ -47,8 +47,11 @@ private:
 } // namespace
 
 bool is_recorded_trace(const std::string& path) {
-    if (files::is_directory(path))
+    std::error_code error;
+    if (files::is_directory(path, error))
         return true;
+    if (!files::is_regular_file(path, error)) // a FIFO is opened once, by whoever reads it to its end
+        return false;
     char first[16] = {};
     std::ifstream file{path, std::ios::binary};
     return file.read(first, sizeof first) && std::string_view{first, 15} == "SQLite format 3";
