@@ -3,6 +3,7 @@
 #include "tests/tools/device_fixture.h"
 #include "tools/commands/commands.h"
 #include "tools/config_file.h"
+#include "tools/config_schema.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -93,4 +94,49 @@ TEST_CASE("the RAM that mkfs names counts the drive's DRAM", "[tools]") {
     const std::uint64_t without = ram_of({"ftl.scheme=dftl"});
     CHECK(ram_of({"ftl.scheme=dftl", "dram.size=1G"}) >= without + (std::uint64_t{1} << 30));
     CHECK(ram_of({"ftl.scheme=dftl", "dram.write_buffer_bytes=256M"}) >= without + (std::uint64_t{256} << 20));
+}
+
+TEST_CASE("a key of the schema that is asked for is planned as asked, or refused with its name, with and without a size", "[tools]") {
+    for (const auto& key : config_keys()) {
+        if (key.phase == ConfigPhase::written_by_mkfs || key.name == "preset")
+            continue;
+        const std::string name{key.name};
+        std::vector<std::string> values;
+        if (key.type == ConfigType::text)
+            for (const char* value : {"mlc", "dftl", "static", "journal", "cost_benefit"})
+                values.emplace_back(value);
+        else
+            for (const std::uint64_t value : {1u, 2u, 3u, 4u, 8u, 64u, 300u, 1u << 20, 1u << 24})
+                values.push_back(std::to_string(value));
+        for (const std::string& value : values) {
+            for (const bool sized : {false, true}) {
+                CAPTURE(name, value, sized);
+                ConfigSources sources;
+                sources.settings = {name + "=" + value};
+                const auto config = gather_config(sources);
+                if (!config)
+                    continue;
+                const auto plan = plan_device(*config, sized ? std::optional<std::uint64_t>{64u << 20} : std::nullopt, asked_keys(sources));
+                if (!plan)
+                    CHECK_FALSE(plan.error().empty());
+                else
+                    CHECK(key.get(plan->config) == key.get(*config));
+            }
+        }
+    }
+}
+
+TEST_CASE("channels that were asked for are kept where a size would give them up, and a device.toml asks for none", "[tools]") {
+    const TemporaryDirectory work;
+    ConfigSources sources;
+    sources.settings = {"nand.channels=2"};
+    CHECK(plan_device(*gather_config(sources), 64u << 20, asked_keys(sources))->config.ssd.nand.geometry.channels == 2);
+    CHECK(plan_device(*gather_config(sources), 64u << 20)->config.ssd.nand.geometry.channels == 1);
+    REQUIRE(run_mkfs(mkfs_of(work / "device", {}, false)) == exit_done);
+    ConfigSources like;
+    like.file = (work / "device/device.toml").string();
+    CHECK(asked_keys(like).empty());
+    std::ofstream{work / "mine.toml"} << "[nand]\nchannels = 2\n";
+    like.file = (work / "mine.toml").string();
+    CHECK(asked_keys(like) == std::vector<std::string>{"nand.channels"});
 }

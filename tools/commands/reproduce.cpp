@@ -134,7 +134,9 @@ private:
         for (std::size_t i = 0; i < chosen_.size(); ++i)
             (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
         if (Interruption::signal() != SIGPIPE) {
-            const std::string text = json_ ? Json::object({{"partial", true}, {"complete", std::move(complete)}, {"missing", std::move(missing)}}).dump() + "\n"
+            const bool is_json = format_ == OutputFormat::json;
+            const std::string text = is_json                          ? Json::object({{"partial", true}, {"complete", std::move(complete)}, {"missing", std::move(missing)}}).dump() + "\n"
+                                     : format_ == OutputFormat::csv ? std::string{}
                                            : fmt::format("partial: {} of {} experiments are complete\n", shown_, chosen_.size());
             (void)!std::fwrite(text.data(), 1, text.size(), stdout);
             complain(fmt::format("ended by {} before it was done{}", Interruption::name(), html_ ? fmt::format("; {} is as it was", *html_) : ""));
