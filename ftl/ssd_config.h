@@ -31,6 +31,7 @@ struct FtlConfig {
     CoftlOptions coftl;
     std::uint64_t mapping_cache_bytes = 0;     ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
     std::uint32_t mapping_entry_bytes = 8;     ///< dftl: DRAM that one of them takes
+    bool fetch_on_write_miss = false;          ///< dftl: a write whose entry is not cached reads its translation page first (Gupta et al.)
     std::uint32_t wear_threshold = 0;          ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
     bool moving_ring = false;                  ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
     std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane

@@ -60,6 +60,11 @@ FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const s
         const auto room = make_room(new_entries, at, origin);
         if (!room) return room;
         at = std::max(at, *room);
+        if (most_.fetched_for_writes) {
+            const auto fetched = fetch_missing(Lpn{lpn}, run, at, origin);
+            if (!fetched) return fetched;
+            at = std::max(at, *fetched);
+        }
         const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = run, .from = part, .before = i, .of = pages}, at, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {

@@ -33,6 +33,7 @@ namespace flashlab {
 struct CachedEntries {
     std::uint32_t count = 0;
     std::uint32_t bytes_each = MappingCache::device_bytes_per_entry;
+    bool fetched_for_writes = false; ///< a write miss reads the translation page (Gupta et al.); else it makes a dirty entry without (Shim et al.)
 };
 
 class Dftl final : public Ftl, public MappingSpace, private PageOwner {
@@ -97,6 +98,8 @@ private:
     // dftl_map.cpp: the map's traffic with flash
     /// The entries of the run are in the cache, or none is needed; returns when.
     [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    /// The translation pages of entries of the run that are not cached have been read; returns when.
+    [[nodiscard]] FtlResult<SimTime> fetch_missing(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, SimTime now, Origin origin);
     /// Writes the translation page with all its dirty entries. None when the group has no room now: they stay dirty.

@@ -34,6 +34,20 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
     return at;
 }
 
+FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    SimTime at = now;
+    std::optional<std::uint32_t> just_read;
+    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
+        const std::uint32_t page = page_of(Lpn{l});
+        if (cache_.peek(Lpn{l}) || gtd_[page] == unmapped || just_read == page) continue;
+        const auto read = read_translation_page(page, at, origin);
+        if (!read) return read;
+        at = *read;
+        just_read = page;
+    }
+    return at;
+}
+
 FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin origin) {
     SimTime at = now;
     while (cache_.in_order() != 0 && cache_.in_order() + entries > cache_.capacity()) {

@@ -57,7 +57,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     blocks.frontiers = {data_rule, map_rule};
     blocks.spare_blocks_a_group = spare_blocks_a_group;
     blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
-    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes}, parts.array, parts.events, std::move(*policy));
+    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array, parts.events, std::move(*policy));
 }
 
 } // namespace

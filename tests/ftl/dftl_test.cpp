@@ -42,6 +42,24 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
+TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page, once for a row, where there is one; a hit and the default read none", "[ftl][dftl]") {
+    for (const bool fetches : {false, true}) {
+        CAPTURE(fetches);
+        SsdConfig config = four_entries();
+        config.ftl.fetch_on_write_miss = fetches;
+        CutRig rig{config};
+        for (std::uint32_t u = 0; u < 4; ++u) rig.now = rig.write(u, 1);
+        CHECK(rig.ftl().counters().translation_reads == 0); // nothing is there to read
+        rig.now = rig.write(4, 1);                          // evicts page 0's entry; the others are clean now
+        const std::uint64_t before = rig.ftl().counters().translation_reads;
+        rig.now = rig.write(3, 1); // a hit
+        CHECK(rig.ftl().counters().translation_reads == before);
+        rig.now = rig.write(0, 1); // its entry left
+        CHECK(rig.ftl().counters().translation_reads == before + (fetches ? 1 : 0));
+        CHECK(rig.ftl().counters().map_write_misses == 6);
+    }
+}
+
 TEST_CASE("a read miss reads one translation page; clean entries leave without a write; a dirty one of a page that exists costs a read and a write", "[ftl][dftl]") {
     CutRig rig{four_entries()};
     for (std::uint32_t u = 0; u < 5; ++u) rig.now = rig.write(u, 1); // as above; cached: 1, 2, 3 (clean), 4 (dirty)
