@@ -86,7 +86,8 @@ code 1 mkfs "$dev" --size 64M
 code 2 mount "$dev"
 code 2 mount "$dev" "$work/nowhere" -o cache=1T
 grep -q '^flashlab: mount: -o cache=1T: this host .*: give less' "$work/err" || wrong "mount -o cache=1T: $(cat "$work/err")"
-code 1 mount "$work/nowhere" "$work"
+mkdir "$work/mnt"
+code 1 mount "$work/nowhere" "$work/mnt"
 code 1 umount "$work"
 code 1 info "$work/nowhere"
 code 1 smart "$work/nowhere"

@@ -54,7 +54,8 @@ closed "$FLASHLAB" query "$work/log.db" "SELECT * FROM host_request"
 closed "$work/fsck.flashlab" -n "$dev"
 closed "$work/mkfs.flashlab" -F "$work/by-helper"
 ends 0 "a drive made without descriptors" limit "$FLASHLAB" fsck "$work/by-helper" > "$work/out" 2> "$work/err"
-ends 32 "mount.flashlab of nothing, all closed" limit "$work/mount.flashlab" "$work/nowhere" "$work" <&- >&- 2>&-
+mkdir "$work/mnt"
+ends 32 "mount.flashlab of nothing, all closed" limit "$work/mount.flashlab" "$work/nowhere" "$work/mnt" <&- >&- 2>&-
 ends 1 "an error that nobody hears" limit "$FLASHLAB" info "$work/nowhere" 2>&-
 
 echo "--- /dev/full"

@@ -49,7 +49,8 @@ inline bool can_mount() {
 /// Mounts in the constructor, unmounts in the destructor.
 class LiveMount {
 public:
-    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}) {
+    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}, HostCache cache = HostCache::delayed) {
+        fs.cache = cache;
         char pattern[] = "/tmp/flashlab-mount-XXXXXX";
         directory = mkdtemp(pattern);
         std::filesystem::create_directory(directory + "/m");

@@ -15,7 +15,7 @@ expect() { # CODE PATTERN COMMAND...
     shift 2
     timeout 60 "$@" > "$work/out" 2> "$work/err" || code=$?
     [[ $code -eq $wanted ]] || die "${*/#$FLASHLAB/flashlab}: code $code, expected $wanted: $(cat "$work/err")"
-    grep -q -- "$pattern" "$work/out" "$work/err" || die "${*/#$FLASHLAB/flashlab}: does not say '$pattern': $(cat "$work/err")"
+    [[ -z $pattern ]] || grep -q -- "$pattern" "$work/out" "$work/err" || die "${*/#$FLASHLAB/flashlab}: does not say '$pattern': $(cat "$work/err")"
 }
 absent() { ! grep -q -- "$1" "$work/err" || die "it says '$1': $(cat "$work/err")"; }
 
@@ -46,6 +46,7 @@ rm -rf "$work/moved"
 
 say "--- the folder is moved away and copied back: the mount on the old place is that of the moved one"
 mount_device
+printf 'kept\nmore\n' > "$mnt/file"
 mv "$device" "$work/moved"
 cp -a --sparse=always "$work/moved" "$device"
 "$FLASHLAB" mount "$device" "$mnt" 2> "$work/err" && die "a mount over a live one"

@@ -63,8 +63,8 @@ background
 
 say "--- names of snapshots"
 "$FLASHLAB" snapshot "$device" good > /dev/null || die "snapshot"
-refused 1 'no name of a snapshot' "$FLASHLAB" clone "$device@../../device" "$work/clone"
-refused 1 'no name of a snapshot' "$FLASHLAB" clone "$device@" "$work/clone"
+refused 2 'no name of a snapshot' "$FLASHLAB" clone "$device@../../device" "$work/clone"
+refused 2 'no name of a snapshot' "$FLASHLAB" clone "$device@" "$work/clone"
 [[ ! -e $work/clone ]] || die "a clone was made"
 umask 000
 "$FLASHLAB" clone "$device@good" "$work/clone" > /dev/null || die "clone"
