@@ -1,6 +1,6 @@
 /// What happened, as typed fixed-size events: the only way the layers tell a story.
 ///
-/// Idea       Layers emit structs to an EventSink; tools/sqlite_event_log turns them into rows. The null sink costs one compare.
+/// Idea       Layers emit structs to an EventSink; tools/log/sqlite_event_log turns them into rows. The null sink costs one compare.
 /// Invariant  An event with a parent names the host request or background job that caused it; parents are emitted with ids drawn from next_id().
 /// Cost       level() is a plain load: ask wants() before filling an event.
 /// Threading  Called inside the monitor, one caller at a time; a sink must not call back.

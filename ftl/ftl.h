@@ -71,7 +71,7 @@ struct FtlRecovery {
     SimTime done;
 };
 
-/// Which of the writes before one still show in where things lie: what a drive's ageing must play (tools/precondition.h).
+/// Which of the writes before one still show in where things lie: what a drive's ageing must play (tools/run/precondition.h).
 struct WriteMemory {
     enum class Kind : std::uint8_t {
         turnover,   ///< after so many random writes nothing is left of what was before them but where the data lie

@@ -1,4 +1,4 @@
-/// Everything that makes one device: plain data, filled by a preset, a TOML file and --set; tools/config_file.h holds the one schema of its keys.
+/// Everything that makes one device: plain data, filled by a preset, a TOML file and --set; tools/drive/config_file.h holds the one schema of its keys.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,10 @@
 #include "tests/bench/memory_bench.h"
 #include "tests/bench/parse_bench.h"
 #include "tests/bench/plain_page_map.h"
-#include "tools/config_file.h"
-#include "tools/replay.h"
+#include "tools/drive/config_file.h"
+#include "tools/run/replay.h"
+#include "tools/run/virtual_device.h"
 #include "tools/traces/trace_reader.h"
-#include "tools/virtual_device.h"
 
 namespace flashlab::bench {
 namespace {

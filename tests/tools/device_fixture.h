@@ -14,10 +14,10 @@
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
-#include "tools/config_file.h"
-#include "tools/config_schema.h"
-#include "tools/device_directory.h"
-#include "tools/virtual_calls.h"
+#include "tools/drive/config_file.h"
+#include "tools/drive/config_schema.h"
+#include "tools/drive/device_directory.h"
+#include "tools/run/virtual_calls.h"
 
 namespace flashlab::test {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tests/tools/device_fixture.h"
-#include "tools/replay.h"
-#include "tools/virtual_device.h"
+#include "tools/run/replay.h"
+#include "tools/run/virtual_device.h"
 
 namespace flashlab::test {
 

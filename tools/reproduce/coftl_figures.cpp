@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "tools/device_presets.h"
+#include "tools/drive/device_presets.h"
 #include "tools/reproduce/trace_run.h"
 #include "tools/reproduce/verdicts.h"
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "tools/device_plan.h"
-#include "tools/device_presets.h"
+#include "tools/drive/device_plan.h"
+#include "tools/drive/device_presets.h"
 #include "tools/reproduce/dumbo_raw.h"
-#include "tools/virtual_device.h"
+#include "tools/run/virtual_device.h"
 
 namespace flashlab {
 namespace {

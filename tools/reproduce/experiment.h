@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/json.h"
 #include "tools/reproduce/workers.h"
+#include "tools/text/json.h"
 
 namespace flashlab {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "tools/reproduce/series.h"
-#include "tools/svg_plot.h"
+#include "tools/reproduce/svg_plot.h"
 
 namespace flashlab {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
-#include "tools/device_presets.h"
+#include "tools/drive/device_presets.h"
 
 namespace flashlab {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/virtual_device.h"
+#include "tools/run/virtual_device.h"
 
 namespace flashlab {
 

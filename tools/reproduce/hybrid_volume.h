@@ -6,7 +6,7 @@
 /// Source     Kim et al. 2008, sections 3.2, 5.1 and 5.2; HY8.
 #pragma once
 
-#include "fs/fat/fat_volume.h"
+#include "tools/reproduce/fat/fat_volume.h"
 #include "tools/reproduce/hybrid_device.h"
 
 namespace flashlab {

@@ -3,8 +3,8 @@
 #include "base/contract.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
-#include "tools/payload_stamp.h"
-#include "tools/virtual_device.h"
+#include "tools/run/payload_stamp.h"
+#include "tools/run/virtual_device.h"
 
 namespace flashlab {
 

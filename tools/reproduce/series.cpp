@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/sizes.h"
-#include "tools/table.h"
+#include "tools/text/sizes.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {

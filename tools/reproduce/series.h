@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/reproduce/experiment.h"
-#include "tools/table.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 

@@ -1,8 +1,8 @@
 #include "tools/reproduce/trace_run.h"
 
 #include "ftl/cache/mapping_space.h"
-#include "tools/run_report.h"
-#include "tools/virtual_device.h"
+#include "tools/run/run_report.h"
+#include "tools/run/virtual_device.h"
 
 namespace flashlab {
 

@@ -4,9 +4,9 @@
 /// Cost       The device's tables, the fill, and a virtual call a request.
 #pragma once
 
-#include "tools/device_config.h"
-#include "tools/replay.h"
+#include "tools/drive/device_config.h"
 #include "tools/reproduce/load.h"
+#include "tools/run/replay.h"
 
 namespace flashlab {
 

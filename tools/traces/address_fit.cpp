@@ -6,7 +6,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
-#include "tools/sizes.h"
+#include "tools/text/sizes.h"
 #include "tools/traces/device_pages.h"
 
 namespace flashlab {

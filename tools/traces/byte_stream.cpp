@@ -14,7 +14,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tools/interruption.h"
+#include "tools/host/interruption.h"
 
 namespace flashlab {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "tools/sqlite.h"
+#include "tools/log/sqlite.h"
 
 namespace flashlab {
 namespace {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "tools/json.h"
+#include "tools/text/json.h"
 #include "tools/traces/trace_request.h"
 
 namespace flashlab {

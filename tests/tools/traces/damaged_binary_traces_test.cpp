@@ -9,7 +9,7 @@
 #include "tests/support/catch.h"
 #include "tests/tools/device_fixture.h"
 #include "tests/tools/traces/trace_samples.h"
-#include "tools/sqlite.h"
+#include "tools/log/sqlite.h"
 
 using namespace flashlab;
 using namespace flashlab::test;

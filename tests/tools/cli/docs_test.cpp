@@ -1,0 +1,82 @@
+// The pages in docs/ name every key, table, column and view there is, with what the program itself says of it.
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "tests/support/catch.h"
+
+#include "tests/tools/device_fixture.h"
+#include "tools/drive/config_schema.h"
+#include "tools/drive/device_report.h"
+#include "tools/log/event_log_schema.h"
+#include "tools/log/sqlite.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string page(const std::string& name) {
+    std::ifstream in{FLASHLAB_TREE "/docs/" + name};
+    REQUIRE(in.good());
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// Names of the rows of a query.
+std::vector<std::string> names(SqliteConnection& db, const std::string& sql) {
+    const auto statement = db.prepare(sql);
+    REQUIRE(statement.has_value());
+    std::vector<std::string> out;
+    while (sqlite3_step(statement->get()) == SQLITE_ROW)
+        out.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(statement->get(), 0)));
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("docs/configuration.md has the row of every key as the schema writes it, and none besides", "[tools]") {
+    const std::string text = page("configuration.md");
+    std::size_t rows = 0;
+    for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1))
+        ++rows;
+    for (const std::string& row : config_keys_as_markdown())
+        CHECK_THAT(text, Contains(row));
+    CHECK(rows == config_keys().size());
+}
+
+TEST_CASE("docs/mounting.md names every key of smart", "[tools]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    const auto opened = open(work / "device", DeviceAccess::look);
+    const Json smart = smart_report(opened->device(), opened->history_now());
+    const std::string text = page("mounting.md");
+    const std::string table = text.substr(text.find("## Keys of `flashlab smart`"));
+    for (const auto& [key, value] : smart.members())
+        CHECK_THAT(table, Contains("`" + key + "`"));
+}
+
+TEST_CASE("docs/event-log.md names every table with its columns, and every view", "[tools]") {
+    const std::string text = page("event-log.md");
+    auto db = SqliteConnection::open(":memory:", SqliteAccess::create);
+    REQUIRE(db.has_value());
+    REQUIRE(db->execute(fmt::format("{}{}{}", event_log_tables(), event_log_enums(), event_log_views())).has_value());
+    for (const auto& view : names(*db, "SELECT name FROM sqlite_schema WHERE type='view'"))
+        CHECK_THAT(text, Contains("| `" + view + "` |"));
+    for (const auto& table : names(*db, "SELECT name FROM sqlite_schema WHERE type='table'")) {
+        CAPTURE(table);
+        if (table.ends_with("_name")) {
+            CHECK_THAT(text, Contains("`" + table + "`"));
+            continue;
+        }
+        const auto begin = text.find("\n### " + table + "\n");
+        REQUIRE(begin != std::string::npos);
+        const std::string section = text.substr(begin + 1, text.find("\n##", begin + 1) - begin);
+        for (const auto& column : names(*db, "SELECT name FROM pragma_table_info('" + table + "')"))
+            CHECK_THAT(section, Contains("| `" + column + "` |"));
+    }
+}

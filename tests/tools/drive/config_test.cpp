@@ -1,0 +1,177 @@
+// The schema's rules, the order of precedence, and messages that name the remedy.
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "tests/support/catch.h"
+
+#include "nand/geometry.h"
+#include "nand/presets.h"
+#include "tools/drive/config_file.h"
+#include "tools/drive/config_schema.h"
+#include "tools/drive/device_presets.h"
+
+using namespace flashlab;
+using Catch::Matchers::Contains;
+
+namespace {
+DeviceConfig planned() {
+    DeviceConfig config;
+    config.layout = PramLayout{0, 8192, 8192, 1u << 20};
+    return config;
+}
+} // namespace
+
+TEST_CASE("an unknown key names the nearest known one", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(set_key(config, "nand.chanels", "4").error(), Contains("did you mean 'nand.channels'?"));
+    CHECK_THAT(set_key(config, "channels", "4").error(), Contains("did you mean 'nand.channels'?"));
+    CHECK_THAT(set_key(config, "ftl.schem", "hftl").error(), Contains("did you mean 'ftl.scheme'?"));
+}
+
+TEST_CASE("a value outside its range never enters and the error says what is allowed", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(set_key(config, "nand.channels", "0").error(), Contains("1 to 256"));
+    CHECK_THAT(set_key(config, "nand.channels", "257").error(), Contains("1 to 256"));
+    CHECK_THAT(set_key(config, "nand.channels", "four").error(), Contains("whole number"));
+    CHECK_THAT(set_key(config, "nand.cell", "plc").error(), Contains("slc, mlc, tlc, qlc"));
+    CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
+}
+
+TEST_CASE("every key's default lies in its own range and setting it to its own text changes nothing", "[tools]") {
+    const DeviceConfig before = planned();
+    for (const auto& key : config_keys()) {
+        CAPTURE(std::string{key.name});
+        DeviceConfig after = before;
+        REQUIRE(set_key(after, key.name, key.get(before)).has_value());
+        CHECK(to_toml(after) == to_toml(before));
+        CHECK_FALSE(key.help.empty());
+    }
+}
+
+TEST_CASE("device.toml reads back as the configuration that wrote it", "[tools]") {
+    DeviceConfig config = planned();
+    REQUIRE(set_key(config, "nand.cell", "qlc").has_value());
+    REQUIRE(set_key(config, "nand.page_read_ns", "12345").has_value());
+    DeviceConfig back;
+    const auto applied = apply_toml(back, to_toml(config), "device.toml");
+    INFO((applied ? "" : applied.error()));
+    REQUIRE(applied.has_value());
+    CHECK(to_toml(back) == to_toml(config));
+    CHECK(config_hash(back) == config_hash(config));
+}
+
+TEST_CASE("an error in a TOML file names file, line and column and changes nothing", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(apply_toml(config, "[nand]\nchannels = 4\nchips = 2\n", "x.toml").error(), Contains("x.toml:3:1") && Contains("unknown key 'nand.chips'"));
+    CHECK_THAT(apply_toml(config, "[nand]\nchannels = 4000\n", "x.toml").error(), Contains("x.toml:2:"));
+    CHECK_THAT(apply_toml(config, "[nand\n", "x.toml").error(), Contains("x.toml:1:"));
+    CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
+}
+
+TEST_CASE("settings beat the environment, which beats the preset", "[tools]") {
+    ConfigSources sources;
+    const auto preset = gather_config(sources);
+    REQUIRE(preset.has_value());
+    CHECK(preset->ssd.nand.timing.page_read == Duration{60'000});
+    sources.environment = {{"FLASHLAB_NAND_PAGE_READ_NS", "7"}, {"FLASHLAB_NAND_CHANNELS", "2"}, {"FLASHLAB_ELSEWHERE", "x"}};
+    sources.settings = {"nand.page_read_ns=9"};
+    const auto config = gather_config(sources);
+    REQUIRE(config.has_value());
+    CHECK(config->ssd.nand.timing.page_read == Duration{9});
+    CHECK(config->ssd.nand.geometry.channels == 2);
+}
+
+TEST_CASE("an environment variable of our sections that sets no key is refused", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_NAND_CHANELS", "2"}}, false).error(), Contains("did you mean FLASHLAB_NAND_CHANNELS?"));
+}
+
+TEST_CASE("every key of a section is set by its environment variable", "[tools]") {
+    for (const auto& key : config_keys()) {
+        const auto dot = key.name.find('.');
+        if (dot == std::string_view::npos || key.phase == ConfigPhase::written_by_mkfs)
+            continue;
+        std::string variable = "FLASHLAB_";
+        for (const char c : key.name)
+            variable += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        CAPTURE(variable);
+        DeviceConfig config;
+        if (key.type != ConfigType::text || !key.choices.empty())
+            CHECK_THAT(apply_environment(config, {{variable, "no such value"}}, false).error(), Contains(variable));
+        DeviceConfig changed = config;
+        const std::string wanted = key.type == ConfigType::text ? (key.choices.empty() ? "other" : std::string{key.choices.substr(key.choices.rfind(' ') + 1)})
+                                                                : std::to_string(key.get(config) == std::to_string(key.min) ? key.min + 1 : key.min);
+        REQUIRE(apply_environment(changed, {{variable, wanted}}, false).has_value());
+        CHECK(key.get(changed) == wanted);
+    }
+}
+
+TEST_CASE("a misspelt environment variable of any section is refused, one of no section is another program's", "[tools]") {
+    DeviceConfig config;
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_DRAM_SIEZ", "4M"}}, false).error(), Contains("did you mean FLASHLAB_DRAM_SIZE?"));
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_COFTL_SWAP_SET", "2"}}, true).error(), Contains("did you mean FLASHLAB_COFTL_SWAP_SETS?"));
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_LAYOUT_FS_AT", "0"}}, false).error(), Contains("mkfs writes layout.fs_at itself"));
+    for (const char* other : {"FLASHLAB_PRESET", "FLASHLAB_MOUNT", "FLASHLAB_CUT", "FLASHLAB_TRACES", "FLASHLAB_LIVE_FTL"})
+        CHECK(apply_environment(config, {{other, "x"}}, false).has_value());
+}
+
+TEST_CASE("at a mount only times and speeds can be set", "[tools]") {
+    DeviceConfig config;
+    CHECK(apply_settings(config, {"nand.page_read_ns=1"}, true).has_value());
+    CHECK_FALSE(apply_settings(config, {"nand.channels=1"}, true).has_value());
+    CHECK_FALSE(apply_settings(config, {"layout.fs_at=1"}, false).has_value());
+    REQUIRE(apply_environment(config, {{"FLASHLAB_NAND_CHANNELS", "3"}}, true).has_value());
+    CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
+}
+
+TEST_CASE("a configuration file of a newer format, or with a layout of its own, makes no device", "[tools]") {
+    const auto path = std::filesystem::temp_directory_path() / ("flashlab-config-" + std::to_string(::getpid()) + ".toml");
+    const auto gather = [&](const std::string& text) {
+        std::ofstream{path} << text;
+        ConfigSources sources;
+        sources.file = path.string();
+        return gather_config(sources);
+    };
+    CHECK_THAT(gather("format = 2\n").error(), Contains(":1:10") && Contains("format 2 is newer"));
+    CHECK_THAT(gather("[layout]\nfs_at = 4096\n").error(), Contains(":1:") && Contains("mkfs plans the layout itself"));
+    // A device.toml describes another device like it: where its parts lie is planned anew.
+    DeviceConfig made = planned();
+    made.checksum = "12345678";
+    const auto again = gather(to_toml(made));
+    INFO((again ? "" : again.error()));
+    REQUIRE(again.has_value());
+    CHECK(again->format == device_format);
+    CHECK(again->layout.fs_bytes == 0);
+    CHECK(again->checksum.empty());
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("a device's flash is the NAND preset of its name, number for number: there is one table", "[tools]") {
+    const auto devices = device_presets();
+    REQUIRE(devices.size() == nand_presets().size());
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        CAPTURE(devices[i].name);
+        CHECK(devices[i].name == nand_presets()[i].name);
+        CHECK(devices[i].config.preset == devices[i].name);
+        CHECK(devices[i].config.nand == nand_presets()[i].nand);
+        CHECK(find_device_preset(devices[i].name)->config.nand == nand_presets()[i].nand);
+    }
+    CHECK(devices.front().name == default_preset_name);
+    const auto hybrid = find_device_preset("k9g8g08u0m");
+    CHECK(hybrid->config.pram.word_bytes == 2);
+    CHECK(hybrid->config.pram.word_write == Duration{10'000});
+}
+
+TEST_CASE("every preset passes the checks of geometry and timing", "[tools]") {
+    for (const auto& preset : device_presets()) {
+        CAPTURE(preset.name);
+        CHECK(Geometry::make(preset.config.nand.geometry).has_value());
+        CHECK(preset.config.nand.timing.validate().has_value());
+        CHECK_FALSE(preset.source.empty());
+    }
+    CHECK_THAT(find_device_preset("nosuch").error(), Contains("modern-tlc"));
+}

@@ -1,0 +1,211 @@
+// The event log: golden rows, totals, levels, views, failures.
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <stdlib.h>
+
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+
+#include "tools/log/sqlite.h"
+#include "tools/log/sqlite_event_log.h"
+
+using namespace flashlab;
+
+namespace {
+
+class TemporaryFile {
+public:
+    [[nodiscard]] std::string path() const { return directory_ / "events.db"; }
+    [[nodiscard]] std::int64_t number(const std::string& sql) const {
+        auto db = SqliteConnection::open(path(), SqliteAccess::read_only);
+        REQUIRE(db.has_value());
+        const auto value = db->number(sql);
+        INFO(sql << ": " << (value ? "" : value.error()));
+        REQUIRE(value.has_value());
+        return *value;
+    }
+
+private:
+    flashlab::test::TemporaryDirectory directory_;
+};
+
+std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30, bool yields = false) {
+    auto log = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = level, .keep_bytes = keep, .yields = yields});
+    INFO((log ? "" : log.error()));
+    REQUIRE(log.has_value());
+    return std::move(*log);
+}
+
+NandOpEvent program(std::int64_t at, Cause cause) {
+    NandOpEvent e;
+    e.start = sim_time_from_ns(at);
+    e.end = sim_time_from_ns(at + 700);
+    e.op = NandOp::program;
+    e.origin.cause = cause;
+    return e;
+}
+
+} // namespace
+
+TEST_CASE("rows hold what the events said", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all);
+    NandOpEvent e = program(1000, Cause::gc);
+    e.origin.parent = EventId{7};
+    e.channel = ChannelId{1};
+    e.plane = PlaneId{5};
+    e.block = BlockId{77};
+    e.page = 3;
+    e.lpn = Lpn{4242};
+    log->on(e);
+    log->on(HostRequestEvent{.id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .first = Sector{8}, .sectors = 16, .fua = true});
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE ts_ns=1000 AND dur_ns=700 AND op=1 AND cause=1 AND parent=7 AND channel=1 AND plane=5 AND block=77 "
+                      "AND page=3 AND pages=1 AND lpn=4242") == 1);
+    CHECK(file.number("SELECT count(*) FROM host_request WHERE id=7 AND ts_ns=10 AND dur_ns=25 AND op=1 AND first_sector=8 AND sectors=16 AND fua=1 AND failed=0") == 1);
+    CHECK_FALSE(std::filesystem::exists(file.path() + "-wal"));
+}
+
+TEST_CASE("no event is lost, and levels let through what they name", "[tools]") {
+    const auto [level, host, nand] = GENERATE(table<EventLevel, int, int>({{EventLevel::summary, 0, 0}, {EventLevel::requests, 100'000, 0}, {EventLevel::all, 100'000, 100'000}}));
+    const TemporaryFile file;
+    auto log = open_log(file, level);
+    for (int i = 0; i < 100'000; ++i) {
+        const SimTime at = sim_time_from_ns(std::int64_t{i} * 1'000'000);
+        log->on(HostRequestEvent{.id = log->next_id(), .arrival = at, .completion = at + Duration{750'000}, .first = Sector{static_cast<std::uint64_t>(i) * 97 % 8'000'000}, .sectors = 8});
+        log->on(program(i, Cause::user));
+    }
+    log->on(SampleEvent{});
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM host_request") == host);
+    CHECK(file.number("SELECT count(*) FROM nand_op") == nand);
+    CHECK(file.number("SELECT count(*) FROM sample") == 1);
+    if (level == EventLevel::requests)
+        CHECK(std::filesystem::file_size(file.path()) / 100'000 <= 45);
+}
+
+TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]") {
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
+    // More at once than may wait, after a moment in which the thread of idle moments could begin: the ordinary one takes over, and waits for what it has begun.
+    constexpr int rounds = 4, events = 80'000;
+    for (int i = 0; i < rounds * events; ++i) {
+        log->on(program(i, Cause::user));
+        if (i % events == 20'000) // 19 batches: enough for it, not yet too many
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        if (i % events == events / 2) {
+            log->flush();
+            CHECK(file.number("SELECT count(*) FROM nand_op") == i + 1);
+        }
+    }
+    log->close();
+    CHECK(log->failure().empty());
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE ts_ns = n - 1") == rounds * events);
+}
+
+TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::requests, std::uint64_t{1} << 30, yields);
+    FsOpEvent event;
+    event.id = log->next_id();
+    log->on(event);
+    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM fs_op") == 0; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    CHECK(file.number("SELECT count(*) FROM fs_op") == 1);
+}
+
+TEST_CASE("a few batches are gathered beside a mount, and all of them are written in the end, there and elsewhere", "[tools]") {
+    using namespace std::chrono;
+    const bool yields = GENERATE(false, true);
+    CAPTURE(yields);
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
+    constexpr int events = 4 * 1024;
+    const auto began = steady_clock::now();
+    for (int i = 0; i < events; ++i) log->on(program(i, Cause::user));
+    std::this_thread::sleep_for(milliseconds{30});
+    const auto at_once = file.number("SELECT count(*) FROM nand_op");
+    if (yields && steady_clock::now() - began < milliseconds{90}) // later, it has been quiet
+        CHECK(at_once == 0);
+    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM nand_op") < events; ++tries) std::this_thread::sleep_for(milliseconds{10});
+    CHECK(file.number("SELECT count(*) FROM nand_op") == events);
+}
+
+TEST_CASE("ids of a second run follow those of the first", "[tools]") {
+    const TemporaryFile file;
+    for (int run = 0; run < 2; ++run) {
+        auto log = open_log(file, EventLevel::requests);
+        for (int i = 0; i < 3; ++i) {
+            FsOpEvent event;
+            event.id = log->next_id();
+            log->on(event);
+        }
+    }
+    CHECK(file.number("SELECT count(DISTINCT id) FROM fs_op") == 6);
+    CHECK(file.number("SELECT max(first_id) FROM run") == 3);
+}
+
+TEST_CASE("summary alone answers write amplification by cause, p99 latency and the busiest channel", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::summary);
+    SampleEvent s;
+    s.at = sim_time_from_ns(1'000'000);
+    s.host_write_bytes = 10 * 4096;
+    s.nand_programs[0] = 10;
+    s.nand_programs[1] = 5;
+    log->add_sample(s, SampleDetails{{100, 900}, {FsLatencyRow{FsOp::fsync, 4, 0, 1000, 9000, 9500}}});
+    log->close();
+    CHECK(file.number("SELECT waf * 10 FROM v_waf_by_cause WHERE cause='user'") == 10);
+    CHECK(file.number("SELECT waf * 10 FROM v_waf_by_cause WHERE cause='gc'") == 5);
+    CHECK(file.number("SELECT p99_us FROM v_latency_pct WHERE op='fsync'") == 9);
+    CHECK(file.number("SELECT channel FROM v_channel_util LIMIT 1") == 1);
+}
+
+TEST_CASE("every ready view can be asked on an empty log", "[tools]") {
+    const TemporaryFile file;
+    open_log(file, EventLevel::summary)->close();
+    for (const char* view : {"v_run_totals", "v_waf_by_cause", "v_waf_over_time", "v_latency_pct", "v_channel_util", "v_gc_cost", "v_wear_hist", "v_nand_ops",
+                             "v_host_requests", "v_pram_words", "v_recovery"})
+        CHECK(file.number(std::string{"SELECT count(*) FROM "} + view) == 0);
+}
+
+TEST_CASE("beyond the cap the oldest rows go and the run says how many", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all, 1u << 20);
+    for (int i = 0; i < 100'000; ++i)
+        log->on(program(i, Cause::user));
+    log->close();
+    CHECK(file.number("SELECT rows_dropped + (SELECT count(*) FROM nand_op) FROM run") == 100'000);
+    CHECK(file.number("SELECT max(ts_ns) FROM nand_op") == 99'999);
+    CHECK(file.number("SELECT min(ts_ns) FROM nand_op") > 0);
+}
+
+TEST_CASE("a file that is no event log is left alone", "[tools]") {
+    const TemporaryFile file;
+    {
+        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
+        REQUIRE(db->execute("CREATE TABLE mine(x)").has_value());
+    }
+    const auto log = SqliteEventLog::open(EventLogConfig{.path = file.path()});
+    REQUIRE_FALSE(log.has_value());
+    CHECK(file.number("SELECT count(*) FROM sqlite_schema") == 1);
+}
+
+TEST_CASE("an event log has one writer at a time, and the second is told so", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all);
+    log->on(program(1, Cause::user));
+    const auto second = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = EventLevel::all});
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().find("another flashlab writes this event log") != std::string::npos);
+    log->close();
+    log.reset();
+    CHECK(file.number("SELECT count(*) FROM nand_op") == 1);
+    open_log(file, EventLevel::all)->close();
+    CHECK(file.number("SELECT count(*) FROM run") == 2);
+}

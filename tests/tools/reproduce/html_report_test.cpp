@@ -1,0 +1,81 @@
+/// Plots and the page of `flashlab reproduce --html`: what is measured is drawn where it belongs, what the paper prints is marked, nothing is fetched.
+#include "tools/reproduce/html_report.h"
+
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "tests/support/catch.h"
+
+#include "tools/reproduce/svg_plot.h"
+
+using namespace flashlab;
+
+namespace {
+
+std::size_t count(const std::string& text, std::string_view what) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++n;
+    return n;
+}
+
+ExperimentRun::Result nothing(RunLength) { return Reproduction{}; }
+
+} // namespace
+
+TEST_CASE("a plot has a circle for each value of ours and a diamond for each of the paper", "[tools][html]") {
+    const Plot plot{"title", "bytes", "MB/s", {{"a < b", {{512, 1}, {1024, 2}, {8192, 4}}, {{1024, 3}}}, {"c", {{512, 0.5}}, {}}}};
+    const std::string svg = to_svg(plot);
+    CHECK(count(svg, "<circle") == 4);
+    CHECK(count(svg, "<title>paper:") == 1);
+    CHECK(count(svg, "a &lt; b") >= 1);
+    CHECK(count(svg, "a < b") == 0);
+    CHECK(count(svg, ">1Ki<") == 1); // ticks stand at the values
+    CHECK(svg == to_svg(plot));
+}
+
+TEST_CASE("positions follow the values: higher is further up, sizes are spaced by their ratio", "[tools][html]") {
+    const std::string svg = to_svg({"t", "x", "y", {{"s", {{1, 10}, {4, 20}, {16, 40}}, {}}}});
+    const std::size_t at = svg.find("points='") + 8;
+    const std::string path = svg.substr(at, svg.find('\'', at) - at);
+    double x[3], y[3];
+    REQUIRE(std::sscanf(path.c_str(), "%lf,%lf %lf,%lf %lf,%lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
+    CHECK(x[1] - x[0] == Approx(x[2] - x[1]).margin(0.2));
+    CHECK(y[0] - y[1] == Approx((y[1] - y[2]) / 2).margin(0.2));
+    CHECK(y[0] > y[1]);
+}
+
+TEST_CASE("values that cannot be drawn are left out, and one point alone is drawn", "[tools][html]") {
+    CHECK(to_svg({"t", "x", "y", {}}).empty());
+    CHECK(count(to_svg({"t", "x", "y", {{"s", {{1, std::numeric_limits<double>::infinity()}, {2, 0}}, {}}}}), "<circle") == 1);
+    const std::string flat = to_svg({"t", "x", "y", {{"s", {{3, 0}}, {}}}});
+    CHECK(flat.find("nan") == std::string::npos);
+    CHECK(flat.find("inf") == std::string::npos);
+}
+
+TEST_CASE("the page shows claims with tick or cross, loads, free parameters and the paper's numbers, and fetches nothing", "[tools][html]") {
+    const Experiment experiment{"mc-fig11", "A paper <2007>", "A figure", nothing};
+    Reproduction result;
+    result.points = {{"read S4:I1 over S1:I1, times", 8192, {{"request_bytes", 8192}}, 1.8}, {"read S1:I1, MB/s", 512, {{"request_bytes", 512}}, 3.0}};
+    result.claims = {{"it holds", "2 > 1", true}, {"it fails", "1 < 2", false}};
+    result.loads = {{"desktop", "generated: workload:desktop"}};
+    result.free_parameters = {{"depth", "4", "not given"}};
+    HtmlReport report{RunLength::quick};
+    report.add(experiment, result);
+    const std::string page = report.page();
+    CHECK(count(page, "<svg") == 2); // one for each unit
+    CHECK(count(page, "<title>paper:") == 1);
+    CHECK(count(page, "&#10003;") == 1);
+    CHECK(count(page, "&#10007;") == 1);
+    CHECK(count(page, "1 of 2 claims hold") == 2);
+    CHECK(count(page, "A paper &lt;2007&gt;") == 1);
+    CHECK(count(page, "generated: workload:desktop") == 1);
+    CHECK(count(page, "not given") == 1);
+    CHECK(count(page, ">request_bytes<") == 2);
+    CHECK(count(page, "1.73") >= 1); // the paper's number beside ours
+    CHECK(count(page, "Quick run") == 1);
+    for (const char* fetched : {"src=", "<script", "<link", "url(", "@import"})
+        CHECK(count(page, fetched) == 0);
+    CHECK(count(page, "http") == 2); // the SVGs' name space
+}

@@ -1,0 +1,168 @@
+/// Goal: a drive that was aged quickly goes on like one on which every write was made.
+/// Method: write amplification of one device's worth of random writes after both, on every scheme; the model by itself against a plain page map.
+#include "tools/run/precondition.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "tests/tools/memory_device.h"
+#include "tools/run/aged_history.h"
+#include "tools/run/steady_state.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+std::uint64_t programs(const Device& device) {
+    const auto& by_cause = device.array().counters().programs;
+    return std::accumulate(std::begin(by_cause), std::end(by_cause), std::uint64_t{0});
+}
+
+struct Aged {
+    double waf = 0;              ///< of what follows
+    std::uint64_t programs = 0;  ///< by preconditioning
+};
+
+Aged age(const std::string& ftl, Ageing ageing, std::uint64_t bytes, double writes_of_device) {
+    MemoryDevice d{ftl, bytes};
+    const RunSpace space{*d.device};
+    const auto ready = precondition(space, {.fill_percent = 100, .random_fills = 2, .ageing = ageing}, 5, space.begin);
+    INFO((ready ? "" : ready.error()));
+    REQUIRE(ready.has_value());
+    for (const auto& problem : d.device->ssd().check())
+        FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+    Aged aged;
+    aged.programs = programs(*d.device);
+    const std::uint64_t unit = d.device->ssd().identify().atomic_unit_bytes, pages = d.bytes() / unit;
+    const auto count = static_cast<std::uint64_t>(writes_of_device * static_cast<double>(pages));
+    AddressFit fit{FitPolicy::as_is, d.bytes()};
+    Random random{77};
+    const auto next = [&, left = count](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        request = {0, random.below(pages) * unit, unit, 0, TraceOp::write};
+        return left-- != 0;
+    };
+    const auto tally = replay(space, next, fit, {.depth = 32}, *ready);
+    REQUIRE(tally.has_value());
+    const double units = static_cast<double>(unit) / d.device->array().geometry().page_bytes();
+    aged.waf = static_cast<double>(programs(*d.device) - aged.programs) / static_cast<double>(count) / units;
+    for (const auto& problem : d.device->ssd().check())
+        FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+    return aged;
+}
+
+} // namespace
+
+TEST_CASE("a page map that was aged in one pass amplifies writes like one on which every write was made", "[precondition]") {
+    for (const char* ftl : {"page_map", "hftl", "dftl"}) {
+        const Aged written = age(ftl, Ageing::written, 64u << 20, 1), quick = age(ftl, Ageing::quick, 64u << 20, 1);
+        CAPTURE(ftl, written.waf, quick.waf, written.programs, quick.programs);
+        CHECK(quick.waf == Approx(written.waf).epsilon(0.05));
+        CHECK(quick.programs * 2 < written.programs);
+    }
+}
+
+TEST_CASE("a scheme with logs that was aged quickly amplifies writes like one on which every write was made", "[precondition]") {
+    for (const char* ftl : {"log_block", "fast", "block_map", "coftl"}) {
+        const Aged written = age(ftl, Ageing::written, 64u << 20, 0.25), quick = age(ftl, Ageing::quick, 64u << 20, 0.25);
+        CAPTURE(ftl, written.waf, quick.waf, written.programs, quick.programs);
+        CHECK(quick.waf == Approx(written.waf).epsilon(0.1));
+        CHECK(quick.programs * 2 < written.programs);
+    }
+}
+
+TEST_CASE("what fits without collection is written as it is asked for", "[precondition]") {
+    MemoryDevice d{"page_map", 64u << 20};
+    const RunSpace space{*d.device};
+    REQUIRE(precondition(space, {.fill_percent = 50, .random_fills = 0.5}, 5, space.begin).has_value());
+    const std::uint64_t pages = d.bytes() / 4096 * 50 / 100;
+    CHECK(d.device->ftl().counters().host_pages_written == Approx(static_cast<double>(pages) * 1.5).margin(2));
+    CHECK(d.device->ftl().space().mapped_pages == Approx(static_cast<double>(pages)).margin(1));
+}
+
+TEST_CASE("a history writes each page for the last time once, and leaves in each segment as many as it says", "[precondition]") {
+    const std::uint64_t span = 20'000, places = 24'000;
+    const auto ages = page_map_ages(span, places, 40'000);
+    REQUIRE_FALSE(ages.empty());
+    std::uint64_t pages = 0, live = 0;
+    for (const AgeSegment& segment : ages) {
+        CHECK(segment.live <= segment.pages);
+        pages += segment.pages;
+        live += segment.live;
+    }
+    CHECK(pages == Approx(double{places}).epsilon(0.01));
+    CHECK(live == span);
+    CHECK(ages.front().live * 10 < ages.back().live * 9); // older means emptier
+    std::vector<std::uint64_t> written_at(span, 0);
+    AgedHistory history{span, ages, 9};
+    std::uint64_t n = 0;
+    while (const auto page = history.next()) {
+        REQUIRE(*page < span);
+        written_at[*page] = ++n;
+    }
+    CHECK(n == pages);
+    CHECK(std::ranges::find(written_at, 0u) == written_at.end());
+    std::uint64_t begin = 0;
+    for (const AgeSegment& segment : ages) {
+        std::uint64_t alive = 0;
+        for (const std::uint64_t at : written_at)
+            alive += at > begin && at <= begin + segment.pages ? 1 : 0;
+        CHECK(alive == segment.live);
+        begin += segment.pages;
+    }
+    CHECK(page_map_ages(span, places, 3000).empty());
+}
+
+TEST_CASE("a precondition that would do nothing, or says a part twice, is refused with what to write", "[precondition]") {
+    for (const char* text : {"random:2x", "random", "written", "random:2x,written", "fill:0,random:2x"}) {
+        CAPTURE(text);
+        CHECK_THAT(parse_precondition(text).error(), Catch::Matchers::Contains("for example fill:100,random:2x"));
+    }
+    for (const char* text : {"fill:50,fill:60", "fill:50,90", "fill:50,random,random:2x", "fill:50,written,written"}) {
+        CAPTURE(text);
+        CHECK_THAT(parse_precondition(text).error(), Catch::Matchers::Contains("second time"));
+    }
+    CHECK(parse_precondition("fill:0")->fill_percent == 0);
+    CHECK(parse_precondition("random:2x,fill:90")->random_fills == 2);
+    CHECK(parse_precondition("0.9,random")->fill_percent == 90);
+}
+
+TEST_CASE("spread and slope of windows are those of their definition", "[steady-state]") {
+    const std::vector<double> rising{8, 9, 10, 11, 12};
+    const auto line = SteadyState::spread_of(rising);
+    CHECK(line.mean == Approx(10));
+    CHECK(line.excursion == Approx(0.4));
+    CHECK(line.slope == Approx(0.4));
+    CHECK_FALSE(line.is_steady());
+    const std::vector<double> wavy{10, 11, 10, 11, 10};
+    const auto waves = SteadyState::spread_of(wavy);
+    CHECK(waves.excursion == Approx(0.0962).epsilon(0.01));
+    CHECK(waves.slope == Approx(0).margin(1e-9));
+    CHECK(waves.is_steady());
+}
+
+TEST_CASE("a run is steady when collection keeps up, not while free space is used up", "[steady-state]") {
+    MemoryDevice d{"page_map", 64u << 20};
+    const RunSpace space{*d.device};
+    SteadyState steady{*d.device, SteadyState::usual_window(*d.device), true, space.begin};
+    const std::uint64_t pages = d.bytes() / 4096;
+    AddressFit fit{FitPolicy::as_is, d.bytes()};
+    Random random{3};
+    std::uint64_t requests = 0;
+    const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
+        request = {0, random.below(pages) * 4096, 4096, 0, TraceOp::write};
+        return requests++ < 12 * pages;
+    };
+    const RunWatch watch{.every = 16, .look = [&](const RunTally& tally) {
+                             (void)steady.look(tally.requests(), tally.end);
+                             return steady.reached() ? RunStep::stop : RunStep::go_on;
+                         }};
+    const auto tally = replay(space, next, fit, {.depth = 8}, space.begin, watch);
+    REQUIRE(tally.has_value());
+    REQUIRE(steady.reached());
+    CHECK(tally->writes > pages); // the whole flash was written once, at an amplification of one
+    CHECK(tally->writes < 8 * pages);
+    CHECK(steady.to_json()["waf"]["mean"].real() > 1.5);
+}

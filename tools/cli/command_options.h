@@ -1,0 +1,76 @@
+/// What every command's options share. Includes CLI11: for the command_line files only.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "tools/cli/commands/commands.h"
+#include "tools/text/sizes.h"
+
+namespace flashlab {
+
+/// A size option; wrong text is wrong usage.
+template <class Target>
+CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
+    return app
+        .add_option_function<std::string>(
+            names,
+            [&target, names](const std::string& text) {
+                const auto bytes = parse_size(text);
+                if (!bytes)
+                    throw CLI::ValidationError(names, bytes.error());
+                target = *bytes;
+            },
+            help)
+        ->type_name("SIZE");
+}
+
+/// Of a size that is handed on as text.
+inline CLI::Validator is_size() {
+    return CLI::Validator{[](std::string& text) {
+                              const auto bytes = parse_size(text);
+                              return bytes ? std::string{} : bytes.error();
+                          },
+                          "SIZE"};
+}
+
+/// Beside what is checked of every number: nothing drawn is nothing tried, which no one asks for.
+inline CLI::Validator at_least_one() {
+    return CLI::Validator{[](std::string& text) { return text.find_first_not_of('0') == std::string::npos ? fmt::format("{}: at least 1 is wanted", text) : std::string{}; }, ""};
+}
+
+inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->footer("Example:\n  " + example);
+    return *command;
+}
+
+/// How results are printed: for people without these.
+inline void add_format(CLI::App& c, OutputFormat& format, const std::string& json_help, const std::string& csv_help = "Comma-separated: key,value") {
+    auto* json = c.add_flag_callback("--json", [&format] { format = OutputFormat::json; }, json_help);
+    c.add_flag_callback("--csv", [&format] { format = OutputFormat::csv; }, csv_help)->excludes(json);
+}
+
+/// Which device a run in virtual time is on.
+inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
+    c.add_option("--preset", choice.preset, "A known device");
+    c.add_option("--config", choice.config_file, "TOML file of configuration keys");
+    c.add_option("--ftl", choice.ftl, "Translation layer");
+    add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
+    c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
+    c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");
+    c.add_option("--events", choice.events_file, "Event log of the run: an SQLite file for flashlab query; with --device DIR/events.db is the default");
+    c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
+}
+
+/// From where to where such a run is measured.
+template <class Options>
+void add_measure(CLI::App& c, Options& o) {
+    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x; with ,written each of these writes is made");
+    c.add_option("--warm-up", o.warm_up, "Leave out of the report: so many requests, or all until the run is steady: steady");
+    c.add_flag("--until-steady", o.until_steady, "Stop when the run is steady (steady_state in the report says how it is judged)");
+}
+
+} // namespace flashlab

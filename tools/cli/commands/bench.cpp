@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "tools/cli/commands/bench_file.h"
+#include "tools/cli/commands/commands.h"
+#include "tools/host/interruption.h"
+#include "tools/run/run_monitor.h"
+#include "tools/text/sizes.h"
+#include "tools/text/table.h"
+#include "tools/workloads/random_distribution.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
+
+std::uint32_t read_percent(const BenchOptions& o) {
+    return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
+}
+
+/// --rw over a space, until --io-size is reached.
+NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution, std::uint64_t span_bytes) {
+    const std::uint64_t slots = span_bytes / o.block_bytes;
+    const bool in_order = !o.rw.starts_with("rand") || distribution.kind == DistributionKind::sequential;
+    const bool is_uniform = distribution.kind == DistributionKind::uniform;
+    Random choice{o.seed};
+    Random place = choice.fork();
+    return [=, reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
+            bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (left-- == 0)
+            return false;
+        request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
+        request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
+        request.bytes = bytes;
+        return true;
+    };
+}
+
+struct Plan {
+    DistributionSpec distribution;
+    Precondition precondition;
+    RunMeasure measure;
+};
+
+struct Run {
+    RunSnapshot before;
+    RunTally tally;
+    Json steady;     ///< an object with steady_state, and partial
+    double wall = 0; ///< seconds that the load took, preconditioning left out
+};
+
+using WallClock = std::chrono::steady_clock;
+double seconds_since(WallClock::time_point begin) { return std::chrono::duration<double>(WallClock::now() - begin).count(); }
+
+std::expected<Run, std::string> finished(const RunMonitor& monitor, RunTally tally, WallClock::time_point begin) {
+    Run run{monitor.before(), std::move(tally), {}, seconds_since(begin)};
+    if (auto done = monitor.finish(run.steady); !done)
+        return std::unexpected(done.error());
+    return run;
+}
+
+/// --bs on sectors; at level fs any number of bytes goes.
+std::expected<void, std::string> check_block(const BenchOptions& o, Device& device) {
+    const std::uint64_t most = RunSpace{device}.bytes();
+    if (o.block_bytes % sector_bytes != 0 || o.block_bytes > most)
+        return std::unexpected(fmt::format("--bs {}: a multiple of 512 up to the device's {} is wanted", o.block_bytes, human_size(most)));
+    const std::uint32_t unit = device.ftl().logical_page_bytes();
+    if (o.level == "ftl" && o.block_bytes % unit != 0)
+        return std::unexpected(fmt::format("--bs {}: at level ftl whole logical pages are wanted, of {} bytes", o.block_bytes, unit));
+    return {};
+}
+
+std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
+    const auto space = on.sectors();
+    if (!space)
+        return std::unexpected(space.error());
+    if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
+        return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
+    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
+    if (!ready)
+        return std::unexpected(ready.error());
+    AddressFit fit{FitPolicy::as_is, space->bytes()};
+    const ReplaySpeed speed{.depth = o.iodepth};
+    on.begin_log(*ready);
+    RunMonitor monitor{on, plan.measure, speed, *ready};
+    const auto wall_begin = WallClock::now();
+    auto tally = replay(*space, load_of(o, plan.distribution, space->bytes()), fit, speed, *ready, monitor.watch());
+    if (!tally)
+        return std::unexpected(tally.error());
+    return finished(monitor, std::move(*tally), wall_begin);
+}
+
+std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Plan& plan, RunDevice& on) {
+    Device& device = on.device();
+    const auto usage = device.fs().usage();
+    const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
+    if (o.block_bytes == 0 || o.block_bytes > file_bytes)
+        return std::unexpected(fmt::format("--bs {}: 1 up to the file's {} is wanted", o.block_bytes, human_size(file_bytes)));
+    BenchFile file{device};
+    SimTime begin = device.ready_at();
+    const bool is_read = read_percent(o) != 0;
+    if (is_read) { // holes are read without the flash
+        const auto made = file.make(begin);
+        const auto filled = made ? file.fill(file_bytes, *made) : made;
+        if (!filled)
+            return std::unexpected(filled.error());
+        begin = *filled;
+    }
+    const ReplaySpeed speed{.depth = o.iodepth};
+    on.begin_log(begin);
+    RunMonitor monitor{on, plan.measure, speed, begin};
+    const auto wall_begin = WallClock::now();
+    const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
+    if (!made)
+        return std::unexpected(made.error());
+    auto tally = run_requests(file.target(o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, *made, monitor.watch());
+    if (!tally)
+        return std::unexpected(tally.error());
+    if (o.warm_up.empty())
+        tally->begin = begin;
+    const auto synced = file.sync(tally->end);
+    if (!synced)
+        return std::unexpected(synced.error());
+    tally->end = *synced;
+    return finished(monitor, std::move(*tally), wall_begin);
+}
+
+} // namespace
+
+int run_bench(const BenchOptions& o) {
+    const bool with_fs = o.level == "fs";
+    if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
+        return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", o.io_bytes, o.block_bytes), exit_usage);
+    const auto before = parse_precondition(o.precondition);
+    const auto measure = parse_measure(o.warm_up, o.until_steady);
+    const auto distribution = parse_distribution(o.random_distribution);
+    if (!before || !measure || !distribution)
+        return complain("bench: " + (!before ? before.error() : !measure ? measure.error() : "--random-distribution " + distribution.error()), exit_usage);
+    if (!o.rw.starts_with("rand") && o.random_distribution != "uniform")
+        return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw", o.random_distribution, o.rw), exit_usage);
+    DeviceChoice choice = o.device;
+    if (o.level == "ftl") {
+        if (choice.directory)
+            return complain("bench: --level ftl leaves out host link and write buffer: it wants a device in memory, not --device", exit_usage);
+        constexpr std::array ftl_alone{"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0", "dram.write_buffer_bytes=0"};
+        for (const char* setting : ftl_alone) {
+            const std::string key = std::string{setting}.substr(0, std::string{setting}.find('='));
+            if (std::ranges::any_of(choice.settings, [&](const std::string& given) { return given.starts_with(key + "=") && given != setting; }))
+                return complain(fmt::format("bench: --level ftl leaves out host link and write buffer: --set {} contradicts it", key), exit_usage);
+        }
+        for (const char* setting : ftl_alone)
+            choice.settings.emplace_back(setting);
+        if (!choice.size_bytes && !choice.preset && !choice.config_file && o.device.settings.empty())
+            choice.size_bytes = default_bench_bytes;
+    }
+    if (with_fs && !o.precondition.empty())
+        return complain("bench: --precondition fills the device below the file system: not with --level fs", exit_usage);
+    const Interruption interruption;
+    auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
+    if (!on)
+        return complain("bench: " + on.error().text, on.error().code);
+    if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())
+        return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead (ftl.mapping_cache_bytes, …)", exit_usage);
+    if (!with_fs)
+        if (const auto good = check_block(o, (*on)->device()); !good)
+            return complain("bench: " + good.error(), exit_usage);
+    const Plan plan{*distribution, *before, *measure};
+    const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
+    if (!run)
+        return complain(fmt::format("bench: {}", run.error()));
+    Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
+    for (const auto& [key, value] : run->steady.members())
+        result.add(key, value);
+    if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally))
+        complain("bench: warning: " + *warning);
+    const auto closed = (*on)->close(run->tally.end);
+    fmt::print("{}", shown(o.format, result));
+    return closed ? exit_done : complain("bench: " + closed.error());
+}
+
+} // namespace flashlab

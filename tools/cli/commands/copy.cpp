@@ -1,0 +1,87 @@
+/// flashlab snapshot and clone: copies of a device directory.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/cli/commands/commands.h"
+#include "tools/drive/device_copy.h"
+#include "tools/host/interruption.h"
+#include "tools/text/sizes.h"
+
+namespace flashlab {
+
+namespace {
+
+int report(const CopiedDevice& copied, OutputFormat format) {
+    if (format != OutputFormat::table) {
+        fmt::print("{}", shown(format, Json::object({{"directory", copied.directory},
+                                         {"file_bytes", copied.file_bytes},
+                                         {"copied_bytes", copied.copied_bytes},
+                                         {"reflinked", copied.reflinked}})));
+    } else {
+        fmt::print("{}: {} of images, {} copied{}\n", copied.directory, human_size(copied.file_bytes), human_size(copied.copied_bytes),
+                   copied.reflinked ? ", the rest shared with the original (reflink)" : "");
+    }
+    return exit_done;
+}
+
+/// Of DEVICE@NAME: why there is no such snapshot, and which there are; empty: there is, or it is no such name.
+std::string unknown_snapshot(const std::string& from) {
+    std::error_code error;
+    const std::size_t at = from.rfind('@');
+    if (at == std::string::npos || std::filesystem::exists(from, error))
+        return {};
+    const std::string device = from.substr(0, at), name = from.substr(at + 1);
+    if (const auto good = check_snapshot_name(name); !good)
+        return good.error();
+    const auto names = list_snapshots(device);
+    if (!names)
+        return names.error();
+    if (std::ranges::find(*names, name) != names->end())
+        return {};
+    return fmt::format("{}: has no snapshot '{}'; {}", device, name,
+                       names->empty() ? fmt::format("it has none; one is made by: flashlab snapshot {} NAME", device) : fmt::format("there are: {}", fmt::join(*names, ", ")));
+}
+
+} // namespace
+
+int run_snapshot(const CopyOptions& o) {
+    if (o.remove && o.to.empty())
+        return complain("snapshot --delete: which? name it", exit_usage);
+    if (!o.to.empty())
+        if (auto good = check_snapshot_name(o.to); !good)
+            return complain(fmt::format("snapshot: {}", good.error()), exit_usage);
+    if (o.remove) {
+        if (auto done = delete_snapshot(o.from, o.to); !done)
+            return complain(fmt::format("snapshot: {}", done.error()));
+        return exit_done;
+    }
+    if (!o.to.empty()) {
+        const Interruption interruption;
+        const auto taken = take_snapshot(o.from, o.to);
+        return taken ? report(*taken, o.format) : complain(fmt::format("snapshot: {}", taken.error()));
+    }
+    const auto names = list_snapshots(o.from);
+    if (!names)
+        return complain(fmt::format("snapshot: {}", names.error()));
+    Json list{Json::Array{}};
+    Table table{{o.format == OutputFormat::csv ? "snapshot" : ""}};
+    for (const std::string& name : *names) {
+        list.push(name);
+        table.add({name});
+    }
+    fmt::print("{}", shown(o.format, Json::object({{"snapshots", std::move(list)}}), table));
+    return exit_done;
+}
+
+int run_clone(const CopyOptions& o) {
+    const Interruption interruption;
+    if (const std::string why = unknown_snapshot(o.from); !why.empty())
+        return complain("clone: " + why, why.starts_with("'") ? exit_usage : exit_failed);
+    const auto made = clone_device(o.from, o.to);
+    return made ? report(*made, o.format) : complain(fmt::format("clone: {}", made.error()));
+}
+
+} // namespace flashlab

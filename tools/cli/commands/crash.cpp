@@ -1,0 +1,217 @@
+/// flashlab crash explore | replay: the crash harness of crash/ at the command line.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "crash/endurance.h"
+#include "crash/explorer.h"
+#include "crash/fs/fs_explorer.h"
+#include "crash/seeded_bugs.h"
+#include "crash/shrink.h"
+#include "crash/tiny_devices.h"
+#include "ftl/make_ftl.h"
+#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/crash_report.h"
+#include "tools/cli/progress.h"
+#include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t states_a_workload = 256;   // of drawn ones
+constexpr std::uint64_t states_to_shrink = 2'000'000;
+constexpr std::uint32_t steps_a_workload = 24;
+
+Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds,
+               double wall_seconds) {
+    Json json = Json::object({{"ftl", o.ftl},
+                              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+                              {"exhaustive", o.states == 0},
+                              {"partial", Interruption::came()},
+                              {"seed", o.seed},
+                              {"workloads", r.workloads},
+                              {"states", r.states},
+                              {"second_cuts", r.second_cuts},
+                              {"thinned_moments", r.thinned_moments}});
+    add_findings(json, r, cpu_seconds, wall_seconds);
+    return json;
+}
+
+/// The devices that the options name: all shapes when states are drawn, the smallest when every one is tried.
+std::vector<std::string> devices_of(const CrashExploreOptions& o) {
+    std::vector<std::string> shapes{"chip"};
+    if (!o.shape.empty()) shapes = {o.shape};
+    else if (o.states != 0) shapes = tiny_shapes();
+    std::vector<std::string> cells{"slc"};
+    if (!o.cell.empty()) cells = {o.cell};
+    else if (o.states != 0) cells = {"slc", "mlc", "tlc"};
+    std::vector<std::string> devices;
+    for (const std::string& shape : shapes) {
+        for (const std::string& cell : cells) devices.push_back(shape + "-" + cell);
+    }
+    return devices;
+}
+
+struct Exploration {
+    const CrashExploreOptions& options;
+    std::optional<Workload> workload;
+    ExploreLimits limits;
+    ExploreReport report;
+};
+
+void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Random& random) {
+    if (states == 0) {
+        const std::vector<Workload> workloads = e.workload ? std::vector{*e.workload} : standard_workloads(explorer.units());
+        for (const Workload& w : workloads) explorer.exhaust(w, e.limits, e.report);
+        return;
+    }
+    const std::uint64_t until = e.report.states + states;
+    while (e.report.states < until && e.report.violations.size() < e.limits.violations && !Interruption::came()) {
+        const Workload w = e.workload ? *e.workload : Workload::random(random.next(), steps_a_workload, explorer.units());
+        e.limits.states = until;
+        explorer.sample(w, std::min(states_a_workload, until - e.report.states), random, e.limits, e.report);
+    }
+}
+
+void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from, Explorer& explorer) {
+    for (std::size_t i = from; i < e.report.violations.size() && !Interruption::came() && o.shrinks; ++i)
+        e.report.violations[i] = shrink(explorer, e.report.violations[i], states_to_shrink);
+}
+
+int endure(const CrashExploreOptions& o) {
+    const Interruption interruption;
+    Progress progress{"cuts"};
+    const std::string device = (o.shape.empty() ? "chip" : o.shape) + "-" + (o.cell.empty() ? "slc" : o.cell);
+    const auto result = endure_cuts(o.ftl, device, o.in_a_row, o.seed, nullptr, [&](const EnduranceReport& r) {
+        progress.at(r.cuts);
+        return !Interruption::came();
+    });
+    if (!result) return complain(fmt::format("crash explore: {} on {}, seed {}: {}", o.ftl, device, o.seed, result.error()));
+    const EnduranceReport& r = *result;
+    const bool leaks = r.leaks();
+    const Json json = Json::object({{"ftl", o.ftl},
+                                    {"device", device},
+                                    {"seed", o.seed},
+                                    {"cuts", r.cuts},
+                                    {"cuts_of_recovery", r.cuts_of_recovery},
+                                    {"fills", r.fills},
+                                    {"first_free_blocks", r.first_free_blocks},
+                                    {"least_free_blocks", r.least_free_blocks},
+                                    {"erases", r.erases},
+                                    {"host_pages_written", r.host_pages_written},
+                                    {"most_pages_scanned", r.most_pages_scanned},
+                                    {"wall_seconds", progress.seconds()},
+                                    {"partial", Interruption::came()},
+                                    {"violations", leaks ? 1 : 0},
+                                    {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", shown(o.format, json));
+    return leaks ? exit_failed : exit_done;
+}
+
+} // namespace
+
+int run_crash_explore(const CrashExploreOptions& o) {
+    const std::vector<std::string> known = all_schemes();
+    if (std::ranges::find(known, o.ftl) == known.end())
+        return complain(fmt::format("crash explore: unknown translation layer '{}'; there are: {}", o.ftl, fmt::join(known, ", ")), exit_usage);
+    if (o.metadata != "none") return run_crash_explore_file_system(o);
+    if (o.in_a_row != 0) return endure(o);
+    Exploration e{.options = o, .workload = std::nullopt, .limits = {}, .report = {}};
+    if (o.workload != "standard") {
+        auto parsed = Workload::parse(o.workload);
+        if (!parsed) return complain(fmt::format("crash explore: --workload: {}", parsed.error()), exit_usage);
+        e.workload = std::move(*parsed);
+    }
+    const Interruption interruption;
+    Progress progress{"states"};
+    e.limits.cuts = o.cuts;
+    e.limits.go_on = [&](const ExploreReport& r) {
+        progress.at(r.states);
+        return !Interruption::came();
+    };
+    std::vector<std::string> done;
+    const auto devices = devices_of(o);
+    Random random{o.seed};
+    double seconds = 0;
+    std::string refusal;
+    std::vector<std::unique_ptr<Explorer>> explorers; // of the devices that the scheme accepts: the states are divided among these
+    for (const std::string& device : devices) {
+        auto explorer = Explorer::make(o.ftl, device);
+        if (explorer) {
+            explorers.push_back(std::move(*explorer));
+            continue;
+        }
+        refusal = explorer.error();
+        // Once for all cell types of a shape.
+        if (!o.cell.empty() || device.ends_with("-slc"))
+            tell(fmt::format("flashlab: crash explore: {} is skipped on {}: {}\n", o.ftl, device, refusal));
+    }
+    for (std::size_t i = 0; i < explorers.size() && !Interruption::came() && e.report.violations.size() < e.limits.violations; ++i) {
+        done.push_back(explorers[i]->device());
+        const std::size_t found_before = e.report.violations.size();
+        const double from = Progress::cpu_seconds();
+        const std::uint64_t share =
+            o.states == 0 ? 0 : std::max<std::uint64_t>(1, (o.states - std::min(o.states, e.report.states)) / (explorers.size() - i));
+        explore_one(e, *explorers[i], share, random);
+        seconds += Progress::cpu_seconds() - from;
+        shrink_found(e, o, found_before, *explorers[i]);
+    }
+    if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
+    const Json json = report_of(o, done, e.report, seconds, progress.seconds());
+    fmt::print("{}", shown(o.format, json));
+    for (const Violation& v : e.report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
+    return e.report.violations.empty() ? exit_done : exit_failed;
+}
+
+int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format) {
+    const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
+    std::uint64_t seeded = 0;
+    std::uint64_t caught = 0;
+    Json missed{Json::Array{}};
+    const Interruption interruption;
+    for (const std::string& scheme : schemes) {
+        if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
+            return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
+        for (const SeededBug& bug : seeded_bugs()) {
+            if (!applies(bug, scheme)) continue;
+            if (Interruption::came()) break;
+            ++seeded;
+            const auto hunted = hunt(bug, scheme, states, seed);
+            const bool found = hunted && hunted->found;
+            caught += found ? 1 : 0;
+            if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
+            if (format == OutputFormat::table) {
+                fmt::print("{:10} {:24} {}\n", scheme, bug.name,
+                           found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what)
+                                 : "MISSED: " + std::string{bug.what});
+            }
+        }
+    }
+    Json json_result = Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}});
+    if (Interruption::came()) json_result.add("partial", true);
+    if (format != OutputFormat::table) fmt::print("{}", shown(format, json_result));
+    else fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
+    return caught == seeded ? exit_done : exit_failed;
+}
+
+int run_crash_replay(const std::string& id, OutputFormat format) {
+    if (id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(id, format);
+    const auto parsed = CrashCase::parse(id);
+    if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
+    if (parsed->cuts.size() > 2) return complain("crash replay: at most two cuts, the second during recovery from the first", exit_usage);
+    const auto explorer = Explorer::make(parsed->scheme, parsed->device);
+    if (!explorer) return complain(fmt::format("crash replay: {}", explorer.error()), exit_usage);
+    const auto wrong = (*explorer)->replay(*parsed);
+    if (!wrong && parsed->cuts.empty()) // explore prints such an id only where the workload is wrong without any cut
+        return complain(fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", id), exit_usage);
+    const Json result =
+        Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", shown(format, result));
+    return wrong ? exit_failed : exit_done;
+}
+
+} // namespace flashlab

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "tools/cli/commands/commands.h"
+#include "tools/drive/config_schema.h"
+#include "tools/drive/device_directory.h"
+#include "tools/live/live_mount.h"
+#include "tools/live/mount_session.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+namespace {
+
+const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "set", "powercut"};
+
+/// Paths of inodes, found by walking the mount from outside: the file system keeps no way back from an inode to its names.
+std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, std::map<std::uint64_t, std::string> wanted) {
+    std::size_t missing = wanted.size();
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator walk{mount_point, std::filesystem::directory_options::skip_permission_denied, error};
+    for (; missing != 0 && !error && walk != std::filesystem::recursive_directory_iterator{}; walk.increment(error)) {
+        struct stat status{};
+        if (::lstat(walk->path().c_str(), &status) != 0)
+            continue;
+        const auto found = wanted.find(status.st_ino);
+        if (found == wanted.end() || !found->second.empty())
+            continue;
+        found->second = walk->path().string();
+        --missing;
+    }
+    return wanted;
+}
+
+int print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
+    std::map<std::uint64_t, std::string> wanted;
+    for (const auto& range : answer["unsynced"].items())
+        wanted[range["ino"].number()];
+    const auto paths = paths_of(mount_point, wanted);
+    Table table{{"path", "ino", "offset", "bytes"}};
+    Json all{Json::Array{}};
+    for (const auto& range : answer["unsynced"].items()) {
+        const std::uint64_t ino = range["ino"].number();
+        const std::string& path = paths.at(ino);
+        table.add({path.empty() ? "(no name)" : path, fmt::format("{}", ino), range["offset"].dump(), range["bytes"].dump()});
+        all.push(Json::object({{"path", path}, {"ino", ino}, {"offset", range["offset"]}, {"bytes", range["bytes"]}}));
+    }
+    fmt::print("{}", shown(format, Json::object({{"unsynced", std::move(all)}}), table));
+    return exit_done;
+}
+
+void print_stats(const Json& stats) {
+    Json flat{Json::Object{}};
+    for (const auto& [key, value] : stats.members())
+        if (key != "operations" && key != "nand")
+            flat.add(key, value);
+    fmt::print("{}\n", to_key_value_text(flat));
+    Table nand{{"cause", "page_reads", "page_programs", "block_erases"}};
+    for (const auto& [cause, counts] : stats["nand"].members())
+        nand.add({cause, counts["page_reads"].dump(), counts["page_programs"].dump(), counts["block_erases"].dump()});
+    fmt::print("{}\n", nand.to_text());
+    Table operations{{"op", "calls", "errors", "p50_us", "p99_us", "max_us"}};
+    for (const auto& o : stats["operations"].items())
+        operations.add({o["op"].text(), o["calls"].dump(), o["errors"].dump(), o["p50_us"].dump(), o["p99_us"].dump(), o["max_us"].dump()});
+    fmt::print("{}", operations.to_text());
+}
+
+std::string unknown_action(const std::string& action) {
+    const std::string near = nearest_name(action, actions);
+    return fmt::format("ctl: no action is called '{}'; {}there are: {}", action, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(actions, ", "));
+}
+
+std::expected<Json, std::string> request_of(const CtlOptions& o) {
+    Json request = Json::object({{"cmd", o.action}});
+    if (o.action == "powercut")
+        request.add("seed", o.seed);
+    if (o.action != "set") {
+        if (!o.arguments.empty())
+            return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
+        return request;
+    }
+    if (o.arguments.empty())
+        return std::unexpected(std::string{"set: write latency=off|real|Nx, log=none|summary|requests|all, or both with a comma"});
+    for (const auto& argument : o.arguments) {
+        const auto equals = argument.find('=');
+        const std::string key = argument.substr(0, equals);
+        if ((key != "latency" && key != "log") || equals == std::string::npos || equals + 1 == argument.size())
+            return std::unexpected(fmt::format("set {}: what can be set is latency=... and log=...", argument));
+        const std::string value = argument.substr(equals + 1);
+        if (key == "latency" ? !parse_latency(value) : !parse_event_level(value))
+            return std::unexpected(fmt::format("set {}: allowed: latency=off, real or a factor such as 10x; log=none, summary, requests, all", argument));
+        request.add(key, value);
+    }
+    return request;
+}
+
+void wait_until_released(const std::string& directory) {
+    for (int i = 0; i < 5000 && is_in_use(directory); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+}
+
+} // namespace
+
+int run_ctl(const CtlOptions& o) {
+    if (std::ranges::find(actions, o.action) == actions.end())
+        return complain(unknown_action(o.action), exit_usage);
+    const auto request = request_of(o);
+    if (!request)
+        return complain(fmt::format("ctl: {}", request.error()), exit_usage);
+    const auto mounted = find_mount(o.target);
+    if (!mounted)
+        return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
+    const auto answer = ask_mount(mounted->source, *request);
+    if (!answer)
+        return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
+    if (o.action == "powercut")
+        wait_until_released(mounted->source);
+    if (o.action == "unsynced")
+        return print_unsynced(*answer, mounted->mount_point, o.format);
+    if (o.format != OutputFormat::table)
+        fmt::print("{}", shown(o.format, *answer));
+    else if (o.action == "stats")
+        print_stats(*answer);
+    else if (o.action == "powercut")
+        fmt::print("the power failed at {} ns: {} operations undone, {} torn; mount the device again to recover\n", (*answer)["at_ns"].dump(),
+                   (*answer)["operations_undone"].dump(), (*answer)["operations_torn"].dump());
+    return exit_done;
+}
+
+} // namespace flashlab

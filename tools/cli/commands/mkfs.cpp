@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "ftl/make_ftl.h"
+#include "tools/cli/commands/commands.h"
+#include "tools/drive/config_file.h"
+#include "tools/drive/device_directory.h"
+#include "tools/drive/device_plan.h"
+#include "tools/drive/device_presets.h"
+#include "tools/host/host_memory.h"
+#include "tools/host/interruption.h"
+#include "tools/run/run_device.h"
+#include "tools/run/virtual_device.h"
+#include "tools/text/sizes.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+namespace {
+
+std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
+    ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
+    using Option = std::tuple<const char*, const char*, std::optional<std::string>>;
+    for (const auto& [option, key, value] : {Option{"--ftl", "ftl.scheme", o.ftl}, Option{"--metadata", "fs.metadata", o.metadata},
+                                             Option{"--seed", "nand.seed", o.seed ? std::optional{fmt::format("{}", *o.seed)} : std::nullopt}})
+        if (value)
+            if (auto added = add_option_setting(sources, option, key, *value); !added)
+                return std::unexpected(added.error());
+    return sources;
+}
+
+/// The default device is 4 GiB; any other keeps the geometry it was described with, unless a size is asked for.
+std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config, const std::vector<std::string>& asked) {
+    if (o.size_bytes)
+        return o.size_bytes;
+    const GeometryConfig ours;
+    const auto& g = config.ssd.nand.geometry;
+    const bool untouched = g.channels == ours.channels && g.blocks_per_plane == ours.blocks_per_plane && g.pages_per_block == ours.pages_per_block &&
+                           g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip && g.planes_per_die == ours.planes_per_die;
+    const bool is_described = std::ranges::find(asked, "nand.blocks_per_plane") != asked.end();
+    if (config.ssd.preset == default_preset_name && untouched && !is_described)
+        return default_device_bytes;
+    return std::nullopt;
+}
+
+Json report(const std::string& directory, const DevicePlan& plan, bool made) {
+    const auto& g = plan.config.ssd.nand.geometry;
+    return Json::object({{"directory", directory},
+                         {"made", made},
+                         {"preset", plan.config.ssd.preset},
+                         {"ftl", plan.config.ssd.ftl.scheme},
+                         {"metadata", plan.config.metadata},
+                         {"size_bytes", plan.logical_bytes},
+                         {"channels", g.channels},
+                         {"groups", plan.ftl.groups},
+                         {"blocks", std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane},
+                         {"spare_blocks", plan.ftl.spare_blocks},
+                         {"disk_bytes", plan.pram_bytes + 8192},
+                         {"disk_bytes_at_most", plan.nand_bytes + plan.pram_bytes},
+                         {"pram_bytes", plan.config.needs_pram() ? plan.pram_bytes : 0},
+                         {"ram_bytes", plan.ram_bytes}});
+}
+
+void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
+    const auto& g = plan.config.ssd.nand.geometry;
+    fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset, plan.config.ssd.ftl.scheme,
+               plan.config.in_journal() ? ", metadata in a journal" : "");
+    fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel, g.dies_per_chip,
+               g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
+    fmt::print("  groups {}, reserve {} blocks\n", plan.ftl.groups, plan.ftl.spare_blocks);
+    fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
+               human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
+               human_size(plan.ram_bytes));
+    if (made)
+        fmt::print("mount it with: flashlab mount {} MNT\n", directory);
+}
+
+/// The file that `replay --device` uses takes nearly all space; of it so much is written.
+std::expected<void, std::string> precondition_drive(const std::string& directory, const Precondition& what, std::uint64_t seed) {
+    DeviceChoice choice;
+    choice.directory = directory;
+    auto on = RunDevice::open(choice, {.kind = "mkfs", .default_bytes = 0});
+    if (!on)
+        return std::unexpected(on.error().text);
+    const auto space = (*on)->sectors();
+    if (!space)
+        return std::unexpected(space.error());
+    const auto done = precondition(*space, what, seed, space->begin);
+    if (!done)
+        return std::unexpected(done.error());
+    return (*on)->close(*done);
+}
+
+} // namespace
+
+int run_mkfs(const MkfsOptions& o) {
+    const auto given = sources_of(o);
+    if (!given)
+        return complain("mkfs: " + given.error(), exit_usage);
+    const ConfigSources& sources = *given;
+    const std::vector<std::string> asked = asked_keys(sources);
+    const auto before = parse_precondition(o.precondition);
+    if (!before)
+        return complain(before.error(), exit_usage);
+    const auto config = gather_config(sources);
+    if (!config)
+        return complain(config.error(), exit_usage);
+    const auto plan = plan_device(*config, wanted_size(o, *config, asked), asked);
+    if (!plan)
+        return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
+    if (auto fits = check_partitioned_dram(plan->config); !fits)
+        return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
+    if (auto there = check_host_memory(plan->ram_bytes); !there)
+        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size", o.directory, human_size(plan->ram_bytes), there.error()),
+                        exit_usage);
+    const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
+    if (auto free = check_device_target(o.directory, existing); !free)
+        return complain(fmt::format("mkfs: {}", free.error()));
+    for (const auto& warning : plan->ftl.warnings)
+        complain(fmt::format("warning: {}", warning));
+    const Interruption interruption;
+    const auto finish = [&](const std::string& made) {
+        return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};
+    };
+    if (!o.dry_run)
+        if (auto made = make_device_directory(o.directory, *plan, o.label, existing, finish); !made)
+            return complain(fmt::format("mkfs: {}", made.error()));
+    if (o.format != OutputFormat::table)
+        fmt::print("{}", shown(o.format, report(o.directory, *plan, !o.dry_run)));
+    else if (!o.quiet)
+        print_human(o.directory, *plan, !o.dry_run);
+    return exit_done;
+}
+
+} // namespace flashlab

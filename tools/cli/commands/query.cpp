@@ -1,0 +1,110 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "tools/cli/commands/commands.h"
+#include "tools/live/live_mount.h"
+#include "tools/log/event_log_schema.h"
+#include "tools/log/sqlite.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+namespace {
+
+Json cell_of(sqlite3_stmt* row, int column) {
+    switch (sqlite3_column_type(row, column)) {
+    case SQLITE_INTEGER: return Json{std::int64_t{sqlite3_column_int64(row, column)}};
+    case SQLITE_FLOAT: return Json{sqlite3_column_double(row, column)};
+    case SQLITE_NULL: return Json{};
+    default: {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+        return Json{std::string{text, static_cast<std::size_t>(sqlite3_column_bytes(row, column))}};
+    }
+    }
+}
+
+std::string shown(const Json& cell) {
+    if (cell.is_null())
+        return "";
+    return cell.is_number() ? cell.dump() : cell.text();
+}
+
+int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat format) {
+    std::vector<std::string> names;
+    for (int c = 0; c < sqlite3_column_count(statement); ++c)
+        names.emplace_back(sqlite3_column_name(statement, c));
+    Table table{names};
+    Json all{Json::Array{}};
+    int result = SQLITE_ROW;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+        std::vector<std::string> row;
+        Json object{Json::Object{}};
+        for (std::size_t c = 0; c < names.size(); ++c) {
+            const Json cell = cell_of(statement, static_cast<int>(c));
+            if (format == OutputFormat::json)
+                object.add(names[c], cell);
+            else
+                row.push_back(shown(cell));
+        }
+        if (format == OutputFormat::json)
+            all.push(std::move(object));
+        else
+            table.add(std::move(row));
+    }
+    if (result != SQLITE_DONE)
+        return complain(fmt::format("query: {}", db.error()));
+    fmt::print("{}", shown(format, all, table));
+    return exit_done;
+}
+
+/// Whether a statement stands behind the first one, not counting blanks, comments and a last ';'. SQLite itself knows where a statement ends.
+bool has_second_statement(const std::string& sql) {
+    for (std::size_t at = sql.find(';'); at != std::string::npos; at = sql.find(';', at + 1)) {
+        if (sqlite3_complete(sql.substr(0, at + 1).c_str()) == 0) // within a text or a comment
+            continue;
+        // Not a comment or blank: completed by a ';' it is a statement of its own.
+        auto memory = SqliteConnection::open(":memory:", SqliteAccess::create);
+        const std::string rest = sql.substr(at + 1);
+        const auto parsed = memory ? memory->prepare(rest) : std::unexpected(std::string{});
+        if (!parsed || parsed->get() != nullptr)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+int run_query(const QueryOptions& o) {
+    if (o.schema || o.views) {
+        fmt::print("{}{}", o.schema ? event_log_tables() : "", o.views ? event_log_views() : "");
+        return exit_done;
+    }
+    std::string path = o.target;
+    if (const auto mounted = find_mount(o.target)) {
+        path = mounted->source + "/events.db";
+        if (const auto flushed = ask_mount(mounted->source, Json::object({{"cmd", "flush_log"}})); !flushed)
+            complain(fmt::format("query: the mount did not answer ({}); the newest rows may be missing", flushed.error()));
+    } else if (std::filesystem::is_directory(o.target)) {
+        path = o.target + "/events.db";
+    }
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return complain(fmt::format("query: {}: there is no event log; mount the device with --log summary (the default) or more", path));
+    auto db = SqliteConnection::open(path, SqliteAccess::read_only);
+    if (!db)
+        return complain(fmt::format("query: {}", db.error()));
+    const auto version = db->number("PRAGMA user_version");
+    if (!version || *version == 0)
+        return complain(fmt::format("query: {}: not an event log of flashlab", path));
+    if (has_second_statement(o.sql))
+        return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
+    const auto statement = db->prepare(o.sql);
+    if (!statement)
+        return complain(fmt::format("query: {}; 'flashlab query --schema' and '--views' show what there is", statement.error()), exit_usage);
+    if (statement->get() == nullptr || sqlite3_stmt_readonly(statement->get()) == 0)
+        return complain("query: only statements that read are run", exit_usage);
+    return print_rows(*db, statement->get(), o.format);
+}
+
+} // namespace flashlab

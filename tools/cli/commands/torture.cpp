@@ -1,0 +1,285 @@
+/// flashlab crash torture: the power fails under a user's own application, again and again; their check says whether they can live with what is left.
+///
+/// Idea       Mount, start the command in the mount, cut the power at a drawn instant, keep a copy of the drive as the cut left it, fsck, mount, check.
+/// Invariant  A copy that failed is kept, and `--replay` recovers and checks a clone of it, as often as wanted. Everything else is removed.
+///            A signal ends command, check, mount and temporary folder, too; what was found so far is reported.
+/// Cost       What command and check take; a copy is by reflink where the host can, else what the drive has on disk.
+/// Power cut  Makes them: `ctl powercut` with a seed of its own for each.
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "fs/fuse/mount_point.h"
+#include "tools/cli/commands/commands.h"
+#include "tools/cli/progress.h"
+#include "tools/drive/config_file.h"
+#include "tools/drive/device_copy.h"
+#include "tools/drive/device_directory.h"
+#include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
+#include "tools/host/subprocess.h"
+#include "tools/host/unfinished_directory.h"
+#include "tools/live/live_mount.h"
+#include "tools/live/mount_session.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Failure = std::optional<std::string>;
+constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
+
+std::string last_lines(const std::string& path) {
+    std::ifstream file{path};
+    std::string line, tail;
+    for (std::vector<std::string> lines; std::getline(file, line);) {
+        lines.push_back(line);
+        if (lines.size() > 5) lines.erase(lines.begin());
+        tail = fmt::format("{}", fmt::join(lines, "\n    "));
+    }
+    return tail.empty() ? "it printed nothing" : tail;
+}
+
+class Torture {
+public:
+    Torture(const CrashTortureOptions& options, fs::path work)
+        : o_{options}, device_{work / "device"}, copy_{work / "copy"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
+    ~Torture() {
+        if (Interruption::came()) // nobody wants what the cache holds
+            (void)ask_mount(device_.string(), Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
+        (void)unmount();
+    }
+    Torture(const Torture&) = delete;
+    Torture& operator=(const Torture&) = delete;
+
+    /// A new drive, or a clone of the user's, which is never touched.
+    Failure prepare(const std::string& from) {
+        std::error_code error;
+        fs::create_directory(mount_point_, error);
+        if (!from.empty()) {
+            const auto cloned = clone_device(from, device_.string());
+            return cloned ? std::nullopt : Failure{cloned.error()};
+        }
+        std::vector<std::string> words{"mkfs", device_.string(), "--quiet"};
+        const auto add = [&](const char* option, const std::string& value) {
+            if (!value.empty()) words.insert(words.end(), {option, value});
+        };
+        add("--ftl", o_.ftl);
+        add("--metadata", o_.metadata);
+        add("--size", o_.size);
+        return flashlab(std::move(words), "mkfs");
+    }
+
+    /// The command runs, again when it ends, until the power fails.
+    Failure run_and_cut(std::uint64_t cut, std::chrono::milliseconds after, std::uint64_t seed) {
+        if (auto failed = mount()) return failed;
+        const SubprocessCall call = in_mount(o_.command, cut);
+        auto command = Subprocess::start(call);
+        if (!command) {
+            wrong_usage_ = true; // there is no such program
+            return command.error();
+        }
+        ++runs_;
+        const auto at = Clock::now() + after;
+        while (Clock::now() < at) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{2});
+            if (Interruption::came()) return "interrupted"; // its group ends with `command`
+            const auto code = command->poll();
+            if (!code) continue;
+            if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, last_lines(log_));
+            command = Subprocess::start(call);
+            if (!command) return command.error();
+            ++runs_;
+        }
+        const auto answer = ask_mount(device_.string(), Json::object({{"cmd", "powercut"}, {"seed", seed}}));
+        if (!answer) return fmt::format("the power could not be cut: {}", answer.error());
+        command->end(patience);
+        return unmount();
+    }
+
+    /// fsck, mount, check. What the user gets after the power is back.
+    Failure recover_and_check(std::uint64_t cut) {
+        if (auto failed = flashlab({"fsck", "-n", device_.string()}, "fsck")) return failed;
+        if (Interruption::came()) return "interrupted";
+        const auto from = Clock::now();
+        if (auto failed = mount()) return failed;
+        slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
+        if (!o_.check.empty()) {
+            const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
+            if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, last_lines(log_));
+        }
+        return unmount();
+    }
+
+    Failure keep_copy() {
+        std::error_code error;
+        fs::remove_all(copy_, error);
+        const auto copied = clone_device(device_.string(), copy_.string());
+        return copied ? std::nullopt : Failure{copied.error()};
+    }
+    /// Where the copy of a failed state lies from now on; nothing: it could not be moved out of the work folder. What an earlier trial kept stays.
+    std::optional<std::string> hand_over(std::uint64_t cut) {
+        std::error_code error;
+        const std::string first = fs::absolute(fmt::format("{}/flashlab-cut-{}-{}", o_.keep.empty() ? "." : o_.keep, o_.seed, cut), error).lexically_normal().string();
+        std::string to = first;
+        for (int n = 2; fs::exists(fs::symlink_status(to, error)); ++n) to = fmt::format("{}-{}", first, n);
+        fs::rename(copy_, to, error);
+        if (error && !clone_device(copy_.string(), to)) return std::nullopt;
+        return to;
+    }
+    [[nodiscard]] std::string copy() const { return copy_.string(); }
+    /// Of what failed last: what was asked for cannot be, which is no finding.
+    [[nodiscard]] int failure_code() const { return wrong_usage_ ? exit_usage : exit_failed; }
+    [[nodiscard]] std::uint64_t runs() const { return runs_; }
+    [[nodiscard]] double slowest_mount_ms() const { return slowest_; }
+
+private:
+    SubprocessCall in_mount(const std::vector<std::string>& words, std::uint64_t cut) {
+        std::error_code error;
+        fs::remove(log_, error);
+        return {.words = words,
+                .directory = mount_point_.string(),
+                .output = log_,
+                .environment = {{"FLASHLAB_MOUNT", mount_point_.string()}, {"FLASHLAB_CUT", fmt::format("{}", cut)}}};
+    }
+    /// One of our own commands.
+    Failure flashlab(std::vector<std::string> words, const char* what) {
+        std::error_code error;
+        fs::remove(log_, error);
+        words.insert(words.begin(), "/proc/self/exe");
+        // A mount that is ended half way would leave a daemon that comes up later.
+        const AtSignal at_signal = words[1] == "mount" ? AtSignal::wait : AtSignal::end_it;
+        const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
+        wrong_usage_ = code == exit_usage;
+        return code == 0 ? std::nullopt : Failure{fmt::format("{} ended with {}:\n    {}", what, code, last_lines(log_))};
+    }
+    Failure mount() { return flashlab({"mount", device_.string(), mount_point_.string(), "--latency", o_.latency, "--log", "none"}, "mount"); }
+    Failure unmount() {
+        const bool was_mounted = detach(mount_point_.string());
+        for (const auto until = Clock::now() + std::chrono::minutes{5}; is_in_use(device_.string()) && Clock::now() < until;)
+            std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")} : std::nullopt;
+    }
+
+    const CrashTortureOptions& o_;
+    fs::path device_, copy_, mount_point_;
+    std::string log_;
+    std::uint64_t runs_ = 0;
+    bool wrong_usage_ = false;
+    double slowest_ = 0;
+};
+
+std::string make_work_directory() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "flashlab-torture.XXXXXX").string();
+    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
+}
+
+/// Told before the first cut, not after the last.
+Failure check_keep(const std::string& keep) {
+    const std::string where = keep.empty() ? "." : keep;
+    std::error_code error;
+    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
+    if (::access(where.c_str(), W_OK | X_OK) != 0) return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
+    return std::nullopt;
+}
+
+int replay_torture(const CrashTortureOptions& o, Torture& torture) {
+    if (auto failed = torture.prepare(o.replay)) return complain(fmt::format("crash torture: {}", *failed));
+    const auto wrong = torture.recover_and_check(0);
+    if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
+    const Json json = Json::object({{"replayed", o.replay}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", shown(o.format, json));
+    return wrong ? exit_failed : exit_done;
+}
+
+std::string quoted(const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    return out + "'";
+}
+
+/// What a trial has shown so far.
+struct Trial {
+    std::uint64_t cuts = 0; ///< whose recovery was judged
+    bool holds = true;
+    bool keeps_work = false; ///< the copy of the failed state could not be moved out of it
+    Json replays{Json::Array{}}, found{Json::Array{}};
+};
+
+/// Cut, recover, judge, until one fails or a signal comes. The error: the trial itself went wrong.
+Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
+    Progress progress{"cuts"};
+    Random random{o.seed};
+    while (trial.cuts < o.cuts && trial.holds) {
+        const std::uint64_t cut = trial.cuts + 1;
+        progress.at(cut);
+        const std::chrono::milliseconds after{1 + random.below(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o.within_s * 1000)))};
+        auto failed = torture.run_and_cut(cut, after, random.next());
+        if (!failed) failed = torture.keep_copy();
+        if (Interruption::came()) return std::nullopt;
+        if (failed) return fmt::format("cut {}: {}", cut, *failed);
+        const auto wrong = torture.recover_and_check(cut);
+        if (Interruption::came()) return std::nullopt;
+        trial.cuts = cut;
+        if (!wrong) continue;
+        trial.holds = false;
+        const auto moved = torture.hand_over(cut);
+        trial.keeps_work = !moved;
+        std::string line = fmt::format("flashlab crash torture --replay {}", quoted(moved.value_or(torture.copy())));
+        if (!o.check.empty()) line += fmt::format(" --check {}", quoted(o.check));
+        tell(fmt::format("flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cut, after.count(), *wrong, line));
+        trial.replays.push(line);
+        trial.found.push(*wrong);
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+int run_crash_torture(const CrashTortureOptions& o) {
+    if (o.replay.empty() && o.command.empty())
+        return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
+    if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
+        if (const auto there = read_device_toml(directory_of_device(from)); !there) return complain(fmt::format("crash torture: {}", there.error()), exit_usage);
+    if (!parse_latency(o.latency))
+        return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
+    if (o.replay.empty())
+        if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
+    const Interruption interruption;
+    const std::string work = make_work_directory();
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);
+    UnfinishedDirectory removed{work};
+    Torture torture{o, work};
+    if (!o.replay.empty()) return replay_torture(o, torture);
+    Trial trial;
+    auto failed = torture.prepare(o.device);
+    if (!failed) failed = try_cuts(o, torture, trial);
+    if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed), torture.failure_code());
+    if (trial.keeps_work) removed.keep();
+    const Json json = Json::object({{"cuts", trial.cuts},
+                                    {"command_runs", torture.runs()},
+                                    {"violations", trial.holds ? 0 : 1},
+                                    {"slowest_mount_ms", torture.slowest_mount_ms()},
+                                    {"seed", o.seed},
+                                    {"partial", Interruption::came()},
+                                    {"replays", std::move(trial.replays)},
+                                    {"found", std::move(trial.found)},
+                                    {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", shown(o.format, json));
+    return trial.holds ? exit_done : exit_failed;
+}
+
+} // namespace flashlab

@@ -1,0 +1,125 @@
+// umount: takes the name away, then waits until the daemon has closed the device. Who else holds the mount is named.
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/cli/commands/commands.h"
+#include "tools/drive/device_directory.h"
+#include "tools/drive/device_history.h"
+#include "tools/live/live_mount.h"
+
+namespace flashlab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Unmounted {
+    int code = 0;
+    std::string words; ///< what fusermount3 complained of
+};
+
+std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_point) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        return std::unexpected(std::string{std::strerror(errno)});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(pipe[1], STDERR_FILENO);
+        ::execlp("fusermount3", "fusermount3", "-u", "--", mount_point.c_str(), nullptr);
+        ::_exit(127);
+    }
+    ::close(pipe[1]);
+    Unmounted done;
+    std::array<char, 512> buffer{};
+    for (ssize_t n = 0; (n = ::read(pipe[0], buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR);)
+        done.words.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    ::close(pipe[0]);
+    while (!done.words.empty() && done.words.back() == '\n')
+        done.words.pop_back();
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) < 0)
+        return std::unexpected(std::string{std::strerror(errno)});
+    done.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return done;
+}
+
+/// "on /mnt in the mount namespace of process 12 (sh)": who has it mounted, beside this namespace if `others_only`.
+std::vector<std::string> described(const std::vector<MountHolder>& holders, bool others_only) {
+    std::vector<std::string> texts;
+    for (const MountHolder& h : holders) {
+        if (h.process != 0)
+            texts.push_back(fmt::format("on {} in the mount namespace of process {} ({})", h.mount_point, h.process, h.name));
+        else if (!others_only)
+            texts.push_back(fmt::format("on {}", h.mount_point));
+    }
+    return texts;
+}
+
+int not_unmounted(const MountEntry& mount, const Unmounted& done) {
+    if (done.code == 127)
+        return complain("umount: fusermount3 is not installed; install the package fuse3");
+    const auto elsewhere = described(who_else_has(mount.device), true);
+    if (done.words.find("busy") == std::string::npos)
+        return complain(fmt::format("umount: {}: {}: only who mounted it, or root, can unmount it, and in the mount namespace where it was mounted", mount.mount_point,
+                                    done.words));
+    const std::string also = elsewhere.empty() ? "" : fmt::format("; it is mounted, and perhaps in use, also {}", fmt::join(elsewhere, ", "));
+    return complain(fmt::format("umount: {0} is busy: close the files in use there ('fuser -vm {0}' shows them){1}", mount.mount_point, also));
+}
+
+/// Who still holds a mount whose name is gone from here; empty: nobody, the daemon is writing back.
+std::string holder_of(const MountEntry& mount) {
+    const auto holders = described(who_else_has(mount.device), false);
+    if (!holders.empty())
+        return fmt::format("it is still mounted {}; unmount it there", fmt::join(holders, ", "));
+    return is_served(mount.source) ? "somebody still holds it: a mount namespace that this user cannot see, or open files" : "";
+}
+
+int wait_until_closed(const MountEntry& mount, double timeout_s) {
+    const auto start = Clock::now();
+    bool said = false;
+    while (is_in_use(mount.source)) {
+        const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+        if (waited > timeout_s || (!said && waited > 2)) {
+            const std::string holder = holder_of(mount);
+            if (waited > timeout_s)
+                return holder.empty() ? complain(fmt::format("umount: the daemon of {} is still writing back after {} s", mount.source, timeout_s))
+                                      : complain(fmt::format("umount: {}: is unmounted here, but {}", mount.mount_point, holder), exit_held);
+            complain(fmt::format("umount: {}: is unmounted here; waiting, {} s at most: {}", mount.mount_point, timeout_s,
+                                 holder.empty() ? "its daemon is writing back" : holder));
+            said = true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    }
+    return exit_done;
+}
+
+} // namespace
+
+int run_umount(const UmountOptions& o) {
+    const auto mounted = find_mount(o.target);
+    if (!mounted)
+        return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
+    const bool is_written = use_of_images(mounted->source) == ImageUse::written;
+    const auto done = call_fusermount(mounted->mount_point);
+    if (!done)
+        return complain(fmt::format("umount: {}", done.error()));
+    if (done->code != 0)
+        return not_unmounted(*mounted, *done);
+    if (const int code = wait_until_closed(*mounted, o.timeout_s); code != exit_done)
+        return code;
+    // The daemon writes the counters last, and takes its mark out of them when all is closed.
+    if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
+        return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say why, the next mount recovers",
+                                    mounted->source, failure_log_path(mounted->source)));
+    return exit_done;
+}
+
+} // namespace flashlab

@@ -1,0 +1,376 @@
+#include "tools/drive/config_schema.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/crc32c.h"
+#include "tools/text/sizes.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_u64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+constexpr std::array<std::string_view, 4> cell_names{"slc", "mlc", "tlc", "qlc"};
+
+std::string as_text(std::uint32_t v) { return fmt::format("{}", v); }
+std::string as_text(std::uint64_t v) { return fmt::format("{}", v); }
+std::string as_text(bool v) { return v ? "1" : "0"; }
+std::string as_text(Duration v) { return fmt::format("{}", v.count()); }
+std::string as_text(const std::string& v) { return v; }
+std::string as_text(CellType v) { return std::string{cell_names.at(static_cast<std::size_t>(v))}; }
+
+void assign(std::uint32_t& to, std::uint64_t n, std::string_view) { to = static_cast<std::uint32_t>(n); }
+void assign(std::uint64_t& to, std::uint64_t n, std::string_view) { to = n; }
+void assign(bool& to, std::uint64_t n, std::string_view) { to = n != 0; }
+void assign(Duration& to, std::uint64_t n, std::string_view) { to = Duration{static_cast<std::int64_t>(n)}; }
+void assign(std::string& to, std::uint64_t, std::string_view text) { to = text; }
+void assign(CellType& to, std::uint64_t, std::string_view text) {
+    to = static_cast<CellType>(std::ranges::find(cell_names, text) - cell_names.begin());
+}
+
+#define FIELD(path) [](const DeviceConfig& c) { return as_text(c.path); }, [](DeviceConfig& c, std::uint64_t n, std::string_view t) { assign(c.path, n, t); }
+using enum ConfigType;
+using enum ConfigPhase;
+
+const std::array keys{
+    ConfigKey{"format", integer, written_by_mkfs, 1, max_u32, "", "Version of this file; a newer one is refused.", FIELD(format)},
+    ConfigKey{"preset", text, mkfs, 0, 0, "", "The device this configuration started from (flashlab presets).", FIELD(ssd.preset)},
+
+    ConfigKey{"nand.channels", integer, mkfs, 1, 256, "", "Buses; each serves one transfer at a time.", FIELD(ssd.nand.geometry.channels)},
+    ConfigKey{"nand.chips_per_channel", integer, mkfs, 1, 64, "", "Packages on each bus.", FIELD(ssd.nand.geometry.chips_per_channel)},
+    ConfigKey{"nand.dies_per_chip", integer, mkfs, 1, 64, "", "Dies in a package; each works alone.", FIELD(ssd.nand.geometry.dies_per_chip)},
+    ConfigKey{"nand.planes_per_die", integer, mkfs, 1, 16, "", "Planes of a die; they work in step on multi-plane commands.",
+              FIELD(ssd.nand.geometry.planes_per_die)},
+    ConfigKey{"nand.blocks_per_plane", integer, mkfs, 1, max_u32, "", "Erase units of a plane.", FIELD(ssd.nand.geometry.blocks_per_plane)},
+    ConfigKey{"nand.pages_per_block", integer, mkfs, 2, 65536, "", "Pages of a block, programmed in order, once each between erases.",
+              FIELD(ssd.nand.geometry.pages_per_block)},
+    ConfigKey{"nand.page_bytes", size, mkfs, 512, 1u << 20, "", "Data bytes of a page, a multiple of 512.", FIELD(ssd.nand.geometry.page_bytes)},
+    ConfigKey{"nand.spare_bytes", size, mkfs, 0, 1u << 16, "", "Out-of-band bytes of a page.", FIELD(ssd.nand.geometry.spare_bytes)},
+    ConfigKey{"nand.cell", text, mkfs, 0, 0, "slc mlc tlc qlc", "Bits in a cell: 1, 2, 3 or 4.", FIELD(ssd.nand.geometry.cell)},
+    ConfigKey{"nand.page_read_ns", integer, mount, 1, 10 * ns_per_second, "", "tR: cells to page register.", FIELD(ssd.nand.timing.page_read)},
+    ConfigKey{"nand.page_program_ns", integer, mount, 1, 10 * ns_per_second, "", "tPROG: page register to cells, mean over the page types.",
+              FIELD(ssd.nand.timing.page_program)},
+    ConfigKey{"nand.block_erase_ns", integer, mount, 1, 10 * ns_per_second, "", "tBERS: erase of a block.", FIELD(ssd.nand.timing.block_erase)},
+    ConfigKey{"nand.command_ns", integer, mount, 0, ns_per_second, "", "Command and address cycles on the bus, for each plane addressed.",
+              FIELD(ssd.nand.timing.command)},
+    ConfigKey{"nand.bus_ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte over a channel; 833 is 1.2 GB/s.",
+              FIELD(ssd.nand.timing.bus_ps_per_byte)},
+    ConfigKey{"nand.controller_page_read_ns", integer, mount, 0, 10 * ns_per_second, "", "Controller time for each page read, copies included.",
+              FIELD(ssd.nand.timing.controller_page_read)},
+    ConfigKey{"nand.controller_page_program_ns", integer, mount, 0, 10 * ns_per_second, "", "Controller time for each page programmed.",
+              FIELD(ssd.nand.timing.controller_page_program)},
+    ConfigKey{"nand.page_buffers_per_channel", integer, mount, 0, 64, "", "Page buffers of a channel manager; 1: no pipelining, 0: the CPU moves pages.",
+              FIELD(ssd.nand.page_buffers_per_channel)},
+    ConfigKey{"nand.host_interface_command_ns", integer, mount, 0, ns_per_second, "",
+              "Serial host interface behind the page buffers: command of each page that the host reads or writes.",
+              FIELD(ssd.nand.timing.host_interface_command)},
+    ConfigKey{"nand.host_interface_confirm_ns", integer, mount, 0, ns_per_second, "", "The same: in addition for each page that the host writes.",
+              FIELD(ssd.nand.timing.host_interface_confirm)},
+    ConfigKey{"nand.host_interface_ps_per_byte", integer, mount, 0, ns_per_second, "",
+              "The same: a page's data between its buffer and the host; 0: only the host link counts.", FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
+    ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.", FIELD(ssd.nand.striping)},
+    ConfigKey{"nand.independent_planes", integer, mount, 0, 1, "", "1: planes of a die overlap; 0: one after the other, but for multi-plane commands.",
+              FIELD(ssd.nand.options.independent_planes)},
+    ConfigKey{"nand.cache_register", integer, mount, 0, 1, "", "1: cached programs and reads, the bus serves the register while the cells work.",
+              FIELD(ssd.nand.options.cache_register)},
+    ConfigKey{"nand.erase_suspends", integer, mount, 0, 1000, "", "Reads of the host that may suspend an erase; each erase is given time for so many. 0: none.",
+              FIELD(ssd.nand.options.erase_suspends)},
+    ConfigKey{"nand.program_suspends", integer, mount, 0, 1000, "", "The same of programs that no host waits for (collections, merges, tables).",
+              FIELD(ssd.nand.options.program_suspends)},
+    ConfigKey{"nand.suspend_ns", integer, mount, 0, 1'000'000'000, "ns", "From the suspend command until the cells can be read.",
+              FIELD(ssd.nand.timing.suspend)},
+    ConfigKey{"nand.resume_ns", integer, mount, 0, 1'000'000'000, "ns", "From the end of such a read until the erase or program goes on.",
+              FIELD(ssd.nand.timing.resume)},
+    ConfigKey{"nand.paired_pages", integer, mkfs, 0, 1, "",
+              "1: on MLC and TLC a cut program damages the pages that share its cells, and what must survive is backed up before.",
+              FIELD(ssd.nand.options.paired_pages)},
+    ConfigKey{"nand.spare_on_bus", integer, mount, 0, 1, "", "1: a page's spare bytes cross the bus with its data, with a part of it in proportion; 0: data alone.",
+              FIELD(ssd.nand.options.spare_on_bus)},
+    ConfigKey{"nand.bus_held_while_sensing", integer, mount, 0, 1, "", "1: the channel manager polls: a read holds the bus from command to data.",
+              FIELD(ssd.nand.options.bus_held_while_sensing)},
+    ConfigKey{"nand.endurance_cycles", integer, mount, 1, 1'000'000'000, "", "Rated program/erase cycles; percent_used is relative to it.",
+              FIELD(ssd.nand.endurance_cycles)},
+    ConfigKey{"nand.factory_bad_per_million", integer, mkfs, 0, 100'000, "", "Blocks that are bad when new, placed by the seed.",
+              FIELD(ssd.nand.factory_bad_per_million)},
+    ConfigKey{"nand.seed", integer, mkfs, 0, max_u64 / 2, "", "What is random about the device follows from it.", FIELD(ssd.nand.seed)},
+
+    ConfigKey{"pram.bytes", size, mkfs, 1u << 16, std::uint64_t{1} << 40, "", "Size of the PRAM, a multiple of 4096; mkfs chooses it.", FIELD(ssd.pram.bytes)},
+    ConfigKey{"pram.word_bytes", integer, mkfs, 2, 8, "", "The unit that is written at once: 2, 4 or 8.", FIELD(ssd.pram.word_bytes)},
+    ConfigKey{"pram.word_read_ns", integer, mount, 1, 1'000'000, "", "Read of one word.", FIELD(ssd.pram.word_read)},
+    ConfigKey{"pram.word_write_ns", integer, mount, 1, 1'000'000, "", "Write of one word.", FIELD(ssd.pram.word_write)},
+
+    ConfigKey{"ftl.scheme", text, mkfs, 0, 0, "", "The flash translation layer.", FIELD(ssd.ftl.scheme)},
+    ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
+    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels of a page set, for schemes that make their own sets; others: nand.striping.", FIELD(ssd.ftl.striping)},
+    ConfigKey{"ftl.allocation", text, mount, 0, 0,
+              "CWDP CWPD CDWP CDPW CPWD CPDW WCDP WCPD WDCP WDPC WPCD WPDC DCWP DCPW DWCP DWPC DPCW DPWC PCWD PCDW PWCD PWDC PDCW PDWC",
+              "Units that neighbouring pages take in turn, the fastest first: C channel, W way (chip), D die, P plane. Not coftl, whose sets are its order.",
+              FIELD(ssd.ftl.allocation)},
+    ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.", FIELD(ssd.ftl.groups)},
+    ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
+              FIELD(ssd.ftl.reserved_permille)},
+    ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
+              FIELD(ssd.ftl.log_blocks)},
+    ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
+    ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
+              FIELD(ssd.ftl.checkpoint_blocks)},
+    ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
+              FIELD(ssd.ftl.mapping_cache_bytes)},
+    ConfigKey{"ftl.mapping_entry_bytes", integer, mkfs, 4, 64, "", "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
+              FIELD(ssd.ftl.mapping_entry_bytes)},
+    ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
+              "Erases by which a block may lag behind the mean before its data are moved; 0: no wear levelling.", FIELD(ssd.ftl.wear_threshold)},
+    ConfigKey{"ftl.moving_ring", integer, mkfs, 0, 1, "",
+              "1: the ring of checkpoints and journal moves to less worn blocks where ftl.wear_threshold is set; three blocks more. coftl's stays.",
+              FIELD(ssd.ftl.moving_ring)},
+    ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
+              FIELD(ssd.ftl.gc_slice_us)},
+
+    ConfigKey{"dftl.fetch_on_write_miss", integer, mount, 0, 1, "",
+              "1: a write whose mapping entry is not cached reads its translation page first, as Gupta et al. have it; 0: it makes a dirty entry (Shim et al.).",
+              FIELD(ssd.ftl.fetch_on_write_miss)},
+    ConfigKey{"coftl.cache_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Data cache of coftl, in slots of a virtual page; 0: none.",
+              FIELD(ssd.ftl.coftl.cache_bytes)},
+    ConfigKey{"coftl.cached_tables", integer, mount, 1, 1u << 24, "", "Virtual page tables of coftl that are kept in RAM.",
+              FIELD(ssd.ftl.coftl.cached_tables)},
+    ConfigKey{"coftl.free_sets", integer, mount, 0, 1u << 24, "", "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.",
+              FIELD(ssd.ftl.coftl.free_sets)},
+    ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "", "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.",
+              FIELD(ssd.ftl.coftl.swap_sets)},
+    ConfigKey{"coftl.wear_period", integer, mount, 0, 1u << 30, "", "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
+              FIELD(ssd.ftl.coftl.wear_period)},
+
+    ConfigKey{"host_link.ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte between host and drive; 250 is 4 GB/s.",
+              FIELD(ssd.host_link.ps_per_byte)},
+    ConfigKey{"host_link.request_overhead_ns", integer, mount, 1, ns_per_second, "", "Time on the link for each request.",
+              FIELD(ssd.host_link.request_overhead)},
+    ConfigKey{"host_link.pipelined", integer, mount, 0, 1, "",
+              "1: each page crosses the link by itself, while others are still sensed or arriving; 0: reads cross when all is read, programs begin when all is there.",
+              FIELD(ssd.host_link.pipelined)},
+    ConfigKey{"host_link.controller_request_ns", integer, mount, 0, ns_per_second, "", "Controller CPU for each request, one after the other.",
+              FIELD(ssd.host_link.controller_request)},
+
+    ConfigKey{"dram.size", size, mount, 0, std::uint64_t{1} << 40, "",
+              "DRAM of the drive, for write buffer and maps together; 0: each as large as its own key says.", FIELD(ssd.dram.size_bytes)},
+    ConfigKey{"dram.partition", text, mount, 0, 0, "adaptive static none",
+              "Who divides dram.size: ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes and ftl.mapping_cache_bytes.",
+              FIELD(ssd.dram.partition)},
+    ConfigKey{"dram.map_share_permille", integer, mount, 0, 1000, "", "Share of the maps in dram.size; adaptive begins with it.",
+              FIELD(ssd.dram.map_share_permille)},
+    ConfigKey{"dram.tune_interval", integer, mount, 0, max_u32, "", "Requests between two decisions of adaptive; 0: the scheme's (dftl 1000, fast 10000, coftl 1000).",
+              FIELD(ssd.dram.tune_interval)},
+    ConfigKey{"dram.tune_units", integer, mount, 1, 1u << 20, "", "Times the ratio of the two benefits: cached entries, log blocks or page tables that a decision moves.",
+              FIELD(ssd.dram.tune_units)},
+    ConfigKey{"dram.ghost_floor_permille", integer, mount, 0, 1'000'000, "", "Thousandths of a hit that a ghost cache without a hit counts.",
+              FIELD(ssd.dram.ghost_floor_permille)},
+    ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "", "Bitmap of the ghost mapping cache, a power of two; taken off dram.size.",
+              FIELD(ssd.dram.ghost_bitmap_bytes)},
+    ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "", "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's (dftl and fast 1000, coftl 30).",
+              FIELD(ssd.dram.ghost_reach_permille)},
+    ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "",
+              "Writes are answered from here and programmed later; 0: none.", FIELD(ssd.dram.write_buffer_bytes)},
+    ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
+              FIELD(ssd.dram.is_protected)},
+
+    ConfigKey{"fs.metadata", text, mkfs, 0, 0, "pram journal", "Where names, attributes and extents live: on PRAM, or in a journal on the drive.",
+              FIELD(metadata)},
+
+    ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.", FIELD(layout.ftl_at)},
+    ConfigKey{"layout.ftl_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: redo log and tables.", FIELD(layout.ftl_bytes)},
+    ConfigKey{"layout.fs_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the file system's part begins.", FIELD(layout.fs_at)},
+    ConfigKey{"layout.fs_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: superblock, redo log, bitmap, nodes.", FIELD(layout.fs_bytes)},
+    ConfigKey{"layout.checksum", text, written_by_mkfs, 0, 0, "", "Of the keys that describe the images: they must stay as mkfs wrote them.",
+              FIELD(checksum)},
+};
+#undef FIELD
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+        }
+    }
+    return row.back();
+}
+
+std::string listed(std::string_view blank_separated) {
+    std::string out;
+    for (const char c : blank_separated) {
+        if (c == ' ')
+            out += ", ";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string_view when_of(const ConfigKey& key) {
+    return key.phase == ConfigPhase::mkfs ? "mkfs" : key.phase == ConfigPhase::mount ? "mkfs, mount" : "by mkfs";
+}
+
+bool is_choice(std::string_view choices, std::string_view value) {
+    return !value.empty() && fmt::format(" {} ", choices).find(fmt::format(" {} ", value)) != std::string::npos;
+}
+
+std::expected<std::uint64_t, std::string> parse_number(const ConfigKey& key, std::string_view value) {
+    if (key.type == ConfigType::size)
+        return parse_size(value);
+    std::string digits;
+    std::ranges::copy_if(value, std::back_inserter(digits), [](char c) { return c != '_'; });
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + digits.size())
+        return std::unexpected(fmt::format("'{}' is not a whole number", value));
+    return number;
+}
+
+} // namespace
+
+std::string ConfigKey::range_text() const {
+    if (type == ConfigType::text)
+        return choices.empty() ? "a name" : listed(choices);
+    if (type == ConfigType::size)
+        return fmt::format("{} to {}", format_size(min), max >= max_u64 / 2 ? "any" : format_size(max));
+    return fmt::format("{} to {}", min, max);
+}
+
+std::span<const ConfigKey> config_keys() { return keys; }
+
+const ConfigKey* find_config_key(std::string_view name) {
+    if (name == "dram.bytes") // as it was called before it could be partitioned
+        name = "dram.size";
+    const auto found = std::ranges::find(keys, name, &ConfigKey::name);
+    return found == keys.end() ? nullptr : &*found;
+}
+
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& candidates) {
+    std::string best;
+    std::size_t best_distance = std::max<std::size_t>(2, wanted.size() / 2);
+    for (const auto& candidate : candidates) {
+        const std::size_t distance = edit_distance(wanted, candidate);
+        if (distance < best_distance || (best.empty() && distance == best_distance)) {
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+std::string unknown_key_text(std::string_view name) {
+    std::vector<std::string> names;
+    for (const auto& key : keys) {
+        names.emplace_back(key.name);
+        const auto dot = key.name.find('.');
+        // A key written without its section is the commonest slip.
+        if (dot != std::string_view::npos && key.name.substr(dot + 1) == name)
+            return fmt::format("unknown key '{}'; did you mean '{}'?", name, key.name);
+    }
+    const std::string near = nearest_name(name, names);
+    if (near.empty())
+        return fmt::format("unknown key '{}'; 'flashlab info --keys' lists the known ones", name);
+    return fmt::format("unknown key '{}'; did you mean '{}'?", name, near);
+}
+
+std::expected<void, std::string> set_key(DeviceConfig& config, std::string_view name, std::string_view value) {
+    const ConfigKey* key = find_config_key(name);
+    if (key == nullptr)
+        return std::unexpected(unknown_key_text(name));
+    if (key->type == ConfigType::text) {
+        if ((value.empty() && key->phase != ConfigPhase::written_by_mkfs) || (!key->choices.empty() && !is_choice(key->choices, value)))
+            return std::unexpected(fmt::format("{} = '{}': allowed: {}", name, value, key->range_text()));
+        key->set(config, 0, value);
+        return {};
+    }
+    const auto number = parse_number(*key, value);
+    if (!number)
+        return std::unexpected(fmt::format("{}: {}", name, number.error()));
+    if (*number < key->min || *number > key->max)
+        return std::unexpected(fmt::format("{} = {}: allowed: {}", name, value, key->range_text()));
+    key->set(config, *number, {});
+    return {};
+}
+
+std::string to_toml(const DeviceConfig& config) {
+    std::string out = "# A FlashLab device, written by flashlab mkfs. Keys of geometry and layout describe the images and must stay as they are;\n"
+                      "# times and speeds may be changed while the device is not mounted.\n";
+    std::string_view section;
+    for (const auto& key : keys) {
+        const auto dot = key.name.find('.');
+        const std::string_view own = dot == std::string_view::npos ? std::string_view{} : key.name.substr(0, dot);
+        if (own != section)
+            out += fmt::format("\n[{}]\n", own);
+        section = own;
+        const std::string value = key.get(config);
+        const char* quote = key.type == ConfigType::text ? "\"" : "";
+        out += fmt::format("# {} ({})\n{} = {}{}{}\n", key.help, key.range_text(), dot == std::string_view::npos ? key.name : key.name.substr(dot + 1), quote,
+                           value, quote);
+    }
+    return out;
+}
+
+Json to_json(const DeviceConfig& config) {
+    Json out{Json::Object{}};
+    for (const auto& key : keys) {
+        const std::string value = key.get(config);
+        if (key.type == ConfigType::text) {
+            out.add(std::string{key.name}, value);
+        } else {
+            std::uint64_t number = 0;
+            std::from_chars(value.data(), value.data() + value.size(), number);
+            out.add(std::string{key.name}, number);
+        }
+    }
+    return out;
+}
+
+Table describe_config_keys() {
+    const DeviceConfig defaults;
+    Table table{{"key", "default", "allowed", "when", "meaning"}};
+    for (const auto& key : keys)
+        table.add({std::string{key.name}, key.get(defaults), key.range_text(), std::string{when_of(key)}, std::string{key.help}});
+    return table;
+}
+
+Json config_keys_as_json() {
+    const DeviceConfig defaults;
+    Json all{Json::Array{}};
+    for (const auto& key : keys)
+        all.push(Json::object({{"key", key.name}, {"default", key.get(defaults)}, {"allowed", key.range_text()}, {"when", when_of(key)}, {"meaning", key.help}}));
+    return Json::object({{"keys", std::move(all)}});
+}
+
+std::vector<std::string> config_keys_as_markdown() {
+    const DeviceConfig defaults;
+    std::vector<std::string> rows;
+    for (const auto& key : keys)
+        rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), key.range_text(), when_of(key), key.help));
+    return rows;
+}
+
+std::string config_hash(const DeviceConfig& config) {
+    const std::string text = to_toml(config);
+    return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
+}
+
+std::string checksum_of_images_keys(const DeviceConfig& config, const std::function<bool(std::string_view)>& is_there) {
+    std::string text;
+    for (const auto& key : keys)
+        if (key.phase != ConfigPhase::mount && key.name != "layout.checksum" && is_there(key.name))
+            text += fmt::format("{}={}\n", key.name, key.get(config));
+    return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
+}
+
+} // namespace flashlab

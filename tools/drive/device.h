@@ -1,0 +1,86 @@
+/// One assembled device: the only place that knows the concrete classes.
+///
+/// Idea       Owns stores, array, PRAM, translation layer, drive and file system, in the order in which they need each other.
+/// Invariant  V1 a Device exists only when every part has accepted the configuration. V2 members die in reverse order: users before what they use.
+/// Cost       Construction reads block records once.
+/// Power cut  cut() leaves the stores as the instant leaves them; afterwards only destruction is allowed.
+/// Threading  The mount's monitor, or one thread.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+#include "fs/fuse/mount.h"
+#include "ftl/ssd.h"
+#include "tools/drive/device_config.h"
+#include "tools/log/sqlite_event_log.h"
+
+namespace flashlab {
+
+/// Which past is kept: a device whose power may fail keeps undo records, a run in virtual time need not.
+enum class DevicePast : std::uint8_t { undoable, final };
+
+class Device final : public DevicePower {
+public:
+    /// `events` outlives the device.
+    [[nodiscard]] static std::expected<std::unique_ptr<Device>, std::string> assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
+                                                                                      std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past);
+    ~Device() override;
+
+    /// Recovers the drive: mapping and logs. First call on it.
+    [[nodiscard]] std::expected<void, std::string> start(SimTime now);
+    /// Writes an empty file system: into an empty PRAM, or, with metadata in a journal, onto a started device.
+    [[nodiscard]] std::expected<void, std::string> format(const std::string& label, FileTime wall);
+    /// Recovers and opens the file system of a started device.
+    [[nodiscard]] std::expected<void, std::string> open_file_system(const FsOptions& options);
+    /// Everything durable and marked clean.
+    [[nodiscard]] std::expected<void, std::string> shut_down(SimTime now);
+
+    [[nodiscard]] const DeviceConfig& config() const { return config_; }
+    [[nodiscard]] Ssd& ssd() { return *ssd_; }
+    [[nodiscard]] const Ssd& ssd() const { return *ssd_; }
+    [[nodiscard]] FileSystem& fs();
+    /// ContractViolation where there is none.
+    [[nodiscard]] Pram& pram();
+    [[nodiscard]] const NandArray& array() const { return *array_; }
+    [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
+    [[nodiscard]] Ftl& ftl() { return *ftl_; }
+    [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
+    /// When start() and open_file_system() were done.
+    [[nodiscard]] SimTime ready_at() const { return ready_at_; }
+    [[nodiscard]] bool was_cut() const { return was_cut_; }
+
+    [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; latency is the mount's to add
+    [[nodiscard]] WearHistogram wear() const;
+
+    void settle(SimTime now) override;
+    [[nodiscard]] SimTime last_reserved_end() const override;
+    [[nodiscard]] CutSummary cut(SimTime at, std::uint64_t seed) override;
+
+private:
+    explicit Device(const DeviceConfig& config, EventSink& events) : config_{config}, events_{events} {}
+    [[nodiscard]] PramRange fs_range() const;
+    void tell_start();
+
+    DeviceConfig config_;
+    EventSink& events_;
+    std::unique_ptr<PageStore> store_;
+    std::unique_ptr<PramStore> pram_store_;
+    std::unique_ptr<NandArray> array_;
+    std::unique_ptr<Pram> pram_; ///< none where neither translation layer nor file system needs it
+    std::unique_ptr<Ftl> ftl_;
+    std::unique_ptr<Ssd> ssd_;
+    std::unique_ptr<FileSystem> fs_;
+    FtlRecovery recovery_;
+    SimTime started_at_ = sim_start;
+    SimTime ready_at_ = sim_start;
+    bool was_cut_ = false;
+};
+
+/// "uncorrectable at sector 8" and so on, for messages.
+[[nodiscard]] std::string to_text(const DeviceError& error);
+
+} // namespace flashlab

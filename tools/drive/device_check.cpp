@@ -1,0 +1,67 @@
+#include "tools/drive/device_check.h"
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+
+namespace flashlab {
+namespace {
+
+void add(Json& problems, const std::string& kind, const std::string& where, const std::string& detail) {
+    problems.push(Json::object({{"kind", kind}, {"where", where}, {"detail", detail}}));
+}
+
+/// The record and the OOB of every written page, whether it is mapped or not.
+void check_records(const Device& device, CheckedDevice& checked) {
+    const NandArray& array = device.array();
+    const Geometry& geometry = array.geometry();
+    std::vector<PageRecord> records(geometry.pages_per_block());
+    for (std::uint32_t block = 0; block < geometry.blocks(); ++block) {
+        const bool whole = array.inspect(BlockId{block}, records).has_value();
+        for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
+            const Ppn at = geometry.page_of(BlockId{block}, page);
+            const auto one = whole ? std::expected<PageRecord, NandError>{records[page]} : array.inspect(at);
+            if (one)
+                checked.oob_pages += one->state == CellState::erased ? 0 : 1;
+            else
+                add(checked.problems, "page-record-damaged", fmt::format("nand.img page {} (block {}, page {} in it)", at.value(), block, page),
+                    "its record (state, OOB) is not what was written: the checksum does not hold");
+        }
+    }
+}
+
+} // namespace
+
+void add_damage(const std::vector<ImageDamage>& damage, CheckedDevice& checked) {
+    for (const auto& d : damage)
+        add(checked.problems, d.kind, d.where, d.detail);
+}
+
+CheckedDevice check_device(Device& device, DeviceCheckDepth depth, const std::function<bool(std::uint64_t)>& go_on) {
+    CheckedDevice checked;
+    Json& problems = checked.problems;
+    try {
+        for (const auto& p : device.ssd().check())
+            add(problems, "device " + p.invariant, p.where, p.detail);
+        for (const auto& p : device.fs().check())
+            add(problems, p.kind, p.where, p.detail);
+        check_records(device, checked);
+        if (depth != DeviceCheckDepth::data)
+            return checked;
+        const auto data = device.fs().check_data(
+            [&](std::uint64_t pages) {
+                device.settle(device.last_reserved_end());
+                return go_on(pages);
+            },
+            device.ready_at());
+        checked.data_pages = data.pages;
+        checked.data_checked = data.complete;
+        for (const auto& p : data.problems)
+            add(problems, p.kind, p.where, p.detail);
+    } catch (const ContractViolation& broken) { // structures so damaged that not even the check can walk them
+        add(problems, "unreadable", "metadata", broken.what());
+    }
+    return checked;
+}
+
+} // namespace flashlab

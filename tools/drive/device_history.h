@@ -1,0 +1,35 @@
+/// What a device has been through since mkfs: its clock and the counters of `smart`. DIR/counters.json.
+///
+/// Idea       The layers count since the mount; the history adds up the mounts. Rewritten with the samples and at unmount.
+/// Invariant  The file is replaced whole (rename). It is statistics: losing it loses no data.
+/// Cost       One small file a second at most.
+/// Power cut  kill -9 loses at most the last second of counting; the clock then goes on from the last sample.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "base/events.h"
+#include "tools/text/json.h"
+
+namespace flashlab {
+
+struct DeviceHistory {
+    std::int64_t clock_ns = 0;
+    std::uint64_t power_cycles = 0;
+    std::uint64_t unsafe_shutdowns = 0;
+    bool in_use = false;               ///< a mount began and has not ended cleanly
+    SampleEvent totals;                ///< of all ended mounts
+    std::uint64_t gc_jobs = 0, gc_page_copies = 0;
+    std::uint64_t uncorrectable_reads = 0; ///< requests that met data which the flash did not give back
+
+    /// The error says that counting begins again.
+    [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
+    [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
+    /// The totals with a running mount's counters on top.
+    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, std::uint64_t jobs, std::uint64_t copies, std::uint64_t uncorrectable) const;
+};
+
+[[nodiscard]] Json to_json(const SampleEvent& sample);
+
+} // namespace flashlab

@@ -1,0 +1,61 @@
+#include "tools/drive/device_presets.h"
+
+#include <fmt/format.h>
+
+#include "nand/presets.h"
+
+namespace flashlab {
+namespace {
+
+/// What surrounds the flash of a paper; pram.bytes 0: mkfs chooses the size.
+void surround(DevicePreset& preset) {
+    auto& config = preset.config;
+    config.pram.bytes = 0;
+    if (preset.name == "k9g8g08u0m") {
+        config.pram.word_bytes = 2;
+        config.pram.word_read = Duration{80};
+        config.pram.word_write = Duration{10'000};
+        preset.source += " PRAM of 2-byte words, 80 ns read and 10 us write.";
+    }
+    if (preset.name == "dumbo") {
+        config.host_link.ps_per_byte = 0; // it lies behind the page buffers: nand.host_interface_*
+        config.host_link.request_overhead = Duration{1};
+    }
+    if (preset.name == "coftl") {
+        config.ftl.scheme = "coftl";
+        config.ftl.striping = config.nand.geometry.channels;
+        config.ftl.reserved_permille = 30;
+        preset.source += " Sets of one block on each channel; 3 % spare, since 97 % was written beforehand.";
+    }
+    if (preset.name == "slc-64g")
+        config.ftl.reserved_permille = 30;
+}
+
+} // namespace
+
+std::vector<DevicePreset> device_presets() {
+    std::vector<DevicePreset> out;
+    for (const auto& nand : nand_presets()) {
+        DevicePreset preset;
+        preset.name = nand.name;
+        preset.title = nand.summary;
+        preset.source = nand.source;
+        preset.config.preset = preset.name;
+        preset.config.nand = nand.nand;
+        surround(preset);
+        out.push_back(std::move(preset));
+    }
+    return out;
+}
+
+std::expected<DevicePreset, std::string> find_device_preset(std::string_view name) {
+    std::string names;
+    for (auto& preset : device_presets()) {
+        if (preset.name == name)
+            return preset;
+        names += (names.empty() ? "" : ", ") + preset.name;
+    }
+    return std::unexpected(fmt::format("no preset is called '{}'; there are: {}", name, names));
+}
+
+} // namespace flashlab

@@ -1,0 +1,214 @@
+#include "tools/drive/device_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tools/drive/waf_parts.h"
+#include "tools/log/event_log_schema.h"
+
+namespace flashlab {
+namespace {
+
+double ratio(std::uint64_t a, std::uint64_t b) { return b == 0 ? 0.0 : std::round(static_cast<double>(a) / static_cast<double>(b) * 1e4) / 1e4; }
+
+std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
+    std::uint64_t total = 0;
+    for (const std::uint64_t n : by_cause)
+        total += n;
+    return total;
+}
+
+struct Wear {
+    std::uint32_t min = 0, max = 0, blocks = 0;
+    double mean = 0, stddev = 0;
+};
+
+Wear wear_of(const Device& device) {
+    Wear wear;
+    double sum_of = 0, squares = 0;
+    const auto histogram = device.wear().blocks_by_erase_count;
+    for (const auto& [erases, blocks] : histogram) {
+        wear.blocks += blocks;
+        sum_of += static_cast<double>(erases) * blocks;
+        squares += static_cast<double>(erases) * erases * blocks;
+    }
+    if (wear.blocks == 0)
+        return wear;
+    wear.min = histogram.front().first;
+    wear.max = histogram.back().first;
+    wear.mean = sum_of / wear.blocks;
+    wear.stddev = std::sqrt(std::max(0.0, squares / wear.blocks - wear.mean * wear.mean));
+    return wear;
+}
+
+/// Members of the reports of drives that have a write buffer or level wear.
+void add_background(Json& out, Device& device) {
+    if (const BufferedFtl* buffer = device.ssd().buffer()) {
+        const WriteBufferCounters& c = buffer->buffer_counters();
+        out.add("write_buffer_pages", buffer->buffered_pages());
+        out.add("write_buffer_read_hits", c.read_hits);
+        out.add("write_buffer_read_misses", c.read_misses);
+        out.add("write_buffer_write_hits", c.write_hits);
+        out.add("write_buffer_write_misses", c.write_misses);
+        out.add("write_buffer_evicted_pages", c.evicted_pages);
+        out.add("write_buffer_flushed_pages", c.flushed_pages);
+        out.add("write_buffer_dropped_pages", c.dropped_pages);
+    }
+    if (const DramPartition* dram = device.ssd().partition()) {
+        const PartitionCounters& c = dram->counters();
+        const PartitionEvent& last = dram->last_decision();
+        out.add("dram_bytes", dram->size_bytes());
+        out.add("dram_partition", dram->is_adaptive() ? "adaptive" : "static");
+        out.add("dram_map_bytes", dram->map_bytes());
+        out.add("dram_buffer_bytes", dram->buffer_bytes());
+        out.add("dram_ghost_metadata_bytes", dram->ghost_metadata_bytes());
+        out.add("dram_decisions", c.decisions);
+        out.add("dram_decisions_to_map", c.to_map);
+        out.add("dram_decisions_to_buffer", c.to_buffer);
+        out.add("dram_buffer_benefit", last.buffer_benefit);
+        out.add("dram_map_benefit", last.map_benefit);
+    }
+    if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
+}
+
+double rounded(double value) { return std::round(value * 1e3) / 1e3; }
+
+} // namespace
+
+Json info_report(Device& device) {
+    const auto& config = device.config().ssd;
+    const auto& g = config.nand.geometry;
+    const auto identity = device.ssd().identify();
+    const auto space = device.ftl().space();
+    const auto usage = device.fs().usage();
+    Json out = Json::object({{"preset", config.preset},
+                         {"ftl", identity.ftl},
+                         {"label", device.fs().label()},
+                         {"channels", g.channels},
+                         {"chips_per_channel", g.chips_per_channel},
+                         {"dies_per_chip", g.dies_per_chip},
+                         {"planes_per_die", g.planes_per_die},
+                         {"blocks_per_plane", g.blocks_per_plane},
+                         {"pages_per_block", g.pages_per_block},
+                         {"page_bytes", g.page_bytes},
+                         {"flash_bytes", device.array().geometry().bytes()},
+                         {"device_bytes", identity.sectors * sector_bytes},
+                         {"atomic_unit_bytes", identity.atomic_unit_bytes},
+                         {"free_blocks", space.free_blocks},
+                         {"spare_blocks", space.spare_blocks},
+                         {"bad_blocks", space.bad_blocks},
+                         {"mapped_pages", space.mapped_pages},
+                         {"data_bytes", usage.data_pages * usage.block_bytes},
+                         {"data_free_bytes", usage.data_pages_free * usage.block_bytes},
+                         {"inodes", usage.inodes},
+                         {"inodes_free", usage.inodes_free},
+                         {"metadata", device.config().metadata},
+                         {"pram_bytes", device.config().needs_pram() ? config.pram.bytes : 0},
+                         {"metadata_bytes", usage.metadata_bytes},
+                         {"metadata_free_bytes", usage.metadata_bytes_free},
+                         {"clean_at_open", device.recovery().was_clean}});
+    if (config.dram.write_buffer_bytes != 0) out.add("write_buffer_bytes", config.dram.write_buffer_bytes);
+    add_background(out, device);
+    return out;
+}
+
+Json smart_report(Device& device, const DeviceHistory& history) {
+    const auto& config = device.config().ssd;
+    const auto& t = history.totals;
+    const auto space = device.ftl().space();
+    const Wear wear = wear_of(device);
+    const std::uint64_t page = config.nand.geometry.page_bytes;
+    const std::uint64_t programmed = sum(t.nand_programs) * page;
+    const auto units = [](std::uint64_t bytes) { return (bytes + 511'999) / 512'000; };
+    std::uint64_t factory_bad = 0;
+    for (std::uint32_t b = 0; b < device.array().geometry().blocks(); ++b)
+        factory_bad += device.array().is_factory_bad(BlockId{b}) ? 1 : 0;
+    const std::uint64_t grown_bad = space.bad_blocks > factory_bad ? space.bad_blocks - factory_bad : 0;
+    const std::uint64_t spare_all = space.spare_blocks + grown_bad;
+    const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
+    const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
+    return Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
+                         {"temperature", 300},
+                         {"avail_spare", avail_spare},
+                         {"spare_thresh", 10},
+                         {"percent_used", static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles)},
+                         {"data_units_read", units(t.host_read_bytes)},
+                         {"data_units_written", units(t.host_write_bytes)},
+                         {"host_read_commands", t.host_reads},
+                         {"host_write_commands", t.host_writes},
+                         {"power_cycles", history.power_cycles},
+                         {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
+                         {"unsafe_shutdowns", history.unsafe_shutdowns},
+                         {"media_errors", history.uncorrectable_reads},
+                         {"physical_media_units_written_bytes", programmed},
+                         {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
+                         {"bad_user_nand_blocks", space.bad_blocks},
+                         {"bad_user_nand_blocks_factory", factory_bad},
+                         {"bad_user_nand_blocks_grown", grown_bad},
+                         {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
+                         {"min_user_data_erase_count", wear.min},
+                         {"max_user_data_erase_count", wear.max},
+                         {"wear_min", wear.min},
+                         {"wear_mean", rounded(wear.mean)},
+                         {"wear_max", wear.max},
+                         {"wear_stddev", rounded(wear.stddev)},
+                         {"nand_erase_blocks", sum(t.nand_erases)},
+                         {"host_write_bytes", t.host_write_bytes},
+                         {"waf", ratio(programmed, t.host_write_bytes)},
+                         {"waf_user", rounded(waf.user)},
+                         {"waf_gc", rounded(waf.gc)},
+                         {"waf_merge", rounded(waf.merge)},
+                         {"waf_map", rounded(waf.map)},
+                         {"gc_jobs", history.gc_jobs},
+                         {"gc_page_copies", history.gc_page_copies},
+                         {"pram_words_written", t.pram_words_written},
+                         {"spare_blocks", space.spare_blocks},
+                         {"free_blocks", space.free_blocks}});
+}
+
+Json stats_report(Device& device, SimTime now, Duration since_start) {
+    const SampleEvent sample = device.ssd().sample(now);
+    const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
+    Json waf;
+    for (std::uint8_t c = 0; c < cause_count; ++c)
+        waf.add(std::string{name_of_cause(c)}, ratio(sample.nand_programs[c] * page, sample.host_write_bytes));
+    const auto busy = device.sample_details().channel_busy_ns;
+    Json utilisation;
+    for (const std::uint64_t ns : busy)
+        utilisation.push(ratio(ns, static_cast<std::uint64_t>(std::max<std::int64_t>(1, since_start.count()))));
+    const auto busiest = std::ranges::max_element(busy);
+    Json out = to_json(sample);
+    out.add("clock_ns", static_cast<std::uint64_t>(ns_since_start(now)));
+    out.add("waf", ratio(sum(sample.nand_programs) * page, sample.host_write_bytes));
+    const WafParts parts = WafParts::of(sample.nand_programs, page, sample.host_write_bytes);
+    out.add("waf_user", parts.user);
+    out.add("waf_gc", parts.gc);
+    out.add("waf_merge", parts.merge);
+    out.add("waf_map", parts.map);
+    out.add("waf_by_cause", std::move(waf));
+    out.add("gc_jobs", device.ftl().counters().gc_jobs);
+    out.add("gc_page_copies", device.ftl().counters().gc_page_copies);
+    out.add("channel_utilisation", std::move(utilisation));
+    out.add("busiest_channel", busy.empty() ? Json{} : Json{static_cast<std::uint64_t>(busiest - busy.begin())});
+    add_background(out, device);
+    return out;
+}
+
+Json to_json(const MountStats& stats) {
+    Json operations{Json::Array{}};
+    for (const auto& o : stats.operations)
+        if (o.count != 0)
+            operations.push(Json::object({{"op", name_of_fs_op(static_cast<std::uint8_t>(o.op))},
+                                          {"calls", o.count},
+                                          {"errors", o.errors},
+                                          {"p50_us", static_cast<double>(o.p50_ns) / 1e3},
+                                          {"p99_us", static_cast<double>(o.p99_ns) / 1e3},
+                                          {"max_us", static_cast<double>(o.max_ns) / 1e3}}));
+    return Json::object({{"latency", stats.latency.off ? std::string{"off"} : stats.latency.rate == 1.0 ? std::string{"real"} : fmt::format("{}x", stats.latency.rate)},
+                         {"late_answers", stats.late_answers},
+                         {"operations", std::move(operations)}});
+}
+
+} // namespace flashlab

@@ -1,0 +1,21 @@
+/// What info, smart and ctl stats print, gathered from a running device: inside the monitor, or on an unmounted device that was opened for it.
+///
+/// Idea       JSON objects with stable keys; people see the same as a table.
+/// Cost       smart and stats walk the block table once.
+#pragma once
+
+#include "fs/fuse/mount.h"
+#include "tools/drive/device.h"
+#include "tools/drive/device_history.h"
+#include "tools/text/json.h"
+
+namespace flashlab {
+
+[[nodiscard]] Json info_report(Device& device);
+/// The NVMe SMART log 02h and OCP C0h fields that a simulated drive has, keys as nvme-cli prints them, plus waf, wear, spare and bad blocks.
+[[nodiscard]] Json smart_report(Device& device, const DeviceHistory& history);
+/// The device's half of ctl stats; the mount adds its operations.
+[[nodiscard]] Json stats_report(Device& device, SimTime now, Duration since_start);
+[[nodiscard]] Json to_json(const MountStats& stats);
+
+} // namespace flashlab

@@ -1,0 +1,128 @@
+#include "tools/host/aside_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace flashlab {
+namespace {
+
+namespace files = std::filesystem;
+
+std::unexpected<std::string> refusal(const std::string& path, int why) {
+    const char* remedy = why == ENOENT ? "; its folder is not there: make it, or name another place" : why == EEXIST ? "; name another file, or move this one away" : "";
+    return std::unexpected(fmt::format("{}: {}{}", path, std::strerror(why), remedy));
+}
+
+/// Through symbolic links, to what would be written; a link to nothing gives the name that it points to.
+std::expected<files::path, int> written_by(files::path path) {
+    std::error_code error;
+    for (int links = 0; files::is_symlink(files::symlink_status(path, error)); ++links) {
+        if (links == 40)
+            return std::unexpected(ELOOP);
+        const files::path to = files::read_symlink(path, error);
+        if (error)
+            return std::unexpected(error.value());
+        path = to.is_absolute() ? to : path.parent_path() / to;
+    }
+    return path;
+}
+
+/// rename(2) that fails with EEXIST where the name is taken.
+bool rename_to_new_name(const std::string& from, const std::string& to) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    if (::link(from.c_str(), to.c_str()) != 0) // a file system without that flag
+        return false;
+    return ::unlink(from.c_str()) == 0;
+}
+
+} // namespace
+
+std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, Existing existing) {
+    if (name.empty())
+        return std::unexpected(std::string{"a file without a name cannot be written"});
+    struct stat there {};
+    if (::stat(name.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) // /dev/stdout may be a link to no name at all
+        return AsideFile{name, name, existing};
+    const auto resolved = written_by(name);
+    if (!resolved)
+        return refusal(name, resolved.error());
+    const std::string target = resolved->string();
+    const bool is_there = ::stat(target.c_str(), &there) == 0;
+    if (is_there && S_ISDIR(there.st_mode))
+        return refusal(name, EISDIR);
+    if (is_there && existing == Existing::refused)
+        return refusal(name, EEXIST);
+    if (is_there && ::access(target.c_str(), W_OK) != 0)
+        return refusal(name, errno);
+    std::string path;
+    int made = -1;
+    for (int n = 0; n < 100 && made < 0; ++n) { // a process of our number may have been killed here before
+        path = fmt::format("{}.unfinished-{}{}", target, ::getpid(), n == 0 ? "" : fmt::format("-{}", n));
+        made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (made < 0 && errno != EEXIST)
+            break;
+    }
+    if (made < 0)
+        return refusal(name, errno);
+    if (is_there && ::fchmod(made, there.st_mode & 07777) != 0 && errno != EPERM) {
+        const int why = errno;
+        ::close(made);
+        ::unlink(path.c_str());
+        return refusal(name, why);
+    }
+    ::close(made);
+    return AsideFile{target, path, existing};
+}
+
+AsideFile::AsideFile(AsideFile&& other) noexcept
+    : target_{std::move(other.target_)}, path_{std::move(other.path_)}, existing_{other.existing_}, stream_{std::exchange(other.stream_, nullptr)}, gone_{std::exchange(other.gone_, true)} {}
+
+AsideFile::~AsideFile() {
+    if (stream_ != nullptr)
+        std::fclose(stream_);
+    if (gone_ || !is_aside())
+        return;
+    for (const char* beside : {"", "-wal", "-shm", "-journal"})
+        ::unlink((path_ + beside).c_str());
+}
+
+std::unexpected<std::string> AsideFile::failed(int why) const { return refusal(target_, why); }
+
+std::FILE* AsideFile::stream() {
+    if (stream_ == nullptr)
+        stream_ = std::fopen(path_.c_str(), "we");
+    return stream_;
+}
+
+std::expected<void, std::string> AsideFile::write(std::string_view text) {
+    if (stream() == nullptr || std::fwrite(text.data(), 1, text.size(), stream_) != text.size())
+        return failed(errno);
+    return {};
+}
+
+std::expected<void, std::string> AsideFile::commit() {
+    if (stream_ != nullptr) {
+        const bool was_well = std::ferror(stream_) == 0;
+        const bool is_closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
+        if (!was_well || !is_closed)
+            return is_closed ? std::unexpected(fmt::format("{}: it could not be written: is its disk full?", target_)) : failed(errno);
+    }
+    if (is_aside())
+        if (existing_ == Existing::refused ? !rename_to_new_name(path_, target_) : ::rename(path_.c_str(), target_.c_str()) != 0)
+            return failed(errno);
+    gone_ = true;
+    return {};
+}
+
+} // namespace flashlab

@@ -1,0 +1,35 @@
+#include "tools/host/log_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool is_private) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (is_private ? O_NOFOLLOW : 0), is_private ? 0600 : 0644);
+    if (fd < 0 && errno == ELOOP && is_private)
+        return std::unexpected(fmt::format("{}: is a symbolic link, which is not followed: remove it", path));
+    if (fd < 0)
+        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
+    LogLock lock{fd};
+    // flock(2), as SQLite's own locks are of the other kind, which a close of any descriptor of the file would let go of. Where a file system has none, nothing is lost.
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return std::unexpected(fmt::format("{}: another flashlab writes this event log: wait until it has ended, or name another file", path));
+    return lock;
+}
+
+LogLock::LogLock(LogLock&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
+
+LogLock::~LogLock() {
+    if (fd_ >= 0)
+        ::close(fd_);
+}
+
+} // namespace flashlab

@@ -1,0 +1,128 @@
+#include "tools/live/live_mount.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "fs/fuse/control_socket.h"
+#include "tools/drive/device_directory.h"
+#include "tools/host/subprocess.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::size_t longest_socket_path = 107;
+
+constexpr auto patience = std::chrono::seconds{2};
+
+/// Asks the mount where its device is. Nothing where it is not the one in `wanted`.
+std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) {
+    const MountAnswer answer = ask_where(entry.mount_point, patience);
+    if (!answer.directory.empty())
+        entry.source = answer.directory;
+    return entry.mount_point == wanted || absolute_path(entry.source) == wanted ? std::optional{entry} : std::nullopt;
+}
+
+/// A folder that others may write to, or that is another user's, would let them take our place.
+bool is_private_folder(const std::string& path) {
+    struct stat status{};
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 0022) == 0;
+}
+
+} // namespace
+
+std::string control_socket_path(const std::string& directory) {
+    const std::string full = absolute_path(directory);
+    std::string path = full + "/control.sock";
+    if (path.size() <= longest_socket_path)
+        return path;
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    std::string base = runtime == nullptr ? "" : runtime;
+    if (base.empty() || !is_private_folder(base)) {
+        base = fmt::format("/tmp/flashlab-{}", ::getuid());
+        ::mkdir(base.c_str(), 0700);
+        if (!is_private_folder(base))
+            return path; // too long: the mount says so
+    }
+    return fmt::format("{}/flashlab-{:08x}-{}.sock", base, crc32c(std::as_bytes(std::span{full})), full.size());
+}
+
+std::optional<MountEntry> find_mount(const std::string& target) {
+    const std::string wanted = absolute_path(target);
+    std::vector<MountEntry> mounts = flashlab_mounts();
+    std::ranges::reverse(mounts); // the topmost first
+    for (const MountEntry& mount : mounts)
+        if (mount.mount_point == wanted || absolute_path(mount.source) == wanted)
+            if (auto found = if_it_is(mount, wanted))
+                return found;
+    if (!is_in_use(target))
+        return std::nullopt;
+    for (const MountEntry& mount : mounts) // its folder was moved
+        if (auto found = if_it_is(mount, wanted))
+            return found;
+    return std::nullopt;
+}
+
+std::string detach_dead_mount(const std::string& target) {
+    const auto entry = find_mount(target);
+    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, patience).health != MountHealth::dead)
+        return {};
+    const int code = run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
+    return code != 0 ? std::string{} : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
+}
+
+bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}})).has_value(); }
+
+std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say) {
+    using namespace std::chrono;
+    constexpr seconds longest{10};
+    const auto is_taken = [&] {
+        const ImageUse use = use_of_images(directory);
+        return use == ImageUse::written || (use == ImageUse::looked_at && access != DeviceAccess::look);
+    };
+    const auto start = steady_clock::now();
+    bool said = false;
+    for (auto next_question = start; is_taken();) {
+        const auto now = steady_clock::now();
+        if (now >= next_question) {
+            if (is_served(directory))
+                return std::unexpected(fmt::format("{}: the device is in use: it is still mounted, in another mount namespace or for files that are open; unmount it "
+                                                   "there, or close them", directory));
+            next_question = now + milliseconds{500};
+        }
+        if (now - start > longest)
+            return std::unexpected(fmt::format("{}: the device is in use: after {} s its daemon is still writing back, or another flashlab command works on it; "
+                                               "try again when that has ended", directory, longest.count()));
+        if (!said && now - start > seconds{1}) {
+            say(fmt::format("{}: waiting for who has the device in use, {} s at most", directory, longest.count()));
+            said = true;
+        }
+        std::this_thread::sleep_for(milliseconds{5});
+    }
+    return {};
+}
+
+std::string device_directory_of(const std::string& target) {
+    const auto entry = find_mount(target);
+    return entry ? entry->source : target;
+}
+
+std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request) {
+    const auto answer = ask_control_socket(control_socket_path(directory), request.dump());
+    if (!answer)
+        return std::unexpected(answer.error());
+    auto json = Json::parse(*answer);
+    if (!json)
+        return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
+    if (const std::string error = (*json)["error"].text(); !error.empty())
+        return std::unexpected(error);
+    return json;
+}
+
+} // namespace flashlab

@@ -1,0 +1,70 @@
+/// A live mount from the tools' side: the device directory, the mount, the sampler and the answers to ctl.
+///
+/// Idea       serve() opens, mounts, reports readiness, runs until the end and closes; it is the whole life of the daemon.
+/// Invariant  The device is closed after the mount has ended, and only then.
+/// Cost       A thread that wakes once a second.
+/// Threading  The control handler runs on the control socket's thread, the sampler on its own; both enter the monitor through the mount.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "fs/fuse/mount.h"
+#include "tools/drive/device_directory.h"
+#include "tools/text/json.h"
+
+namespace flashlab {
+
+struct MountSessionConfig {
+    std::string directory;
+    MountConfig mount;
+    OpenOptions open;
+};
+
+/// none, summary, requests, all.
+[[nodiscard]] std::optional<EventLevel> parse_event_level(const std::string& text);
+/// off, real, or Nx with N between 0.001 and 1000000.
+[[nodiscard]] std::optional<LatencyMode> parse_latency(const std::string& text);
+
+class MountSession {
+public:
+    /// Opens the device and mounts. The error is a whole sentence.
+    [[nodiscard]] static std::expected<std::unique_ptr<MountSession>, std::string> make(const MountSessionConfig& config);
+    ~MountSession();
+    /// Serves until the end and closes the device; the error says what was not closed cleanly.
+    [[nodiscard]] std::expected<MountEnd, std::string> serve(const std::function<void()>& ready);
+
+private:
+    MountSession() = default;
+    [[nodiscard]] std::string answer(std::string_view request);
+    [[nodiscard]] Json dispatch(const Json& request);
+    [[nodiscard]] Json stats();
+    [[nodiscard]] Json unsynced();
+    [[nodiscard]] Json set(const Json& request);
+    [[nodiscard]] Json run_idle();
+    [[nodiscard]] std::vector<FsLatencyRow> latency_rows();
+    void sample_once();
+    void sample_until_stopped();
+    void tell_full_host();
+    void stop_sampler();
+
+    std::string directory_;
+    std::function<void(const std::string&)> complain_;
+    std::atomic<bool> told_host_errno_{false};
+    std::unique_ptr<DeviceDirectory> opened_;
+    std::unique_ptr<Mount> mount_;
+    SimTime started_ = sim_start;
+    std::mutex mutex_; ///< of stopping_ only
+    std::condition_variable wake_;
+    bool stopping_ = false;
+    std::thread sampler_;
+};
+
+} // namespace flashlab

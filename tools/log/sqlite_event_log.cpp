@@ -1,0 +1,268 @@
+#include "tools/log/sqlite_event_log.h"
+
+#include <sched.h>
+
+#include <fmt/format.h>
+
+#include "tools/log/event_log_writer.h"
+
+namespace flashlab {
+
+void EventBatch::clear() {
+    host_requests.clear();
+    fs_ops.clear();
+    nand_ops.clear();
+    gc_jobs.clear();
+    pram_writes.clear();
+    powers.clear();
+    partitions.clear();
+    samples.clear();
+    wears.clear();
+    run_starts.clear();
+    events = 0;
+}
+
+std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open(EventLogConfig config) {
+    std::unique_ptr<SqliteEventLog> log{new SqliteEventLog{std::move(config)}};
+    if (log->level() == EventLevel::none)
+        return log;
+    if (auto started = log->make_ready(); !started)
+        return std::unexpected(started.error());
+    return log;
+}
+
+SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventSink{config.level}, config_{std::move(config)} {}
+
+SqliteEventLog::~SqliteEventLog() { close(); }
+
+std::expected<void, std::string> SqliteEventLog::make_ready() {
+    std::uint64_t lost = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        if (running_)
+            return {};
+        lost = given_ - committed_;
+    }
+    join_writers(); // where they have failed
+    writer_.reset();
+    auto writer = EventLogWriter::open(config_, run_, lost);
+    if (!writer)
+        return std::unexpected(writer.error());
+    writer_ = std::move(*writer);
+    run_ = writer_->run();
+    {
+        const std::lock_guard lock{mutex_};
+        committed_ = given_;
+        failure_.clear();
+        running_ = true;
+    }
+    writers_.emplace_back([this] { write_batches(Turn::at_need); });
+    if (config_.yields)
+        writers_.emplace_back([this] { write_batches(Turn::when_idle); });
+    return {};
+}
+
+template <class Event>
+void SqliteEventLog::append(std::vector<Event> EventBatch::* list, Event event) {
+    std::unique_lock lock{mutex_};
+    wake_emitter_.wait(lock, [&] { return waiting_.size() < most_waiting || !running_; });
+    ++given_;
+    if (!running_)
+        return;
+    (filling_.*list).push_back(std::move(event));
+    if (++filling_.events == batch_events)
+        close_batch();
+}
+
+void SqliteEventLog::close_batch() {
+    if (filling_.events == 0)
+        return;
+    waiting_.push_back(std::move(filling_));
+    filling_ = {};
+    if (!empty_.empty()) {
+        filling_ = std::move(empty_.back());
+        empty_.pop_back();
+    }
+    if (waiting_.size() >= enough)
+        gathering_ = false;
+    if (!gathering_ || is_needed_now())
+        wake_writer();
+}
+
+void SqliteEventLog::look_at_the_clock() {
+    const auto now = std::chrono::steady_clock::now();
+    const bool quiet = given_ == given_at_look_;
+    given_at_look_ = given_;
+    if (given_ == committed_) {
+        begin_gathering(now);
+        return;
+    }
+    if (config_.yields && !quiet && now - gathering_since_ < longest_gathering)
+        return;
+    gathering_ = false;
+    if (now - gathering_since_ >= longest_waiting)
+        needed_until_ = now + at_least;
+    if (filling_.events != 0)
+        close_batch(); // wakes the writer, too
+    else
+        wake_writer();
+}
+
+void SqliteEventLog::begin_gathering(std::chrono::steady_clock::time_point now) {
+    gathering_ = true;
+    gathering_since_ = now;
+}
+
+void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? Turn::at_need : Turn::when_idle)].notify_one(); }
+
+void SqliteEventLog::on(const HostRequestEvent& event) {
+    if (wants(EventLevel::requests))
+        append(&EventBatch::host_requests, event);
+}
+void SqliteEventLog::on(const FsOpEvent& event) {
+    if (wants(EventLevel::requests))
+        append(&EventBatch::fs_ops, event);
+}
+void SqliteEventLog::on(const NandOpEvent& event) {
+    if (wants(EventLevel::all))
+        append(&EventBatch::nand_ops, event);
+}
+void SqliteEventLog::on(const GcJobEvent& event) {
+    if (!wants(EventLevel::all))
+        return;
+    GcJobEvent job = event;
+    job.start = std::max(job.start, base_.at()); // one that was under way when the run began is this run's from then on
+    append(&EventBatch::gc_jobs, job);
+}
+void SqliteEventLog::on(const PramWriteEvent& event) {
+    if (wants(EventLevel::all))
+        append(&EventBatch::pram_writes, event);
+}
+void SqliteEventLog::on(const PowerEvent& event) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::powers, event);
+}
+void SqliteEventLog::on(const PartitionEvent& event) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::partitions, event);
+}
+void SqliteEventLog::on(const SampleEvent& event) { add_sample(event, {}); }
+
+void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns) {
+    base_ = SampleBase{base, std::move(channel_busy_ns)};
+    if (wants(EventLevel::summary))
+        append(&EventBatch::run_starts, base.at);
+}
+
+void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
+    if (!wants(EventLevel::summary))
+        return;
+    details.channel_busy_ns = base_.since(std::move(details.channel_busy_ns));
+    append(&EventBatch::samples, std::pair{base_.since(event), std::move(details)});
+}
+
+void SqliteEventLog::add_wear(WearHistogram wear) {
+    if (wants(EventLevel::summary))
+        append(&EventBatch::wears, std::move(wear));
+}
+
+void SqliteEventLog::flush() {
+    std::unique_lock lock{mutex_};
+    if (!running_)
+        return;
+    close_batch();
+    const std::uint64_t wanted = wanted_ = given_;
+    wake_writer();
+    wake_emitter_.wait(lock, [&] { return committed_ >= wanted || !running_; });
+}
+
+void SqliteEventLog::join_writers() {
+    for (std::thread& writer : writers_) writer.join();
+    writers_.clear();
+}
+
+void SqliteEventLog::close() {
+    if (writers_.empty())
+        return;
+    {
+        const std::lock_guard lock{mutex_};
+        close_batch();
+        closing_ = true;
+    }
+    for (auto& wake : wake_) wake.notify_one();
+    join_writers();
+    if (running_)
+        writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole);
+    running_ = false;
+    writer_.reset();
+    set_level(EventLevel::none);
+}
+
+std::string SqliteEventLog::failure() const {
+    const std::lock_guard lock{mutex_};
+    return failure_;
+}
+
+/// Not what the idle moments have time for.
+bool SqliteEventLog::is_needed_now() const {
+    return !config_.yields || closing_ || committed_ < wanted_ || waiting_.size() >= too_many || std::chrono::steady_clock::now() < needed_until_;
+}
+
+bool SqliteEventLog::has_work_for(Turn turn) const {
+    if (!running_ || (closing_ && waiting_.empty()))
+        return true;
+    if (writing_ || waiting_.empty())
+        return false;
+    return turn == Turn::at_need ? is_needed_now() : !gathering_ && !is_needed_now();
+}
+
+void SqliteEventLog::write_batches(Turn turn) {
+    const sched_param no_priority{};
+    if (turn == Turn::when_idle)
+        (void)::sched_setscheduler(0, SCHED_IDLE, &no_priority); // refused: then it is an ordinary thread
+    std::unique_lock lock{mutex_};
+    while (true) {
+        if (!wake_[std::to_underlying(turn)].wait_for(lock, look_every, [&] { return has_work_for(turn); })) {
+            if (turn == Turn::at_need) // one of the two, so that its looks are as far apart as they seem
+                look_at_the_clock();
+            continue;
+        }
+        if (!running_ || waiting_.empty())
+            return;
+        if (waiting_.size() >= too_many)
+            needed_until_ = std::chrono::steady_clock::now() + at_least;
+        EventBatch batch = std::move(waiting_.front());
+        waiting_.pop_front();
+        writing_ = true;
+        wake_emitter_.notify_all();
+        lock.unlock();
+        const auto written = writer_->write(batch);
+        lock.lock();
+        writing_ = false;
+        if (!written)
+            return stop_with(written.error(), lock);
+        committed_ += batch.events;
+        batch.clear();
+        empty_.push_back(std::move(batch));
+        wake_emitter_.notify_all();
+        if (waiting_.empty())
+            begin_gathering(std::chrono::steady_clock::now());
+        else
+            wake_writer();
+    }
+}
+
+void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mutex>& lock) {
+    const std::string said = fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
+    failure_ = said;
+    running_ = false;
+    filling_.clear();
+    waiting_.clear();
+    wake_emitter_.notify_all();
+    for (auto& wake : wake_) wake.notify_one();
+    lock.unlock(); // who hears it may take his time
+    if (config_.complain)
+        config_.complain(said);
+}
+
+} // namespace flashlab

@@ -1,0 +1,172 @@
+/// Events as rows of an SQLite file: DIR/events.db, or --events FILE.
+///
+/// Idea       on() appends to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
+///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
+///            It gathers batches and then writes all of them: a little after each one, it came between a program and its answers too often. Such a thread can
+///            be starved: where batches pile up or grow old, or somebody waits for them, a second, ordinary one does its work.
+/// Invariant  L1 nothing is dropped silently: a full queue blocks the emitter. L2 a log that cannot be written stops with one message and the device goes on.
+///            L3 rows of one table keep the order of their events. L4 after close() the log is a single file. L5 SQLite never runs inside the monitor.
+/// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
+/// Threading  on(), add_*(), begin_run_at() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
+/// Power cut  WAL while live: kill -9 leaves what was committed, about half a second behind, a second where the processors are busy.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/events.h"
+#include "tools/log/sample_base.h"
+
+namespace flashlab {
+
+class EventLogWriter;
+
+struct EventLogConfig {
+    std::string path;
+    bool is_of_device = false; ///< the log in a device directory: mode 0600, and no symbolic link
+    EventLevel level = EventLevel::summary;
+    std::uint64_t keep_bytes = std::uint64_t{1} << 30; ///< beyond it the oldest detail rows are deleted
+    std::string kind = "mount";
+    std::string config_toml{};
+    std::string config_hash{};
+    std::uint64_t seed = 0;
+    SimTime start = sim_start;
+    std::uint32_t page_bytes = 4096;
+    bool yields = false; ///< rows are written when the processors have nothing else to do, as long as that suffices
+    std::function<void(const std::string&)> complain{}; ///< called once, on the writer's thread, when the log stops
+};
+
+struct FsLatencyRow {
+    FsOp op = FsOp::lookup;
+    std::uint64_t calls = 0, errors = 0;
+    std::int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
+};
+
+/// What goes with a sample but is not an event of a layer: follows the last SampleEvent given.
+struct SampleDetails {
+    std::vector<std::uint64_t> channel_busy_ns; ///< by channel
+    std::vector<FsLatencyRow> latency;
+};
+struct WearHistogram {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;
+};
+
+/// A run in the file.
+struct LogRun {
+    std::int64_t run = 0;
+    std::uint64_t id_base = 0;
+};
+
+/// Events by table: what one transaction writes.
+struct EventBatch {
+    std::vector<HostRequestEvent> host_requests;
+    std::vector<FsOpEvent> fs_ops;
+    std::vector<NandOpEvent> nand_ops;
+    std::vector<GcJobEvent> gc_jobs;
+    std::vector<PramWriteEvent> pram_writes;
+    std::vector<PowerEvent> powers;
+    std::vector<PartitionEvent> partitions;
+    std::vector<std::pair<SampleEvent, SampleDetails>> samples;
+    std::vector<WearHistogram> wears;
+    std::vector<SimTime> run_starts; ///< the last one holds
+    std::size_t events = 0;
+    void clear();
+};
+
+class SqliteEventLog final : public EventSink {
+public:
+    /// Opens or makes the file, begins a run, starts the thread. At level none nothing is opened until change_level().
+    [[nodiscard]] static std::expected<std::unique_ptr<SqliteEventLog>, std::string> open(EventLogConfig config);
+    ~SqliteEventLog() override;
+
+    using EventSink::on;
+    void on(const HostRequestEvent& event) override;
+    void on(const NandOpEvent& event) override;
+    void on(const GcJobEvent& event) override;
+    void on(const PramWriteEvent& event) override;
+    void on(const FsOpEvent& event) override;
+    void on(const PowerEvent& event) override;
+    void on(const SampleEvent& event) override;
+    void on(const PartitionEvent& event) override;
+
+    /// The run begins here, not with the device's power-on: later samples count from this one.
+    void begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns);
+    /// A sample with what belongs to it.
+    void add_sample(const SampleEvent& event, SampleDetails details);
+    void add_wear(WearHistogram wear);
+    /// Opens the file and starts the thread if that has not happened yet, or again after a failure: the run goes on, what was lost is counted in it.
+    [[nodiscard]] std::expected<void, std::string> make_ready();
+    /// Above none only once make_ready() has succeeded.
+    void change_level(EventLevel level) { set_level(level); }
+    /// Returns when everything given so far is committed (or the log has stopped).
+    void flush();
+    /// The run did not come to its end: close() says so in its row.
+    void mark_partial() { is_partial_ = true; }
+    /// Flushes, joins the thread, leaves WAL mode: a single file. The destructor does it, too.
+    void close();
+    /// Empty while the log is well.
+    [[nodiscard]] std::string failure() const;
+
+private:
+    explicit SqliteEventLog(EventLogConfig config);
+    template <class Event>
+    void append(std::vector<Event> EventBatch::* list, Event event);
+    enum class Turn : std::uint8_t { when_idle, at_need };
+    void write_batches(Turn turn);
+    [[nodiscard]] bool is_needed_now() const;
+    [[nodiscard]] bool has_work_for(Turn turn) const;
+    void wake_writer();
+    /// What is being filled waits for a writer from now on.
+    void close_batch();
+    /// Has what was gathered written, if nothing came since the last look or it has waited for long.
+    void look_at_the_clock();
+    void begin_gathering(std::chrono::steady_clock::time_point now);
+    void join_writers();
+    void stop_with(const std::string& why, std::unique_lock<std::mutex>& lock);
+
+    static constexpr std::size_t batch_events = 1024; ///< few: a thread that is starved in the midst of a batch keeps the other one waiting
+    static constexpr std::size_t most_waiting = 64;   ///< batches; then the emitter waits
+    static constexpr std::size_t enough = 16;         ///< batches gathered for the idle moments
+    static constexpr std::chrono::milliseconds look_every{100};
+    static constexpr std::chrono::milliseconds longest_gathering{500}, longest_waiting{1000};
+    static constexpr std::size_t too_many = 32; ///< batches; then, and after longest_waiting, the ordinary thread writes, for so long:
+    static constexpr std::chrono::seconds at_least{5};
+
+    EventLogConfig config_;
+    SampleBase base_;
+    std::unique_ptr<EventLogWriter> writer_;
+    mutable std::mutex mutex_;
+    std::array<std::condition_variable, 2> wake_; ///< writers, by turn
+    std::condition_variable wake_emitter_;
+    EventBatch filling_;
+    std::deque<EventBatch> waiting_; ///< in order
+    std::vector<EventBatch> empty_;  ///< used again
+    std::uint64_t given_ = 0;        ///< events appended, ever
+    std::uint64_t committed_ = 0;
+    std::uint64_t wanted_ = 0;       ///< somebody waits until so many are committed
+    bool writing_ = false;           ///< one thread at a time
+    bool gathering_ = true;          ///< nothing is written in idle moments
+    std::uint64_t given_at_look_ = 0;
+    std::chrono::steady_clock::time_point gathering_since_{}; ///< nothing older waits
+    std::chrono::steady_clock::time_point needed_until_{}; ///< the idle moments did not suffice
+    bool closing_ = false;
+    bool is_partial_ = false;
+    bool running_ = false;        ///< somebody takes what is appended
+    std::optional<LogRun> run_;   ///< once begun, it is continued
+    std::string failure_;
+    std::vector<std::thread> writers_;
+};
+
+} // namespace flashlab

@@ -1,7 +1,0 @@
-#include "tools/command_line.h"
-#include "tools/standard_streams.h"
-
-int main(int argc, char** argv) {
-    flashlab::open_missing_streams();
-    return flashlab::run_command_line(argc, argv);
-}

@@ -1,0 +1,172 @@
+#include "tools/run/precondition.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "tools/run/aged_history.h"
+#include "tools/traces/trace_fields.h"
+
+namespace flashlab {
+namespace {
+
+constexpr ReplaySpeed closed{.depth = 32};
+
+/// Writes into the span of a space, one logical page each unless said otherwise.
+class Writer {
+public:
+    Writer(const RunSpace& space, std::uint64_t pages, SimTime now)
+        : space_{space}, fit_{FitPolicy::as_is, space.bytes()}, unit_{space.disk->identify().atomic_unit_bytes}, pages_{pages}, now_{now} {}
+    [[nodiscard]] SimTime now() const { return now_; }
+
+    std::expected<void, std::string> in_order() {
+        return run([this, at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            const std::uint64_t bytes = pages_ * unit_;
+            request = {0, at, std::min<std::uint64_t>(1u << 20, bytes - at), 0, TraceOp::write};
+            at += request.bytes;
+            return request.bytes != 0;
+        });
+    }
+    std::expected<void, std::string> at_random(std::uint64_t count, Random random) {
+        return run([this, random, count](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            request = {0, random.below(pages_) * unit_, unit_, 0, TraceOp::write};
+            return count-- != 0;
+        });
+    }
+    std::expected<void, std::string> history(AgedHistory history) {
+        return run([this, &history](TraceRequest& request) -> std::expected<bool, std::string> {
+            const auto page = history.next();
+            if (page)
+                request = {0, *page * unit_, unit_, 0, TraceOp::write};
+            return page.has_value();
+        });
+    }
+
+private:
+    std::expected<void, std::string> run(const NextRequest& next) {
+        auto done = run_requests(sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros), next, closed, now_);
+        if (!done)
+            return std::unexpected("precondition: " + done.error());
+        now_ = done->end;
+        return {};
+    }
+
+    const RunSpace& space_;
+    AddressFit fit_;
+    std::uint64_t unit_, pages_;
+    SimTime now_;
+};
+
+std::uint64_t erases(const Device& device) {
+    const NandCounters& counters = device.array().counters();
+    return std::accumulate(std::begin(counters.erases), std::end(counters.erases), std::uint64_t{0});
+}
+
+/// Ordinary writes until every die has collected a few blocks: the model's last part in a thousand gives way to what the scheme does.
+std::expected<void, std::string> close_with_real_writes(Writer& writer, const Device& device, std::uint64_t places, Random random) {
+    const std::uint64_t wanted = erases(device) + std::uint64_t{4} * device.array().geometry().planes();
+    const std::uint64_t slice = std::max<std::uint64_t>(places / 256, 64);
+    for (std::uint64_t written = 0; written < places / 4 && erases(device) < wanted; written += slice)
+        if (auto done = writer.at_random(slice, random.fork()); !done)
+            return done;
+    return {};
+}
+
+std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed, Ageing ageing) {
+    const WriteMemory memory = device.ftl().write_memory();
+    Random random{seed};
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::history) {
+        auto ages = page_map_ages(pages, memory.pages, overwrites);
+        if (!ages.empty()) {
+            if (auto done = writer.history(AgedHistory{pages, std::move(ages), seed}); !done)
+                return done;
+            return close_with_real_writes(writer, device, memory.pages, random);
+        }
+    }
+    if (auto done = writer.in_order(); !done)
+        return done;
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::shared_log && overwrites > memory.pages) {
+        if (auto done = writer.history(AgedHistory{pages, shared_log_ages(pages, memory.pages, device.array().geometry().pages_per_block()), seed}); !done)
+            return done;
+        return writer.at_random(memory.pages / 4, random);
+    }
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::turnover)
+        overwrites = std::min(overwrites, memory.pages);
+    return writer.at_random(overwrites, random);
+}
+
+} // namespace
+
+std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now) {
+    const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
+    const std::uint64_t pages = space.bytes() / 100 * what.fill_percent / unit;
+    if (pages == 0)
+        return now;
+    Writer writer{space, pages, now};
+    const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
+    if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done)
+        return std::unexpected(done.error());
+    return writer.now();
+}
+
+namespace {
+
+enum class Part : std::uint8_t { fill, random, written };
+
+/// One part of the text between commas into `what`; nothing when it is none.
+std::optional<Part> parse_part(std::string_view part, Precondition& what) {
+    if (part == "written") {
+        what.ageing = Ageing::written;
+        return Part::written;
+    }
+    if (part == "random") {
+        what.random_fills = 1;
+        return Part::random;
+    }
+    if (part.starts_with("random:")) {
+        part.remove_prefix(7);
+        const auto milli = part.ends_with('x') ? parse_scaled(part.substr(0, part.size() - 1), 1000) : std::nullopt;
+        if (!milli || *milli > 100'000)
+            return std::nullopt;
+        what.random_fills = static_cast<double>(*milli) / 1000;
+        return Part::random;
+    }
+    if (part.starts_with("fill:"))
+        part.remove_prefix(5);
+    const bool is_fraction = part.find('.') != std::string_view::npos;
+    const auto percent = is_fraction ? parse_scaled(part, 100) : parse_unsigned(part);
+    if (!percent || *percent > 100)
+        return std::nullopt;
+    what.fill_percent = static_cast<std::uint32_t>(*percent);
+    return Part::fill;
+}
+
+} // namespace
+
+std::expected<Precondition, std::string> parse_precondition(const std::string& text) {
+    Precondition what;
+    if (text.empty())
+        return what;
+    const auto wrong = [&](std::string_view why) { return std::unexpected(fmt::format("--precondition {}: {}", text, why)); };
+    std::vector<Part> seen;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', at), text.size());
+        const std::string part = text.substr(at, comma - at);
+        const auto kind = parse_part(part, what);
+        at = comma + 1;
+        if (!kind)
+            return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills");
+        if (std::ranges::find(seen, *kind) != seen.end())
+            return wrong(fmt::format("'{}' says a part for the second time; each may stand once", part));
+        seen.push_back(*kind);
+    }
+    if (what.fill_percent == 0 && seen != std::vector{Part::fill}) // fill:0 alone: a new drive
+        return wrong("overwrites are of what was filled: say how much that is, for example fill:100,random:2x");
+    return what;
+}
+
+} // namespace flashlab

@@ -1,0 +1,22 @@
+/// Requests of a trace on a device, in virtual time.
+///
+/// Idea       run_loop.h with a device's sectors as target.
+/// Invariant  As run_requests().
+/// Cost       As run_requests(), and a virtual call a piece of a request.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "tools/run/precondition.h"
+#include "tools/run/run_loop.h"
+
+namespace flashlab {
+
+/// "open", "closed:8", "10x".
+[[nodiscard]] std::expected<ReplaySpeed, std::string> parse_replay_speed(const std::string& text);
+
+[[nodiscard]] std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
+                                                          const RunWatch& watch = {});
+
+} // namespace flashlab

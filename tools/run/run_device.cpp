@@ -1,0 +1,207 @@
+#include "tools/run/run_device.h"
+
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "fs/retry.h"
+#include "tools/drive/config_file.h"
+#include "tools/drive/config_schema.h"
+#include "tools/host/interruption.h"
+#include "tools/live/mount_session.h"
+#include "tools/run/virtual_calls.h"
+#include "tools/run/virtual_device.h"
+
+namespace flashlab {
+namespace {
+
+constexpr const char* file_name = "replay.data";
+
+std::string errno_text(const char* what, const FsError& error) { return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number)); }
+
+/// Found, or made of all free space but what metadata and others may want.
+std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
+    if (const auto found = fs.lookup(call, root_ino, file_name))
+        return found->value.ino;
+    const auto made = fs.make_node(call, root_ino, file_name, 0100600, 0);
+    if (!made)
+        return std::unexpected(errno_text("cannot be made", made.error()));
+    const Ino ino = made->value.ino;
+    const FsUsage usage = fs.usage();
+    const std::uint64_t kept = 64 + usage.data_pages_free / 32;
+    const std::uint64_t pages = usage.data_pages_free > kept ? usage.data_pages_free - kept : 0;
+    if (pages == 0)
+        return std::unexpected(fmt::format("{} finds no room: the drive is full of other files", file_name));
+    const auto taken = until_done(call, [&](const FsCall& c) { return fs.allocate(c, ino, FallocateMode::allocate, 0, pages * usage.block_bytes); });
+    if (!taken)
+        return std::unexpected(errno_text("finds no room", taken.error()));
+    return ino;
+}
+
+} // namespace
+
+std::expected<std::unique_ptr<RunDevice>, RunDevice::Error> RunDevice::open(const DeviceChoice& choice, const RunDeviceOptions& options) {
+    std::unique_ptr<RunDevice> run{new RunDevice};
+    const bool logs = choice.events_file || (choice.directory && choice.log);
+    if (choice.log && !logs)
+        return std::unexpected(Error{"--log wants --events FILE to write to", exit_usage});
+    const auto level = parse_event_level(choice.log.value_or(logs ? "requests" : "none"));
+    if (!level)
+        return std::unexpected(Error{fmt::format("--log {}: none, summary, requests or all is wanted", *choice.log), exit_usage});
+    run->level_ = *level;
+    const auto log_path = logs ? run->place_log(choice) : std::string{};
+    if (!log_path)
+        return std::unexpected(log_path.error());
+    DeviceChoice placed = choice;
+    if (choice.events_file)
+        placed.events_file = *log_path;
+    if (auto there = choice.directory ? run->take(placed, options) : run->make(placed, options); !there)
+        return std::unexpected(there.error());
+    run->log().change_level(EventLevel::none);
+    return run;
+}
+
+RunDevice::~RunDevice() {
+    if ((directory_ || log_) && has_log())
+        log().mark_partial();
+}
+
+std::expected<std::string, RunDevice::Error> RunDevice::place_log(const DeviceChoice& choice) {
+    if (!choice.events_file)
+        return std::string{};
+    std::error_code ignored;
+    const auto bytes = std::filesystem::file_size(*choice.events_file, ignored);
+    if (std::filesystem::exists(*choice.events_file, ignored) && bytes != 0) // also what is no file: SQLite says so
+        return *choice.events_file;
+    auto made = AsideFile::make(*choice.events_file, bytes == 0 ? AsideFile::Existing::replaced : AsideFile::Existing::refused);
+    if (!made)
+        return std::unexpected(Error{made.error()});
+    new_log_.emplace(std::move(*made));
+    return new_log_->path();
+}
+
+std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice, const RunDeviceOptions& options) {
+    const auto plan = plan_virtual_device(choice, options.default_bytes);
+    if (!plan)
+        return std::unexpected(Error{plan.error(), exit_usage});
+    auto log = SqliteEventLog::open({.path = choice.events_file.value_or(""),
+                                     .level = level_,
+                                     .kind = options.kind,
+                                     .config_toml = to_toml(plan->config),
+                                     .config_hash = config_hash(plan->config),
+                                     .seed = plan->config.ssd.nand.seed,
+                                     .page_bytes = plan->config.ssd.nand.geometry.page_bytes,
+                                     .complain = [](const std::string& text) { complain(text); }});
+    if (!log)
+        return std::unexpected(Error{log.error()});
+    log_ = std::move(*log);
+    log_->change_level(EventLevel::none);
+    const bool in_journal = options.with_file_system && plan->config.in_journal();
+    auto device = make_virtual_device(*plan, in_journal ? Payload::keep : Payload::none, *log_); // metadata on the flash are to be read again
+    if (!device)
+        return std::unexpected(Error{device.error()});
+    memory_ = std::move(*device);
+    std::expected<void, std::string> done;
+    if (options.with_file_system && !in_journal)
+        done = memory_->format(options.kind, FileTime{});
+    if (done)
+        done = memory_->start(sim_start);
+    if (done && in_journal)
+        done = memory_->format(options.kind, FileTime{});
+    if (done && options.with_file_system)
+        done = memory_->open_file_system(FsOptions{});
+    if (!done)
+        return std::unexpected(Error{done.error()});
+    return {};
+}
+
+std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice, const RunDeviceOptions& options) {
+    if (choice.preset || choice.config_file || choice.ftl || choice.size_bytes)
+        return std::unexpected(Error{"--device names a drive that is made already: no --preset, --config, --ftl, --size with it", exit_usage});
+    OpenOptions open;
+    open.log = std::min(level_, EventLevel::summary); // the mount and its recovery are told, what they did on the flash is not the run's
+    open.log_path = choice.events_file.value_or("");
+    open.kind = options.kind;
+    open.past = DevicePast::final; // a run in virtual time is not cut
+    open.settings = choice.settings;
+    open.environment = flashlab_environment();
+    open.complain = [](const std::string& text) { complain(text); };
+    auto opened = DeviceDirectory::open(*choice.directory, open);
+    if (!opened)
+        return std::unexpected(Error{opened.error()});
+    directory_ = std::move(*opened);
+    directory_name_ = *choice.directory;
+    return {};
+}
+
+std::expected<RunSpace, std::string> RunDevice::sectors() {
+    if (!directory_)
+        return RunSpace{device()};
+    FileSystem& fs = device().fs();
+    FsCall call = call_at(device().ready_at());
+    const auto ino = find_or_make_file(fs, call);
+    if (!ino)
+        return std::unexpected(ino.error());
+    if (const auto done = sync_all(fs, call.now); !done)
+        return std::unexpected(errno_text("cannot be synced", done.error()));
+    auto file = fs.device_of(*ino);
+    if (!file)
+        return std::unexpected(errno_text("is no file of a replay: remove it", file.error()));
+    file_ = std::move(*file);
+    RunSpace space{device()};
+    space.disk = file_.get();
+    space.payload = &payload_;
+    space.begin = std::max(device().ready_at(), device().last_reserved_end());
+    return space;
+}
+
+void RunDevice::begin_log(SimTime now) {
+    if (!has_log())
+        return;
+    log().change_level(level_);
+    log().begin_run_at(device().ssd().sample(now), device().sample_details().channel_busy_ns);
+    sample(now);
+}
+
+void RunDevice::sample(SimTime now) {
+    if (has_log())
+        log().add_sample(device().ssd().sample(now), device().sample_details());
+}
+
+std::expected<void, std::string> RunDevice::close(SimTime now) {
+    if (Interruption::came() && has_log())
+        log().mark_partial();
+    auto closed = close_device(now);
+    log_.reset();
+    std::error_code ignored;
+    const bool is_there = new_log_ && std::filesystem::file_size(new_log_->path(), ignored) != 0; // not where the log could not be begun
+    if (is_there && Interruption::came())
+        complain(fmt::format("interrupted: the event log {} is not made", new_log_->target()));
+    else if (is_there && closed)
+        closed = new_log_->commit();
+    new_log_.reset();
+    return closed;
+}
+
+std::expected<void, std::string> RunDevice::close_device(SimTime now) {
+    file_.reset();
+    if (directory_) {
+        auto closed = directory_->close(std::max(now, device().last_reserved_end()), {});
+        if (const std::string why = log().failure(); closed && has_log() && !why.empty())
+            closed = std::unexpected(fmt::format("the event log is not complete: {}", why));
+        directory_.reset();
+        return closed;
+    }
+    sample(now);
+    if (has_log())
+        log_->add_wear(memory_->wear());
+    log_->close();
+    const std::string why = log_->failure();
+    memory_.reset();
+    if (!why.empty())
+        return std::unexpected(fmt::format("the event log is not complete: {}", why));
+    return {};
+}
+
+} // namespace flashlab

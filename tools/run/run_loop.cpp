@@ -1,0 +1,174 @@
+#include "tools/run/run_loop.h"
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/host/interruption.h"
+#include "tools/run/payload_stamp.h"
+
+namespace flashlab {
+namespace {
+
+constexpr double latest_ns = 4e18; ///< a slowed-down clock stops here: beyond lies the end of 64 bits
+
+using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
+
+/// Lets the device do what is due by `now`, in the order of its own wishes.
+class DeviceClock {
+public:
+    explicit DeviceClock(Device& device) : device_{device} {}
+    void pass(SimTime now) {
+        if (!begun_)
+            wake_ = now; // not in the past: what is done then is of no run
+        begun_ = true;
+        while (wake_ <= now) {
+            const SimTime at = wake_;
+            wake_ = std::max(device_.ssd().tick(at), at + Duration{1});
+        }
+        device_.settle(now);
+    }
+    void wake_at(SimTime now) { wake_ = std::min(wake_, now); }
+
+private:
+    Device& device_;
+    SimTime wake_ = sim_start;
+    bool begun_ = false;
+};
+
+void count(RunTally& tally, TraceOp op, Duration latency) {
+    tally.all.add(latency);
+    if (op == TraceOp::read) {
+        ++tally.reads;
+        tally.read.add(latency);
+    } else if (op == TraceOp::write) {
+        ++tally.writes;
+        tally.write.add(latency);
+    } else {
+        ++(op == TraceOp::trim ? tally.trims : tally.flushes);
+    }
+}
+
+/// All pieces of a request arrive together; it is answered with the last of them.
+struct SectorsTarget {
+    DeviceClock clock;
+    BlockDevice& disk;
+    AddressFit& fit;
+    PayloadStamp* payload;
+    Written written;
+
+    std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
+        if (request.op == TraceOp::flush)
+            return told(disk.flush(now));
+        const auto pieces = fit.place(request);
+        if (!pieces)
+            return std::unexpected(pieces.error());
+        SimTime done = now;
+        for (const AddressPiece& piece : **pieces) {
+            const auto answered = issue_piece(request.op, piece, now);
+            if (!answered)
+                return answered;
+            done = std::max(done, *answered);
+        }
+        return done;
+    }
+    std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, SimTime now) {
+        const Sector first{piece.offset / sector_bytes};
+        const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
+        if (op == TraceOp::trim)
+            return told(disk.trim(first, sectors, now));
+        const auto n = static_cast<std::uint32_t>(sectors);
+        if (op == TraceOp::write)
+            return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, now));
+        if (payload == nullptr)
+            return told(disk.read(first, n, {}, now));
+        const std::span<std::byte> to = payload->room(n);
+        auto done = told(disk.read(first, n, to, now));
+        if (done)
+            if (auto wrong = payload->find_wrong(first, to))
+                return std::unexpected(std::move(*wrong));
+        return done;
+    }
+    [[nodiscard]] std::span<const std::byte> bytes_for(Sector first, std::uint32_t sectors) const {
+        if (payload == nullptr)
+            return {};
+        return written == Written::zeros ? payload->zeros(sectors) : payload->stamped(first, sectors);
+    }
+    static std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
+        if (!done)
+            return std::unexpected(to_text(done.error()));
+        return *done;
+    }
+};
+
+/// Who watches a run reports what there is of it; of any other, a part is worth nothing.
+std::expected<RunTally, std::string> ended_by_signal(RunTally& tally, const RunWatch& watch) {
+    if (watch.every == 0)
+        return std::unexpected(std::string{"interrupted"});
+    return std::move(tally);
+}
+
+} // namespace
+
+std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
+    RunTally tally;
+    tally.begin = tally.end = begin;
+    Completions in_flight;
+    SimTime now = begin;
+    TraceRequest request;
+    bool begins = false; ///< counting: with the next request, not with the last answer of those before
+    for (std::uint64_t until_look = watch.every;;) {
+        if (Interruption::came())
+            return ended_by_signal(tally, watch);
+        const auto more = next(request);
+        if (!more)
+            return Interruption::came() ? ended_by_signal(tally, watch) : std::unexpected(more.error());
+        if (!*more)
+            return tally;
+        if (speed.depth == 0) {
+            const double since = std::min(static_cast<double>(request.time_ns) / speed.factor, latest_ns);
+            now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
+        } else if (in_flight.size() == speed.depth) {
+            now = std::max(now, in_flight.top());
+            in_flight.pop();
+        }
+        if (begins)
+            tally.begin = tally.end = now;
+        begins = false;
+        target.pass(now);
+        const auto done = target.issue(request, now);
+        if (!done)
+            return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
+        target.work_at(*done);
+        if (speed.depth != 0)
+            in_flight.push(*done);
+        tally.end = std::max(tally.end, *done);
+        count(tally, request.op, *done - now);
+        if (watch.every == 0 || --until_look != 0)
+            continue;
+        until_look = watch.every;
+        const RunStep step = watch.look(tally);
+        if (step == RunStep::stop)
+            return tally;
+        if (step == RunStep::count_from_here) {
+            const SimTime here = tally.end;
+            const std::uint64_t answered = tally.answered();
+            tally = RunTally{};
+            tally.before = answered;
+            tally.begin = tally.end = here;
+            begins = true;
+        }
+    }
+}
+
+RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written) {
+    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload, written);
+    return {.issue = [shared](const TraceRequest& request, SimTime now) { return shared->issue(request, now); },
+            .pass = [shared](SimTime now) { shared->clock.pass(now); },
+            .work_at = [shared](SimTime now) { shared->clock.wake_at(now); }};
+}
+
+} // namespace flashlab

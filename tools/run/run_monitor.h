@@ -1,0 +1,44 @@
+/// What is watched while a run goes on: samples for its log, the steady state, and from where to where it is measured.
+///
+/// Idea       One object that replay and bench hand to the request loop; the report is the difference to `before()`.
+/// Invariant  The warm-up, in requests or until the steady state, is in no figure of the report. Nothing here changes what the device does.
+/// Cost       A few comparisons each 64 requests; a snapshot once.
+#pragma once
+
+#include <optional>
+
+#include "tools/run/run_device.h"
+#include "tools/run/steady_state.h"
+
+namespace flashlab {
+
+struct RunMeasure {
+    std::uint64_t warm_up_requests = 0;
+    bool warm_up_until_steady = false;
+    bool stop_when_steady = false;
+};
+/// "10000" or "steady".
+[[nodiscard]] std::expected<RunMeasure, std::string> parse_measure(const std::string& warm_up, bool until_steady);
+
+class RunMonitor {
+public:
+    RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin);
+    [[nodiscard]] RunWatch watch();
+    [[nodiscard]] const RunSnapshot& before() const { return before_; }
+    /// Adds steady_state, and partial where a signal ended the run; an error where the warm-up never ended.
+    [[nodiscard]] std::expected<void, std::string> finish(Json& report) const;
+
+private:
+    [[nodiscard]] RunStep look(const RunTally& tally);
+    /// A warm-up of so many requests ends exactly there.
+    [[nodiscard]] std::uint64_t every() const { return measure_.warm_up_requests != 0 ? 1 : 64; }
+
+    RunDevice& on_;
+    RunMeasure measure_;
+    SteadyState steady_;
+    RunSnapshot before_;
+    std::uint64_t looks_ = 0;
+    bool warm_ = false;
+};
+
+} // namespace flashlab

@@ -1,0 +1,158 @@
+#include "tools/run/run_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <sys/resource.h>
+
+#include "tools/drive/config_schema.h"
+#include "tools/drive/waf_parts.h"
+
+namespace flashlab {
+namespace {
+
+std::uint64_t difference(const std::uint64_t (&after)[cause_count], const std::uint64_t (&before)[cause_count]) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < cause_count; ++i)
+        sum += after[i] - before[i];
+    return sum;
+}
+
+Json erase_counts(const Device& device) {
+    double sum = 0, squares = 0, blocks_all = 0;
+    const auto histogram = device.wear().blocks_by_erase_count;
+    for (const auto& [erases, blocks] : histogram) {
+        blocks_all += blocks;
+        sum += static_cast<double>(erases) * blocks;
+        squares += static_cast<double>(erases) * erases * blocks;
+    }
+    const double mean = blocks_all == 0 ? 0 : sum / blocks_all;
+    const double variance = blocks_all == 0 ? 0 : std::max(0.0, squares / blocks_all - mean * mean);
+    return Json::object({{"min", histogram.empty() ? 0u : histogram.front().first},
+                         {"mean", mean},
+                         {"max", histogram.empty() ? 0u : histogram.back().first},
+                         {"stddev", std::sqrt(variance)}});
+}
+
+/// Null where the drive has neither a write buffer nor a mapping cache.
+Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_buffer) {
+    Json cache;
+    const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::* m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
+    const auto add_map = [&](const char* key, std::uint64_t FtlCounters::* m) { cache.add(key, after.ftl.*m - before.ftl.*m); };
+    if (has_buffer) {
+        add_buffer("read_hits", &WriteBufferCounters::read_hits);
+        add_buffer("read_misses", &WriteBufferCounters::read_misses);
+        add_buffer("write_hits", &WriteBufferCounters::write_hits);
+        add_buffer("write_misses", &WriteBufferCounters::write_misses);
+        add_buffer("write_back_pages", &WriteBufferCounters::evicted_pages);
+        add_buffer("flushed_pages", &WriteBufferCounters::flushed_pages);
+    }
+    if (after.ftl.map_read_hits + after.ftl.map_read_misses + after.ftl.map_write_hits + after.ftl.map_write_misses != 0) {
+        add_map("map_read_hits", &FtlCounters::map_read_hits);
+        add_map("map_read_misses", &FtlCounters::map_read_misses);
+        add_map("map_write_hits", &FtlCounters::map_write_hits);
+        add_map("map_write_misses", &FtlCounters::map_write_misses);
+        add_map("translation_reads", &FtlCounters::translation_reads);
+        add_map("translation_writes", &FtlCounters::translation_writes);
+    }
+    return cache;
+}
+
+/// Null where nobody partitions the DRAM. The mean is over the intervals between decisions; a static share is its own mean.
+Json partition_report(const Device& device, const RunSnapshot& after, const RunSnapshot& before) {
+    const DramPartition* dram = device.ssd().partition();
+    if (dram == nullptr)
+        return Json{};
+    const std::uint64_t decisions = after.partition.decisions - before.partition.decisions;
+    const double sum = after.partition.map_share_sum - before.partition.map_share_sum;
+    return Json::object({{"adaptive", dram->is_adaptive()},
+                         {"dram_bytes", dram->size_bytes()},
+                         {"mean_map_share", decisions == 0 ? dram->map_share() : sum / static_cast<double>(decisions)},
+                         {"map_share", dram->map_share()},
+                         {"map_bytes", dram->map_bytes()},
+                         {"buffer_bytes", dram->buffer_bytes()},
+                         {"ghost_metadata_bytes", dram->ghost_metadata_bytes()},
+                         {"decisions", decisions},
+                         {"to_map", after.partition.to_map - before.partition.to_map},
+                         {"to_buffer", after.partition.to_buffer - before.partition.to_buffer}});
+}
+
+} // namespace
+
+RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
+    const BufferedFtl* buffer = device.ssd().buffer();
+    const DramPartition* dram = device.ssd().partition();
+    return {device.ssd().sample(now), device.ftl().counters(), buffer ? buffer->buffer_counters() : WriteBufferCounters{}, dram ? dram->counters() : PartitionCounters{},
+            device.sample_details().channel_busy_ns};
+}
+
+std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally) {
+    const RunSnapshot after = RunSnapshot::of(device, tally.end);
+    const auto user = std::to_underlying(Cause::user);
+    const bool were_read = after.sample.host_reads != before.sample.host_reads;
+    const bool from_flash = after.sample.nand_reads[user] != before.sample.nand_reads[user];
+    if (!were_read || from_flash || after.buffer.read_hits != before.buffer.read_hits)
+        return std::nullopt;
+    return "no read touched the flash, for nothing was written where it read: the figures are those of host link and maps; --precondition fill:100 writes beforehand";
+}
+
+Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {
+    const RunSnapshot after = RunSnapshot::of(device, tally.end);
+    const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
+    const double seconds = static_cast<double>((tally.end - tally.begin).count()) / 1e9;
+    const auto per_second = [&](double amount) { return seconds > 0 ? amount / seconds : 0.0; };
+    const std::uint64_t read_bytes = after.sample.host_read_bytes - before.sample.host_read_bytes;
+    const std::uint64_t write_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes;
+    const std::uint64_t programs = difference(after.sample.nand_programs, before.sample.nand_programs);
+    std::uint64_t by_cause[cause_count];
+    for (std::size_t c = 0; c < cause_count; ++c) by_cause[c] = after.sample.nand_programs[c] - before.sample.nand_programs[c];
+    const WafParts waf = WafParts::of(by_cause, page, write_bytes);
+    Json latency = tally.all.to_json();
+    latency.add("read", tally.read.to_json());
+    latency.add("write", tally.write.to_json());
+    Json utilisation{Json::Array{}};
+    for (std::size_t c = 0; c < after.channel_busy_ns.size(); ++c)
+        utilisation.push(per_second(static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / 1e9));
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return Json::object({{"trace", run.trace},
+                         {"ftl", std::string{device.ftl().name()}},
+                         {"preset", device.config().ssd.preset},
+                         {"requests", tally.requests()},
+                         {"reads", tally.reads},
+                         {"writes", tally.writes},
+                         {"trims", tally.trims},
+                         {"flushes", tally.flushes},
+                         {"host_read_bytes", read_bytes},
+                         {"host_write_bytes", write_bytes},
+                         {"nand_read_pages", difference(after.sample.nand_reads, before.sample.nand_reads)},
+                         {"nand_program_pages", programs},
+                         {"nand_erase_blocks", difference(after.sample.nand_erases, before.sample.nand_erases)},
+                         {"waf", write_bytes == 0 ? 0.0 : static_cast<double>(programs * page) / static_cast<double>(write_bytes)},
+                         {"waf_user", waf.user},
+                         {"waf_gc", waf.gc},
+                         {"waf_merge", waf.merge},
+                         {"waf_map", waf.map},
+                         {"gc_page_copies", after.ftl.gc_page_copies - before.ftl.gc_page_copies},
+                         {"merges", Json::object({{"switch", after.ftl.switch_merges - before.ftl.switch_merges},
+                                                  {"partial", after.ftl.partial_merges - before.ftl.partial_merges},
+                                                  {"full", after.ftl.full_merges - before.ftl.full_merges}})},
+                         {"cache", cache_report(after, before, device.ssd().buffer() != nullptr)},
+                         {"partition", partition_report(device, after, before)},
+                         {"sim_seconds", seconds},
+                         {"wall_seconds", run.wall_seconds},
+                         {"requests_per_wall_second", run.wall_seconds > 0 ? static_cast<double>(tally.requests()) / run.wall_seconds : 0.0},
+                         {"peak_rss_bytes", static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
+                         {"iops", per_second(static_cast<double>(tally.requests()))},
+                         {"read_mb_s", per_second(static_cast<double>(read_bytes) / 1e6)},
+                         {"write_mb_s", per_second(static_cast<double>(write_bytes) / 1e6)},
+                         {"latency_us", std::move(latency)},
+                         {"channel_utilisation", std::move(utilisation)},
+                         {"erase_count", erase_counts(device)},
+                         {"config_hash", config_hash(device.config())},
+                         {"seed", run.seed},
+                         {"version", FLASHLAB_VERSION}});
+}
+
+} // namespace flashlab

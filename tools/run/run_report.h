@@ -1,0 +1,45 @@
+/// What a run in virtual time did to a device: the JSON object of `bench` and `replay`.
+///
+/// Idea       A snapshot of the counters before, another after; the report is their difference, so that preconditioning does not count.
+/// Invariant  Keys and units are those of the documentation; wall-clock keys and peak_rss_bytes aside, the same run gives the same bytes.
+/// Cost       Counters a snapshot; the wear histogram once.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/drive/device.h"
+#include "tools/run/latency_recorder.h"
+#include "tools/text/json.h"
+
+namespace flashlab {
+
+struct RunTally {
+    std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
+    std::uint64_t before = 0; ///< answered before the count began: a warm-up's
+    LatencyRecorder all, read, write;
+    SimTime begin = sim_start, end = sim_start;
+    [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
+    [[nodiscard]] std::uint64_t answered() const { return before + requests(); }
+};
+
+struct RunSnapshot {
+    SampleEvent sample;
+    FtlCounters ftl;
+    WriteBufferCounters buffer;   ///< zero without one
+    PartitionCounters partition;
+    std::vector<std::uint64_t> channel_busy_ns;
+    [[nodiscard]] static RunSnapshot of(Device& device, SimTime now);
+};
+
+struct RunIdentity {
+    std::string trace;
+    std::uint64_t seed = 1;
+    double wall_seconds = 0;
+};
+
+/// Where the reads of a run found nothing written and so say nothing of the flash; before the device is closed.
+[[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
+[[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
+
+} // namespace flashlab

@@ -1,0 +1,116 @@
+#include "tools/text/table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+
+namespace flashlab {
+namespace {
+
+bool is_numeric(const std::string& cell) {
+    return cell.empty() || (cell.find_first_not_of("0123456789.-+e%x") == std::string::npos && cell.find_first_of("0123456789") != std::string::npos);
+}
+
+/// Columns, not bytes: continuation bytes of UTF-8 take no room.
+std::size_t width_of(const std::string& cell) {
+    return static_cast<std::size_t>(std::ranges::count_if(cell, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string csv_cell(const std::string& cell) {
+    if (cell.find_first_of(",\"\n\r") == std::string::npos)
+        return cell;
+    std::string out = "\"";
+    for (const char c : cell) {
+        if (c == '"')
+            out += '"';
+        out += c;
+    }
+    return out + '"';
+}
+
+enum class Lists : std::uint8_t { in_a_cell, an_item_a_row };
+
+void flatten(const Json& value, const std::string& prefix, Lists lists, Table& table) {
+    const auto inner = [&](const std::string& key) { return prefix.empty() ? key : prefix + "." + key; };
+    if (value.is_object()) {
+        for (const auto& [key, member] : value.members())
+            flatten(member, inner(key), lists, table);
+        return;
+    }
+    if (lists == Lists::an_item_a_row && !value.items().empty()) {
+        for (std::size_t i = 0; i < value.items().size(); ++i)
+            flatten(value.items()[i], inner(fmt::format("{}", i)), lists, table);
+        return;
+    }
+    const std::string text = value.text();
+    table.add({prefix, text.empty() ? value.dump() : text});
+}
+
+} // namespace
+
+void Table::add(std::vector<std::string> row) {
+    ensure(row.size() == header_.size(), "Table: a cell for each column");
+    rows_.push_back(std::move(row));
+}
+
+std::string Table::to_text() const {
+    std::vector<std::size_t> widths;
+    std::vector<bool> right;
+    for (std::size_t c = 0; c < header_.size(); ++c) {
+        std::size_t width = width_of(header_[c]);
+        for (const auto& row : rows_)
+            width = std::max(width, width_of(row[c]));
+        widths.push_back(width);
+        right.push_back(!rows_.empty() && std::ranges::all_of(rows_, [&](const auto& row) { return is_numeric(row[c]); }));
+    }
+    std::string out;
+    const auto line = [&](const std::vector<std::string>& cells) {
+        std::string text;
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            const std::string pad(widths[c] - width_of(cells[c]), ' ');
+            text += c == 0 ? "" : "  ";
+            text += right[c] ? pad + cells[c] : cells[c] + pad;
+        }
+        out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+    };
+    if (std::ranges::any_of(header_, [](const std::string& h) { return !h.empty(); }))
+        line(header_);
+    for (const auto& row : rows_)
+        line(row);
+    return out;
+}
+
+std::string Table::to_csv() const {
+    std::string out;
+    const auto line = [&](const std::vector<std::string>& cells) {
+        for (std::size_t c = 0; c < cells.size(); ++c)
+            out += (c == 0 ? "" : ",") + csv_cell(cells[c]);
+        out += "\n";
+    };
+    line(header_);
+    for (const auto& row : rows_)
+        line(row);
+    return out;
+}
+
+std::string shown(OutputFormat format, const Json& json, const Table& table) {
+    return format == OutputFormat::json ? json.dump() + "\n" : format == OutputFormat::csv ? table.to_csv() : table.to_text();
+}
+
+std::string shown(OutputFormat format, const Json& object) {
+    if (format != OutputFormat::csv)
+        return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
+    Table table{{"key", "value"}};
+    flatten(object, "", Lists::an_item_a_row, table);
+    return table.to_csv();
+}
+
+std::string to_key_value_text(const Json& object) {
+    Table table{{"", ""}};
+    flatten(object, "", Lists::in_a_cell, table);
+    return table.to_text();
+}
+
+} // namespace flashlab
