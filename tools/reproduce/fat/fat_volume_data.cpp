@@ -104,7 +104,7 @@ FsResult<std::uint32_t> FatVolume::read(const FsCall& call, FatFile& file, std::
 FsResult<void> FatVolume::put_part(FatFile& file, std::uint32_t cluster, std::uint32_t offset, std::uint32_t bytes, std::span<const std::byte> from) {
     const std::uint32_t begin_of_cluster = offset / fat_cluster_bytes * fat_cluster_bytes;
     const std::vector<std::byte>* waiting = data_.find(cluster);
-    std::vector<std::byte> whole(from.empty() ? 0 : fat_cluster_bytes);
+    std::vector<std::byte> whole;
     if (waiting != nullptr) {
         whole = *waiting;
     } else if (begin_of_cluster < file.entry.size) {
@@ -114,7 +114,8 @@ FsResult<void> FatVolume::put_part(FatFile& file, std::uint32_t cluster, std::ui
     }
     if (!from.empty()) {
         const std::uint32_t known = file.entry.size > begin_of_cluster ? std::min(file.entry.size - begin_of_cluster, fat_cluster_bytes) : 0;
-        std::fill(whole.begin() + known, whole.end(), std::byte{0});
+        whole.resize(known); // what lies behind the end of the file goes ...
+        whole.resize(fat_cluster_bytes); // ... and zeros come
         std::ranges::copy(from.first(bytes), whole.begin() + offset % fat_cluster_bytes);
     }
     data_.put(cluster, whole);
