@@ -76,6 +76,9 @@ public:
 
     PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy);
 
+    /// Half blocks of a group that are spare by count and hold nothing stale, on average, on a full drive: kept free, or open and not yet written.
+    [[nodiscard]] static std::uint32_t half_blocks_held(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units);
+
     // Requests
     [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, SimTime now, Origin origin);
     /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
@@ -224,7 +227,10 @@ private:
     SimTime idle_group(Group& group, SimTime now);
     /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that copies keep: else the copies of
     /// the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and so on for ever.
-    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const;
+    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const { return keep_free(config_, units_, spare_units(), frontier); }
+    [[nodiscard]] static std::uint32_t keep_free(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t frontier);
+    /// Collections keep pace with the host: there is enough spare to have so many blocks free.
+    [[nodiscard]] static bool is_paced(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks);
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[frontier_of_[victim.value()]].copies_keep_free; }
     [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[frontier_of_[block.value()]]; }
     /// Joins the candidates; how long it rests is settled now.

@@ -7,12 +7,25 @@
 
 namespace flashlab {
 
-std::uint32_t PageBlocks::writes_keep_free(std::uint32_t frontier) const {
+std::uint32_t PageBlocks::keep_free(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t frontier) {
     constexpr std::uint64_t enough_rows = 8; // that one more is not felt, and that collections can make it (B4)
-    const std::uint32_t least = config_.frontiers[frontier].writes_keep_free;
-    const std::uint32_t planes = units_.geometry().planes_per_die();
-    if (frontier != 0 || spare_units() < enough_rows * planes * units_.units_per_block() * groups_.size()) return least;
+    const std::uint32_t least = config.frontiers[frontier].writes_keep_free;
+    const std::uint32_t planes = units.geometry().planes_per_die();
+    if (frontier != 0 || spare_units < enough_rows * planes * units.units_per_block() * config.groups) return least;
     return std::max(least, planes + 1);
+}
+
+bool PageBlocks::is_paced(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks) {
+    return spare_units >= std::uint64_t{config.paced_from_spare} * blocks * units.units_per_block() * config.groups;
+}
+
+std::uint32_t PageBlocks::half_blocks_held(const PageBlocksConfig& config, const UnitGeometry& units, std::uint64_t spare_units) {
+    const std::uint32_t planes = units.geometry().planes_per_die();
+    const std::uint32_t keep = keep_free(config, units, spare_units, 0);
+    // The open superblock is half written; while it fills, a paced collection frees the next row of planes, which is half there. Without pace superblocks are narrow.
+    std::uint32_t halves = 2 * keep + (is_paced(config, units, spare_units, planes + keep) ? 2 * planes : 1);
+    for (std::size_t f = 1; f < config.frontiers.size(); ++f) halves += config.frontiers[f].columns == 0 ? planes : config.frontiers[f].columns;
+    return halves;
 }
 
 FtlResult<SimTime> PageBlocks::room(Group& group, std::uint32_t frontier, SimTime now) {
@@ -91,7 +104,7 @@ FtlResult<void> PageBlocks::keep_pace(Group& group, std::uint32_t pages, SimTime
     const std::uint32_t free = free_in(group);
     if (free >= wanted || !open.has_room() || jobs_under_way_ != 0) return {};
     const std::uint32_t units = units_.units_per_block();
-    if (spare_units() < std::uint64_t{config_.paced_from_spare} * wanted * units * groups_.size()) return {}; // too little to keep so much of it free
+    if (!is_paced(config_, units_, spare_units(), wanted)) return {}; // too little to keep so much of it free
     Job& job = group.job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
     if (!victim) return {};

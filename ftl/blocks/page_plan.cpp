@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ftl/blocks/closed_form.h"
 #include "ftl/blocks/victim_policies.h"
 
 namespace flashlab {
@@ -26,6 +27,34 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
     if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     return {};
 }
+
+namespace {
+
+/// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
+void plan_spare(FtlPlan& plan, const PagePlanRequest& request, const UnitGeometry& units, std::uint32_t good_blocks, std::uint32_t own) {
+    const std::uint32_t for_data = plan.spare_blocks - std::min(plan.spare_blocks, plan.meta_blocks + own);
+    PageBlocksConfig config;
+    config.groups = plan.groups;
+    config.frontiers = request.frontiers;
+    config.paced_from_spare = request.paced_from_spare;
+    const std::uint32_t halves = PageBlocks::half_blocks_held(config, units, std::uint64_t{for_data} * units.units_per_block());
+    const std::uint32_t held = (halves * plan.groups + 1) / 2;
+    plan.effective_spare_blocks = for_data - std::min(for_data, held);
+    const double logical = good_blocks - plan.spare_blocks;
+    plan.closed_form_waf = greedy_amplification(1 + for_data / logical, units.units_per_block());
+    // With less than one block a group the form would say a number of which no digit means anything.
+    if (plan.effective_spare_blocks >= plan.groups) plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
+    constexpr double worth_saying = 1.05;
+    if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
+    const std::string cost = plan.expected_waf == 0 ? "more than can be foretold" : fmt::format("about {:.1f}", plan.expected_waf);
+    const std::string remedy = plan.groups > 1 ? "a larger --size, fewer channels or a larger ftl.reserved_permille costs less" : "a larger --size or ftl.reserved_permille costs less";
+    plan.warnings.push_back(fmt::format("small groups: each of {} groups of {} blocks holds about {:g} back of the {:.1f} that are spare. Random writes on a full drive will have a write amplification of {}, "
+                                        "where {:.1f} could be had: {}",
+                                        plan.groups, units.geometry().planes_per_die() * units.geometry().blocks_per_plane(), halves / 2.0, static_cast<double>(for_data) / plan.groups, cost, plan.closed_form_waf,
+                                        remedy));
+}
+
+} // namespace
 
 std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
     const FtlConfig& f = config.ftl;
@@ -56,9 +85,8 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
         plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: garbage collection needs {} in each of {} groups{}", asked, plan.spare_blocks,
                                             least_a_group, plan.groups,
                                             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
-    if (blocks_a_group < 64)
-        plan.warnings.push_back(fmt::format("only {} blocks in a group: garbage collection will be expensive when the device is full", blocks_a_group));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
+    plan_spare(plan, request, units, blocks - bad, own);
     return plan;
 }
 

@@ -21,6 +21,8 @@ struct PagePlanRequest {
     bool has_meta_log = false;
     std::uint64_t checkpoint_bytes = 0;        ///< at most
     std::uint64_t own_units = 0;               ///< at most: pages of the scheme's own beside the host's
+    std::vector<FrontierRule> frontiers{FrontierRule{}};
+    std::uint32_t paced_from_spare = 2;        ///< both as in PageBlocksConfig
 };
 
 /// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.

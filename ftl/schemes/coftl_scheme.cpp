@@ -87,6 +87,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (spare_sets > asked)
         plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
+    plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
     plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size()) + f.coftl.swap_sets * f.striping;
     plan.logical_pages = (sets - spare_sets) * (CoftlShape::pages_of(g.pages_per_block()));
     if (plan.logical_page_bytes > 4096)

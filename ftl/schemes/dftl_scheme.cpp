@@ -39,7 +39,8 @@ std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geo
     const std::uint64_t a_group = (Dftl::translation_pages(units, units.units()) + groups - 1) / groups;
     const std::uint64_t blocks_a_group = (a_group + units.units_per_block() - 1) / units.units_per_block();
     return plan_pages(config, g, {.scheme = "dftl", .spare_a_group = spare_blocks_a_group + 1, .has_meta_log = true,
-                                  .checkpoint_bytes = checkpoint_bytes(config, g), .own_units = groups * blocks_a_group * units.units_per_block()});
+                                  .checkpoint_bytes = checkpoint_bytes(config, g), .own_units = groups * blocks_a_group * units.units_per_block(),
+                                  .frontiers = {data_rule, map_rule}});
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts) {

@@ -10,8 +10,10 @@ namespace flashlab {
 
 namespace {
 
+constexpr std::uint32_t paced_from_spare = 1; ///< what one die's collection is to commit when its copies have ended, the commits of all others wait for
+
 std::expected<FtlPlan, std::string> plan_hftl(const SsdConfig& config, const Geometry& g) {
-    auto plan = plan_pages(config, g, {.scheme = "hftl"});
+    auto plan = plan_pages(config, g, {.scheme = "hftl", .paced_from_spare = paced_from_spare});
     if (!plan) return plan;
     plan->pram_bytes = HftlLayout::make(0, plan->logical_pages, UnitGeometry{g, config.ftl.mapping_unit_pages}).bytes;
     return plan;
@@ -33,7 +35,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     auto policy = victim_policy_of(config);
     if (!policy) return std::unexpected(policy.error());
     PageBlocksConfig blocks = page_blocks_config(config, plan);
-    blocks.paced_from_spare = 1; // what one die's collection is to commit when its copies have ended, the commits of all others wait for
+    blocks.paced_from_spare = paced_from_spare;
     return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policy));
 }
 

@@ -54,6 +54,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
         plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked, plan.spare_blocks, logs_asked,
                                             reserve, plan.meta_blocks));
     const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
+    plan.effective_spare_blocks = room;
     if (f.log_blocks != 0) {
         out.ftl.log_blocks = logs_asked;
     } else {

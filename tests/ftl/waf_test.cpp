@@ -23,3 +23,19 @@ TEST_CASE("first in, first out costs what Desnoyers' LRU cleaning costs, and ten
     CHECK(choices.measured > choices.greedy * 0.97);
     CHECK(choices.measured < choices.greedy * 1.15);
 }
+
+TEST_CASE("the closed form gives the values of its paper's figures", "[ftl][waf]") {
+    CHECK(std::abs(lambert_w(-0.1) - -0.111832559158963) < 1e-12); // Corless et al., 1996
+    // The spare of ftl/DESIGN-pages.md's table, which rounds it.
+    CHECK(std::abs(greedy_amplification(1 / (1 - 0.07), 64) - 6.578) < 0.03);
+    CHECK(std::abs(greedy_amplification(1 / (1 - 0.281), 64) - 1.938) < 0.01);
+}
+
+TEST_CASE("what small groups cost is what mkfs says, and more than the closed form for all of the spare", "[ftl][waf]") {
+    for (const std::uint32_t blocks : {64u, 150u, 400u}) {
+        const auto point = measure_waf(203, "greedy", blocks);
+        CAPTURE(blocks, point.spare, point.measured, point.expected, point.greedy);
+        CHECK(std::abs(point.measured / point.expected - 1) < 0.04);
+        CHECK((point.measured > 1.05 * point.greedy) == (point.expected > 1.05 * point.greedy));
+    }
+}

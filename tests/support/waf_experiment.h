@@ -10,29 +10,14 @@
 #include <string>
 
 #include "base/random.h"
+#include "ftl/blocks/closed_form.h"
 #include "ftl/make_ftl.h"
 #include "nand/memory_page_store.h"
 
 namespace flashlab::test {
 
-/// Lambert's W, principal branch, for -1/e < x < 0.
-inline double lambert_w(double x) {
-    double w = -1 + std::sqrt(2 * (1 + std::exp(1.0) * x));
-    for (int i = 0; i < 50; ++i) {
-        const double e = std::exp(w);
-        w -= (w * e - x) / (e * (w + 1));
-    }
-    return w;
-}
-
 /// `alpha`: physical over logical pages.
 inline double waf_of_fifo(double alpha) { return alpha / (alpha + lambert_w(-alpha * std::exp(-alpha))); }
-
-inline double waf_of_greedy(double alpha, double pages_per_block) {
-    const double a = (1 + 1 / (2 * pages_per_block)) * alpha;
-    const double valid = 0.5 - pages_per_block / alpha * lambert_w(-a * std::exp(-a)); // X0: valid pages of a victim
-    return pages_per_block / (pages_per_block - (valid - 1));
-}
 
 struct WafPoint {
     double spare = 0;
@@ -40,15 +25,16 @@ struct WafPoint {
     double with_map = 0;  ///< checkpoints included
     double greedy = 0;
     double fifo = 0;
+    double expected = 0;  ///< as mkfs tells it
 };
 
-inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& victim) {
+inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& victim, std::uint32_t blocks_per_plane = 4096) {
     SsdConfig config;
     config.ftl.scheme = "page_map";
     config.ftl.victim = victim;
     config.ftl.reserved_permille = reserved_permille;
     config.nand.factory_bad_per_million = 0;
-    config.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 4096, .pages_per_block = 64,
+    config.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = blocks_per_plane, .pages_per_block = 64,
                             .page_bytes = 4096, .spare_bytes = 64, .cell = CellType::slc};
     const Geometry geometry = *Geometry::make(config.nand.geometry);
     const FtlPlan plan = plan_ftl(config, geometry).value();
@@ -75,8 +61,9 @@ inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& 
     point.spare = 1 - plan.logical_pages / physical;
     point.measured = (programs(Cause::user) + programs(Cause::gc) - before) / writes;
     point.with_map = point.measured + (programs(Cause::map) - map_before) / writes;
-    point.greedy = waf_of_greedy(physical / plan.logical_pages, geometry.pages_per_block());
+    point.greedy = greedy_amplification(physical / plan.logical_pages, geometry.pages_per_block());
     point.fifo = waf_of_fifo(physical / plan.logical_pages);
+    point.expected = plan.expected_waf;
     return point;
 }
 

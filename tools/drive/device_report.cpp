@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ftl/make_ftl.h"
 #include "tools/drive/waf_parts.h"
 #include "tools/log/event_log_schema.h"
 
@@ -73,6 +74,18 @@ void add_background(Json& out, Device& device) {
     if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
 }
 
+std::uint64_t factory_bad_of(const Device& device) {
+    std::uint64_t bad = 0;
+    for (std::uint32_t b = 0; b < device.array().geometry().blocks(); ++b)
+        bad += device.array().is_factory_bad(BlockId{b}) ? 1 : 0;
+    return bad;
+}
+
+std::uint64_t grown_bad(Device& device) {
+    const std::uint64_t all = device.ftl().space().bad_blocks, factory = factory_bad_of(device);
+    return all > factory ? all - factory : 0;
+}
+
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 
 } // namespace
@@ -83,6 +96,7 @@ Json info_report(Device& device) {
     const auto identity = device.ssd().identify();
     const auto space = device.ftl().space();
     const auto usage = device.fs().usage();
+    const auto plan = plan_ftl(config, device.array().geometry());
     Json out = Json::object({{"preset", config.preset},
                          {"ftl", identity.ftl},
                          {"label", device.fs().label()},
@@ -98,6 +112,8 @@ Json info_report(Device& device) {
                          {"atomic_unit_bytes", identity.atomic_unit_bytes},
                          {"free_blocks", space.free_blocks},
                          {"spare_blocks", space.spare_blocks},
+                         {"nominal_spare_blocks", plan ? plan->spare_blocks : 0},
+                         {"effective_spare_blocks", plan ? plan->effective_spare_blocks - std::min<std::uint64_t>(plan->effective_spare_blocks, grown_bad(device)) : 0},
                          {"bad_blocks", space.bad_blocks},
                          {"mapped_pages", space.mapped_pages},
                          {"data_bytes", usage.data_pages * usage.block_bytes},
@@ -122,11 +138,9 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t page = config.nand.geometry.page_bytes;
     const std::uint64_t programmed = sum(t.nand_programs) * page;
     const auto units = [](std::uint64_t bytes) { return (bytes + 511'999) / 512'000; };
-    std::uint64_t factory_bad = 0;
-    for (std::uint32_t b = 0; b < device.array().geometry().blocks(); ++b)
-        factory_bad += device.array().is_factory_bad(BlockId{b}) ? 1 : 0;
-    const std::uint64_t grown_bad = space.bad_blocks > factory_bad ? space.bad_blocks - factory_bad : 0;
-    const std::uint64_t spare_all = space.spare_blocks + grown_bad;
+    const std::uint64_t factory_bad = factory_bad_of(device);
+    const std::uint64_t grown = grown_bad(device);
+    const std::uint64_t spare_all = space.spare_blocks + grown;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
     return Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
@@ -146,7 +160,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                          {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
                          {"bad_user_nand_blocks", space.bad_blocks},
                          {"bad_user_nand_blocks_factory", factory_bad},
-                         {"bad_user_nand_blocks_grown", grown_bad},
+                         {"bad_user_nand_blocks_grown", grown},
                          {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
                          {"min_user_data_erase_count", wear.min},
                          {"max_user_data_erase_count", wear.max},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <tuple>
 
@@ -45,6 +46,8 @@ std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfi
     return std::nullopt;
 }
 
+Json amplification(double waf) { return waf == 0 ? Json{} : Json{std::round(waf * 1e3) / 1e3}; }
+
 Json report(const std::string& directory, const DevicePlan& plan, bool made) {
     const auto& g = plan.config.ssd.nand.geometry;
     return Json::object({{"directory", directory},
@@ -57,6 +60,9 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
                          {"groups", plan.ftl.groups},
                          {"blocks", std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane},
                          {"spare_blocks", plan.ftl.spare_blocks},
+                         {"effective_spare_blocks", plan.ftl.effective_spare_blocks},
+                         {"expected_waf", amplification(plan.ftl.expected_waf)},
+                         {"closed_form_waf", amplification(plan.ftl.closed_form_waf)},
                          {"disk_bytes", plan.pram_bytes + 8192},
                          {"disk_bytes_at_most", plan.nand_bytes + plan.pram_bytes},
                          {"pram_bytes", plan.config.needs_pram() ? plan.pram_bytes : 0},
@@ -69,7 +75,10 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
                plan.config.in_journal() ? ", metadata in a journal" : "");
     fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel, g.dies_per_chip,
                g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
-    fmt::print("  groups {}, reserve {} blocks\n", plan.ftl.groups, plan.ftl.spare_blocks);
+    const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
+    const auto percent = [blocks](std::uint32_t spare) { return 100.0 * spare / blocks; };
+    fmt::print("  groups {}, reserve {} blocks ({:.1f} %), effective {} ({:.1f} %)\n", plan.ftl.groups, plan.ftl.spare_blocks, percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks,
+               percent(plan.ftl.effective_spare_blocks));
     fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
                human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
                human_size(plan.ram_bytes));
