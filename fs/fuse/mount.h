@@ -17,6 +17,7 @@
 
 #include "base/events.h"
 #include "base/sim_time.h"
+#include "fs/device_power.h"
 #include "fs/file_system.h"
 
 namespace flashlab {
@@ -26,21 +27,6 @@ struct LatencyMode {
     bool off = true;
     double rate = 1.0;
     friend bool operator==(const LatencyMode&, const LatencyMode&) = default;
-};
-
-struct CutSummary {
-    SimTime at;
-    std::uint64_t operations_undone = 0;
-    std::uint64_t operations_torn = 0;
-};
-
-/// What the mount needs of the whole device beside BlockDevice; implemented in tools, where the concrete classes are known.
-class DevicePower {
-public:
-    virtual ~DevicePower() = default;
-    virtual void settle(SimTime now) = 0;
-    [[nodiscard]] virtual SimTime last_reserved_end() const = 0;
-    [[nodiscard]] virtual CutSummary cut(SimTime at, std::uint64_t seed) = 0;
 };
 
 /// Answers one line of JSON with one line of JSON (tools owns JSON). Called on the control thread, outside the monitor.

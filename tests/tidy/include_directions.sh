@@ -3,7 +3,8 @@
 #
 #   sh tests/tidy/include_directions.sh ROOT
 #
-# Also refused: libraries outside their folder (libfuse: fs/fuse; SQLite, CLI11, toml++, JSON: tools), a clock, an environment or a thread
+# The rooms of tools/ have arrows of their own: text and host at the bottom, cli on top, and nothing includes cli (docs/architecture.md).
+# Also refused: libraries outside their folder (libfuse: fs/fuse; JSON: text, SQLite: log, toml++: drive, CLI11: cli), a clock, an environment or a thread
 # below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
 # Prints FILE:LINE: what and why, one a line. Exit 1 when something was found, 2 when ROOT holds no sources at all.
 set -eu
@@ -21,6 +22,7 @@ awk '
 function folder_of(path) {
     if (path ~ /^fs\/fuse\//) return "fs/fuse"
     if (path ~ /^crash\/fs\//) return "crash/fs"
+    if (match(path, /^tools\/[^\/]*\//)) return substr(path, 1, RLENGTH - 1)
     sub(/\/.*/, "", path)
     return path
 }
@@ -36,6 +38,7 @@ function count_lines() {
 }
 function check_own(target,    to) {
     to = folder_of(target)
+    if (!(folder in is_folder)) return # said already
     if (!(to in is_folder)) {
         report("\"" target "\" is not written from the root of the tree")
     } else if (folder == "fs" && to == "ftl") {
@@ -46,12 +49,19 @@ function check_own(target,    to) {
 }
 function check_library(target,    i) {
     for (i = 1; i <= libraries; i++)
-        if (target ~ library[i] && folder != home[i] && folder != "tests")
-            report("<" target "> belongs to " home[i] " alone")
+        if (target ~ library[i] && index(" " home[i] " ", " " folder " ") == 0 && folder != "tests")
+            report("<" target "> belongs to " home[i] " alone, not to " folder)
 }
 function check_purity(    word, i) {
     for (i = 1; i <= impurities; i++)
         if (match($0, impure[i])) report(reason[i] ": " substr($0, RSTART, RLENGTH))
+}
+# A room of tools/ sees itself, these other rooms and these folders below.
+function allow_room(room, others, below,    names, n, i) {
+    n = split(others, names, " ")
+    for (i = 1; i <= n; i++) below = below " tools/" names[i]
+    allow("tools/" room, "tools/" room " " below " base")
+    allow("tests", "tools/" room)
 }
 function allow(from, to,    names, n, i) {
     is_folder[from] = 1
@@ -70,13 +80,22 @@ BEGIN {
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")
     allow("fs", "fs pram base")
     allow("fs/fuse", "fs/fuse fs base")
-    allow("tools", "tools fs/fuse crash/fs fs crash ftl nand pram base")
-    allow("tests", "tests tools fs/fuse crash/fs fs crash ftl nand pram base")
+    allow("tests", "tests fs/fuse crash/fs fs crash ftl nand pram base")
+    allow_room("text", "", "")
+    allow_room("host", "text", "")
+    allow_room("log", "text host", "")
+    allow_room("traces", "text host log", "")
+    allow_room("workloads", "text traces", "")
+    allow_room("drive", "text host log", "fs crash ftl nand pram")
+    allow_room("live", "text host log drive", "fs/fuse fs")
+    allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
+    allow_room("reproduce", "text traces workloads drive run", "fs ftl nand pram")
+    allow_room("cli", "text host log traces workloads drive live run reproduce", "fs/fuse crash/fs fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
-    library_of("^sqlite3", "tools")
-    library_of("^CLI\\/", "tools")
-    library_of("^toml", "tools")
-    library_of("^nlohmann\\/", "tools")
+    library_of("^sqlite3", "tools/log tools/traces tools/cli") # rows are read where they are used
+    library_of("^CLI\\/", "tools/cli")
+    library_of("^toml", "tools/drive")
+    library_of("^nlohmann\\/", "tools/text")
     refuse("system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime", "time comes from the caller, not from the wall")
     refuse("(^|[^a-z_])(secure_)?getenv *\\(", "configuration comes from the caller, not from the environment")
     refuse("std::j?thread|pthread_create|std::async", "no threads of its own below fs/fuse")
@@ -87,7 +106,8 @@ FNR == 1 {
     count_lines()
     previous = FILENAME
     folder = folder_of(FILENAME)
-    pure = (folder != "fs/fuse" && folder != "tools" && folder != "tests")
+    if (!(folder in is_folder)) report("in no room of tools/ that this test knows")
+    pure = (folder != "fs/fuse" && folder !~ /^tools/ && folder != "tests")
 }
 { lines = FNR }
 /^[ \t]*#[ \t]*include[ \t]*"/ {

@@ -8,7 +8,8 @@ failures=0
 
 plant() { # FILE LINE
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tools" "$tree/tests/support"
+    mkdir -p "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tests/support"
+    (mkdir "$tree/tools" && cd "$tree/tools" && mkdir -p text host log traces workloads drive live run reproduce/fat cli/commands attic)
     printf '#include "base/id.h"\n#include <vector>\n// the wall says steady_clock\n' > "$tree/base/id.h"
     printf '%s\n' "$2" >> "$tree/$1"
 }
@@ -47,9 +48,9 @@ refuses fs/a.h '#include "fs/fuse/mount.h"'
 refuses fs/fuse/a.cpp '#include "ftl/ssd.h"'
 refuses fs/fuse/a.cpp '#include "tools/text/json.h"'
 refuses ftl/a.h '#include "tests/support/catch.h"'
-refuses tools/a.h '#include "sibling.h"'
+refuses tools/cli/a.h '#include "sibling.h"'
 refuses fs/a.cpp '#include <fuse3/fuse_lowlevel.h>'
-refuses tools/a.cpp '#include <fuse_lowlevel.h>'
+refuses tools/cli/a.cpp '#include <fuse_lowlevel.h>'
 refuses fs/fuse/a.cpp '#include <nlohmann/json.hpp>'
 refuses ftl/a.cpp '#include <sqlite3.h>'
 refuses ftl/a.cpp '#include <toml++/toml.h>'
@@ -60,8 +61,32 @@ refuses pram/a.cpp 'if (getenv("HOME")) return;'
 refuses ftl/a.cpp 'std::thread t;'
 refuses ftl/a.cpp 'std::mutex m;'
 refuses nand/a.cpp 'std::random_device d;'
-refuses tools/a.cpp "// $(printf 'TO%s' DO) later"
+refuses tools/cli/a.cpp "// $(printf 'TO%s' DO) later"
 refuses tests/a.cpp "$(i=0; while [ $i -lt 401 ]; do echo 'int x;'; i=$((i + 1)); done)"
+
+# The rooms of tools/: each arrow against the stream, and the libraries of one room.
+for room in host log traces workloads drive live run reproduce cli; do refuses tools/text/a.h "#include \"tools/$room/a.h\""; done
+for room in log traces workloads drive live run reproduce cli; do refuses tools/host/a.h "#include \"tools/$room/a.h\""; done
+for room in traces workloads drive live run reproduce cli; do refuses tools/log/a.h "#include \"tools/$room/a.h\""; done
+for room in workloads drive live run reproduce cli; do refuses tools/traces/a.h "#include \"tools/$room/a.h\""; done
+for room in drive live run reproduce cli; do refuses tools/workloads/a.h "#include \"tools/$room/a.h\""; done
+for room in traces workloads live run reproduce cli; do refuses tools/drive/a.h "#include \"tools/$room/a.h\""; done
+for room in traces workloads run reproduce cli; do refuses tools/live/a.h "#include \"tools/$room/a.h\""; done
+for room in live reproduce cli; do refuses tools/run/a.h "#include \"tools/$room/a.h\""; done
+for room in live cli; do refuses tools/reproduce/a.h "#include \"tools/$room/a.h\""; done
+refuses tools/a.h 'int in_no_room;'
+refuses tools/attic/a.h 'int in_no_room;'
+refuses tools/run/a.h '#include "tools/a.h"'
+refuses tools/run/a.h '#include "tools/attic/a.h"'
+refuses tools/text/a.h '#include "nand/geometry.h"'
+refuses tools/drive/a.h '#include "fs/fuse/mount.h"'
+refuses tools/run/a.h '#include "fs/fuse/mount.h"'
+refuses tools/live/a.h '#include "ftl/ssd.h"'
+refuses tools/run/a.h '#include "crash/fs/fs_stack.h"'
+refuses tools/run/a.cpp '#include <CLI/CLI.hpp>'
+refuses tools/run/a.cpp '#include <sqlite3.h>'
+refuses tools/log/a.cpp '#include <nlohmann/json.hpp>'
+refuses tools/cli/a.cpp '#include <toml++/toml.h>'
 
 accepts fs/a.h '#include "ftl/block_device.h"'
 accepts fs/a.h '#include "pram/pram.h"'
@@ -70,8 +95,15 @@ accepts crash/a.h '#include "ftl/make_ftl.h"'
 accepts crash/fs/a.h '#include "fs/file_system.h"'
 accepts fs/fuse/a.cpp '#include <fuse3/fuse_lowlevel.h>'
 accepts fs/fuse/a.cpp 'auto t = std::chrono::steady_clock::now();'
-accepts tools/a.cpp '#include "ftl/ssd.h"'
-accepts tools/a.cpp '#include <nlohmann/json.hpp>'
+accepts tools/cli/a.cpp '#include "ftl/ssd.h"'
+accepts tools/text/a.cpp '#include <nlohmann/json.hpp>'
+accepts tools/cli/commands/a.h '#include "tools/run/run_device.h"'
+accepts tools/reproduce/fat/a.h '#include "tools/reproduce/experiment.h"'
+accepts tools/run/a.h '#include "tools/traces/trace_reader.h"'
+accepts tools/workloads/a.h '#include "tools/traces/trace_request.h"'
+accepts tools/live/a.h '#include "fs/fuse/mount.h"'
+accepts tools/traces/a.cpp '#include <sqlite3.h>'
+accepts tests/a.cpp '#include "tools/cli/commands/bench.h"'
 accepts tests/a.cpp '#include <nlohmann/json.hpp>'
 
 echo "$failures wrong answers of the include check"

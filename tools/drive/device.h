@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "fs/device_power.h"
 #include "fs/file_system.h"
-#include "fs/fuse/mount.h"
 #include "ftl/ssd.h"
 #include "tools/drive/device_config.h"
 #include "tools/log/sqlite_event_log.h"

@@ -4,7 +4,6 @@
 /// Cost       smart and stats walk the block table once.
 #pragma once
 
-#include "fs/fuse/mount.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_history.h"
 #include "tools/text/json.h"
@@ -16,6 +15,5 @@ namespace flashlab {
 [[nodiscard]] Json smart_report(Device& device, const DeviceHistory& history);
 /// The device's half of ctl stats; the mount adds its operations.
 [[nodiscard]] Json stats_report(Device& device, SimTime now, Duration since_start);
-[[nodiscard]] Json to_json(const MountStats& stats);
 
 } // namespace flashlab

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "tools/cli/commands/commands.h"
-
 namespace flashlab {
 
 void open_missing_streams() {
@@ -19,11 +17,6 @@ void open_missing_streams() {
 }
 
 void tell(const std::string& text) { (void)!std::fwrite(text.data(), 1, text.size(), stderr); }
-
-int complain(const std::string& text, int code) {
-    tell(fmt::format("flashlab: {}\n", text));
-    return code;
-}
 
 std::optional<std::string> finish_standard_output(int thrown) {
     int why = thrown;

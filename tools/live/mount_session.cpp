@@ -9,6 +9,8 @@
 
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
+#include "tools/live/mount_report.h"
+#include "tools/log/event_level.h"
 
 namespace flashlab {
 namespace {
@@ -17,18 +19,6 @@ Json failure(std::string text) { return Json::object({{"error", std::move(text)}
 Json good() { return Json::object({{"ok", true}}); }
 
 } // namespace
-
-std::optional<EventLevel> parse_event_level(const std::string& text) {
-    if (text == "none")
-        return EventLevel::none;
-    if (text == "summary")
-        return EventLevel::summary;
-    if (text == "requests")
-        return EventLevel::requests;
-    if (text == "all")
-        return EventLevel::all;
-    return std::nullopt;
-}
 
 std::optional<LatencyMode> parse_latency(const std::string& text) {
     if (text == "off")

@@ -28,8 +28,6 @@ struct MountSessionConfig {
     OpenOptions open;
 };
 
-/// none, summary, requests, all.
-[[nodiscard]] std::optional<EventLevel> parse_event_level(const std::string& text);
 /// off, real, or Nx with N between 0.001 and 1000000.
 [[nodiscard]] std::optional<LatencyMode> parse_latency(const std::string& text);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/run/open_trace.h"
+
 namespace flashlab {
 
 Load::Load(const RunContext& context, std::string name, std::string generated) : name_{std::move(name)}, path_{std::move(generated)} {
@@ -12,7 +14,7 @@ Load::Load(const RunContext& context, std::string name, std::string generated) :
         path_ = file->path;
 }
 
-std::expected<std::unique_ptr<TraceReader>, std::string> Load::open() const { return TraceReader::open(path_, {}); }
+std::expected<std::unique_ptr<TraceReader>, std::string> Load::open() const { return open_trace(path_, {}); }
 
 std::expected<ReproducedLoad, std::string> Load::source() const {
     if (!is_file())

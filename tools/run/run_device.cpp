@@ -9,7 +9,7 @@
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/interruption.h"
-#include "tools/live/mount_session.h"
+#include "tools/log/event_level.h"
 #include "tools/run/virtual_calls.h"
 #include "tools/run/virtual_device.h"
 

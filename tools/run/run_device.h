@@ -15,9 +15,10 @@
 #include <string>
 
 #include "nand/memory_page_store.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/device_directory.h"
 #include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
+#include "tools/run/device_choice.h"
 #include "tools/run/payload_stamp.h"
 #include "tools/run/replay.h"
 

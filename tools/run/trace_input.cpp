@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "tools/drive/config_schema.h"
+#include "tools/host/complaint.h"
+#include "tools/run/open_trace.h"
 #include "tools/traces/column_format.h"
 #include "tools/traces/trace_formats.h"
 #include "tools/workloads/workload_source.h"
@@ -39,7 +41,7 @@ std::expected<TraceStream, std::string> TraceStream::open(const TraceInput& inpu
     options.action = input.action.empty() ? 'D' : input.action.front();
     options.skip_bad = input.skip_bad;
     options.complain = [](const std::string& text) { complain(text); };
-    auto reader = TraceReader::open(input.path, options);
+    auto reader = open_trace(input.path, options);
     if (!reader)
         return std::unexpected(reader.error());
     TraceStream stream;

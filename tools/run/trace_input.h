@@ -1,14 +1,24 @@
 /// The trace options that `replay` and `trace` share, as a stream of requests.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/traces/trace_reader.h"
 
 namespace flashlab {
+
+struct TraceInput {
+    std::string path;
+    std::string format = "auto", columns, separator = ",", op_words;
+    std::string action = "D";
+    bool has_header = false, skip_bad = false;
+    std::uint64_t skip = 0;
+    std::optional<std::uint64_t> limit;
+};
 
 /// An unknown format or columns that describe nothing: wrong usage, whatever is in the file.
 [[nodiscard]] std::expected<void, std::string> check_usage(const TraceInput& input);

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "nand/memory_page_store.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_plan.h"
+#include "tools/run/device_choice.h"
 
 namespace flashlab {
 

@@ -8,7 +8,6 @@
 #include "tools/traces/column_format.h"
 #include "tools/traces/recorded_source.h"
 #include "tools/traces/trace_formats.h"
-#include "tools/workloads/workload_source.h"
 
 namespace flashlab {
 namespace {
@@ -97,10 +96,8 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_source(const std::
 } // namespace
 
 std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const std::string& path, const TraceOptions& options) {
-    if (is_workload_name(path))
-        return open_source(path, "workload", "it is made by a generator", options, make_workload_source(path));
     if (path != "-" && is_recorded_trace(path))
-        return open_source(path, "recorded", "it is a device's event log", options, make_recorded_source(path));
+        return read(path, "recorded", "it is a device's event log", options, make_recorded_source(path));
     auto stream = open_byte_stream(path);
     if (!stream)
         return std::unexpected(stream.error());
@@ -127,9 +124,9 @@ std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const
     return trace;
 }
 
-std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open_source(const std::string& path, std::string_view format, std::string_view reason,
-                                                                                  const TraceOptions& options,
-                                                                                  std::expected<std::unique_ptr<TraceSource>, std::string> source) {
+std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::read(const std::string& path, std::string_view format, std::string_view reason,
+                                                                           const TraceOptions& options,
+                                                                           std::expected<std::unique_ptr<TraceSource>, std::string> source) {
     if (!source)
         return std::unexpected(source.error());
     std::unique_ptr<TraceReader> trace{new TraceReader};

@@ -1,6 +1,7 @@
 /// A trace file as requests: opens, detects, parses, counts, and complains about bad lines.
 ///
-/// Idea       A file, standard input, a device directory whose event log holds what was recorded, or a generator (workload:NAME). open() tells what the format is and why; next() gives request after request, times relative to the first.
+/// Idea       A file, standard input, a device directory whose event log holds what was recorded, or another source. open() tells what the format is and
+///            why; next() gives request after request, times relative to the first.
 /// Invariant  lines = requests + others + bad. A time that steps back is counted; arrivals never decrease: it is raised to the latest so far.
 ///            More than one bad line in a hundred ends the reading with an error, unless asked to go on.
 /// Cost       Constant memory; about 0.2 us a line of text.
@@ -30,6 +31,10 @@ struct TraceCounts {
 class TraceReader {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> open(const std::string& path, const TraceOptions& options);
+    /// From a source that is made already, or why it could not be. `reason`: why it has this format.
+    [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> read(const std::string& path, std::string_view format, std::string_view reason,
+                                                                                       const TraceOptions& options,
+                                                                                       std::expected<std::unique_ptr<TraceSource>, std::string> source);
 
     /// False at the end. After an error nothing more can be read.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);
@@ -42,9 +47,6 @@ public:
 
 private:
     TraceReader() = default;
-    [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> open_source(const std::string& path, std::string_view format, std::string_view reason,
-                                                                                              const TraceOptions& options,
-                                                                                              std::expected<std::unique_ptr<TraceSource>, std::string> source);
     [[nodiscard]] std::expected<void, std::string> note_bad(const TraceParse& parse);
 
     std::string path_, format_, reason_;

@@ -7,7 +7,7 @@
 
 #include "tests/support/catch.h"
 
-#include "tools/traces/trace_reader.h"
+#include "tools/run/open_trace.h"
 #include "tools/traces/trace_statistics.h"
 #include "tools/workloads/workload_generator.h"
 
@@ -25,7 +25,7 @@ constexpr std::array table_v{TableV{"sysmark", 13.6, 20, 33, 0.11, 0.24, 0.97, 0
                              TableV{"financial", 2.3, 3.6, 47.4, 0.45, 0.5, 0.97, 0.97}, TableV{"tpcc", 2.2, 2.1, 81.4, 8.04, 4.45, 0.4, 0.2}};
 
 Json measured(const std::string& name) {
-    const auto reader = TraceReader::open(name, {});
+    const auto reader = open_trace(name, {});
     REQUIRE(reader.has_value());
     TraceStatistics statistics;
     TraceRequest request;
@@ -122,7 +122,7 @@ TEST_CASE("requests stay within their operation's working set", "[tools][workloa
 TEST_CASE("a name that makes no load is refused with what is accepted", "[tools][workload]") {
     const auto refused = [](const char* name, const char* with) {
         CAPTURE(name);
-        const auto reader = TraceReader::open(name, {});
+        const auto reader = open_trace(name, {});
         REQUIRE(!reader.has_value());
         CHECK(reader.error().find(with) != std::string::npos);
     };

@@ -1,7 +1,6 @@
 /// The commands: each takes plain options, prints, and returns its exit code. Options are filled by tools/cli/command_line.cpp.
 ///
-/// Idea       0 done, 1 failed or a check found something, 2 wrong usage or configuration; fsck as fsck(8).
-/// Invariant  Results go to stdout, everything else to stderr.
+/// Idea       What they return and where they print: tools/host/complaint.h.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/host/complaint.h"
+#include "tools/run/device_choice.h"
+#include "tools/run/trace_input.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -55,15 +57,6 @@ struct QueryOptions {
     bool schema = false, views = false;
 };
 
-/// Of a run in virtual time: which device, made in memory or there already, and where its events go.
-struct DeviceChoice {
-    std::optional<std::string> preset, config_file, ftl;
-    std::optional<std::string> directory;        ///< a drive on disk instead
-    std::optional<std::string> events_file, log; ///< log: requests where there is a file
-    std::optional<std::uint64_t> size_bytes;
-    std::vector<std::string> settings;
-};
-
 struct BenchOptions {
     DeviceChoice device;
     std::string level = "device", rw = "randwrite", random_distribution = "uniform";
@@ -73,15 +66,6 @@ struct BenchOptions {
     bool until_steady = false;
     std::uint64_t seed = 1;
     OutputFormat format = OutputFormat::table;
-};
-
-struct TraceInput {
-    std::string path;
-    std::string format = "auto", columns, separator = ",", op_words;
-    std::string action = "D";
-    bool has_header = false, skip_bad = false;
-    std::uint64_t skip = 0;
-    std::optional<std::uint64_t> limit;
 };
 
 struct ReplayOptions {
@@ -170,13 +154,5 @@ enum class InfoShow : std::uint8_t { usage, config, keys };
 [[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format);
 [[nodiscard]] int run_snapshot(const CopyOptions& options);
 [[nodiscard]] int run_clone(const CopyOptions& options);
-
-inline constexpr int exit_done = 0;
-inline constexpr int exit_failed = 1;
-inline constexpr int exit_usage = 2;
-inline constexpr int exit_held = 3; ///< of umount: somebody else has it mounted still
-
-/// "flashlab: WHAT: WHY" on stderr; returns `code`.
-int complain(const std::string& text, int code = exit_failed);
 
 } // namespace flashlab

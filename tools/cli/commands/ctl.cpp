@@ -12,6 +12,7 @@
 #include "tools/drive/device_directory.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
+#include "tools/log/event_level.h"
 #include "tools/text/table.h"
 
 namespace flashlab {

@@ -23,6 +23,7 @@
 #include "tools/host/standard_streams.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
+#include "tools/log/event_level.h"
 #include "tools/run/virtual_device.h"
 #include "tools/text/sizes.h"
 

@@ -1,0 +1,28 @@
+/// What a mount needs of the whole device beside the file system: to let it settle, and to cut its power.
+///
+/// Idea       The mount knows instants and the device knows what happens at them; neither includes the other.
+/// Invariant  After cut() nothing else is called.
+/// Power cut  cut() leaves the stores as the instant `at` leaves them; `seed` draws what may go either way.
+#pragma once
+
+#include <cstdint>
+
+#include "base/sim_time.h"
+
+namespace flashlab {
+
+struct CutSummary {
+    SimTime at;
+    std::uint64_t operations_undone = 0;
+    std::uint64_t operations_torn = 0;
+};
+
+class DevicePower {
+public:
+    virtual ~DevicePower() = default;
+    virtual void settle(SimTime now) = 0;
+    [[nodiscard]] virtual SimTime last_reserved_end() const = 0;
+    [[nodiscard]] virtual CutSummary cut(SimTime at, std::uint64_t seed) = 0;
+};
+
+} // namespace flashlab

@@ -1,0 +1,14 @@
+#include "tools/host/complaint.h"
+
+#include <fmt/format.h>
+
+#include "tools/host/standard_streams.h"
+
+namespace flashlab {
+
+int complain(const std::string& text, int code) {
+    tell(fmt::format("flashlab: {}\n", text));
+    return code;
+}
+
+} // namespace flashlab

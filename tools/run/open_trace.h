@@ -1,0 +1,17 @@
+/// What a name of a trace means: a file, standard input, a device's event log, or a generated load (workload:NAME).
+///
+/// Idea       Traces know no loads and loads read no traces; here both are known.
+/// Cost       As TraceReader.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "tools/traces/trace_reader.h"
+
+namespace flashlab {
+
+[[nodiscard]] std::expected<std::unique_ptr<TraceReader>, std::string> open_trace(const std::string& name, const TraceOptions& options);
+
+} // namespace flashlab
