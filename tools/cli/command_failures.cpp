@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/config_schema.h"
+#include "tools/host/complaint.h"
 
 namespace flashlab {
 namespace {

@@ -14,11 +14,20 @@
 #include "tools/cli/command_line_reproduce.h"
 #include "tools/cli/command_line_traces.h"
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/bench.h"
+#include "tools/cli/commands/ctl.h"
+#include "tools/cli/commands/inspect.h"
+#include "tools/cli/commands/mkfs.h"
+#include "tools/cli/commands/mount.h"
+#include "tools/cli/commands/presets.h"
+#include "tools/cli/commands/query.h"
+#include "tools/cli/commands/umount.h"
 #include "tools/drive/config_schema.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/sizes.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {

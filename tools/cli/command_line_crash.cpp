@@ -1,7 +1,10 @@
 #include "tools/cli/command_line_crash.h"
 
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/copy.h"
+#include "tools/cli/commands/crash.h"
+#include "tools/cli/commands/torture.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 

@@ -1,7 +1,7 @@
 #include "tools/cli/command_line_reproduce.h"
 
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/reproduce.h"
 
 namespace flashlab {
 

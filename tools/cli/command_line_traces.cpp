@@ -1,7 +1,10 @@
 #include "tools/cli/command_line_traces.h"
 
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/compare.h"
+#include "tools/cli/commands/replay.h"
+#include "tools/cli/commands/trace.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 

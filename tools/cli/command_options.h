@@ -6,8 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
+#include "tools/run/device_choice.h"
 #include "tools/text/sizes.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 

@@ -2,7 +2,7 @@
 #include <cctype>
 
 #include "tools/cli/command_line.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/host/complaint.h"
 
 namespace flashlab {
 namespace {

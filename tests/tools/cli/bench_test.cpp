@@ -6,8 +6,10 @@
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/bench.h"
+#include "tools/host/complaint.h"
 #include "tools/text/json.h"
+#include "tools/text/table.h"
 
 using namespace flashlab;
 using namespace flashlab::test;

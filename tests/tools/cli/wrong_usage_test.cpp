@@ -1,9 +1,14 @@
 /// Goal: what cannot be done is said before anything is made, with the exit code of wrong usage.
 /// Method: the commands themselves, with options as the command line fills them.
 #include "tests/tools/device_fixture.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/bench.h"
+#include "tools/cli/commands/copy.h"
+#include "tools/cli/commands/ctl.h"
+#include "tools/cli/commands/mkfs.h"
+#include "tools/cli/commands/trace.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
+#include "tools/host/complaint.h"
 
 using namespace flashlab;
 using namespace flashlab::test;

@@ -1,3 +1,5 @@
+#include "tools/cli/commands/bench.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -6,8 +8,9 @@
 
 #include "base/random.h"
 #include "tools/cli/commands/bench_file.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/run/device_choice.h"
 #include "tools/run/run_monitor.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"

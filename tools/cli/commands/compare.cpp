@@ -1,8 +1,10 @@
+#include "tools/cli/commands/compare.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
+#include "tools/host/complaint.h"
 #include "tools/host/regular_file.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/table.h"

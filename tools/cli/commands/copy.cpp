@@ -1,14 +1,17 @@
 /// flashlab snapshot and clone: copies of a device directory.
+#include "tools/cli/commands/copy.h"
+
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/device_copy.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/text/sizes.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 

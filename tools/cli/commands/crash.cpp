@@ -1,4 +1,6 @@
 /// flashlab crash explore | replay: the crash harness of crash/ at the command line.
+#include "tools/cli/commands/crash.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,9 +13,9 @@
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/cli/commands/crash_report.h"
 #include "tools/cli/progress.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/table.h"

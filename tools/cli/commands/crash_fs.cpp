@@ -5,9 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "crash/fs/fs_explorer.h"
-#include "tools/cli/commands/commands.h"
+#include "tools/cli/commands/crash.h"
 #include "tools/cli/commands/crash_report.h"
 #include "tools/cli/progress.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/table.h"

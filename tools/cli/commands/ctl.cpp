@@ -1,3 +1,5 @@
+#include "tools/cli/commands/ctl.h"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -7,9 +9,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
+#include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
 #include "tools/log/event_level.h"

@@ -1,15 +1,17 @@
 // info, smart, fsck: on a device that is not mounted they open it themselves, otherwise the daemon answers.
+#include "tools/cli/commands/inspect.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_report.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
 #include "tools/text/table.h"

@@ -1,3 +1,5 @@
+#include "tools/cli/commands/mkfs.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,13 +8,14 @@
 #include <fmt/format.h>
 
 #include "ftl/make_ftl.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_plan.h"
 #include "tools/drive/device_presets.h"
+#include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
+#include "tools/run/device_choice.h"
 #include "tools/run/run_device.h"
 #include "tools/run/virtual_device.h"
 #include "tools/text/sizes.h"

@@ -1,3 +1,5 @@
+#include "tools/cli/commands/mount.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,11 +15,12 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/cli/commands/mount_words.h"
+#include "tools/cli/commands/remount.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
+#include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"

@@ -1,9 +1,11 @@
+#include "tools/cli/commands/presets.h"
+
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/preset_sources.h"
+#include "tools/host/complaint.h"
 #include "tools/text/table.h"
 
 namespace flashlab {

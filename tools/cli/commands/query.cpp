@@ -1,9 +1,11 @@
+#include "tools/cli/commands/query.h"
+
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "tools/cli/commands/commands.h"
+#include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/log/sqlite.h"

@@ -1,4 +1,6 @@
 // mount -o remount,...: the kernel's flags by mount(2), latency and log by the control socket; the daemon goes on.
+#include "tools/cli/commands/remount.h"
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -9,8 +11,8 @@
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/cli/commands/mount_words.h"
+#include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 
 namespace flashlab {

@@ -1,10 +1,12 @@
+#include "tools/cli/commands/replay.h"
+
 #include "tools/run/replay.h"
 
 #include <chrono>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/run/run_monitor.h"

@@ -1,3 +1,5 @@
+#include "tools/cli/commands/reproduce.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -12,8 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/regular_file.h"
 #include "tools/reproduce/experiment.h"

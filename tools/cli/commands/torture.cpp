@@ -5,6 +5,8 @@
 ///            A signal ends command, check, mount and temporary folder, too; what was found so far is reported.
 /// Cost       What command and check take; a copy is by reflink where the host can, else what the drive has on disk.
 /// Power cut  Makes them: `ctl powercut` with a seed of its own for each.
+#include "tools/cli/commands/torture.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -19,11 +21,11 @@
 
 #include "base/random.h"
 #include "fs/fuse/mount_point.h"
-#include "tools/cli/commands/commands.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/host/subprocess.h"

@@ -1,10 +1,12 @@
+#include "tools/cli/commands/trace.h"
+
 #include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/run/trace_input.h"
 #include "tools/text/table.h"

@@ -1,4 +1,6 @@
 // umount: takes the name away, then waits until the daemon has closed the device. Who else holds the mount is named.
+#include "tools/cli/commands/umount.h"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -11,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/cli/commands/commands.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_history.h"
+#include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 
 namespace flashlab {

@@ -1,0 +1,31 @@
+/// flashlab crash explore, replay and selftest: power cuts of a drive, with or without a file system.
+///
+/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/text/table.h"
+
+namespace flashlab {
+
+struct CrashExploreOptions {
+    std::string ftl = "hftl", workload = "standard";
+    std::string metadata = "none"; ///< pram, journal: a file system above the drive
+    std::string shape, cell;      ///< empty: chip and slc; all of them when states are drawn
+    std::uint64_t states = 0;     ///< 0 = every one
+    std::uint64_t in_a_row = 0;   ///< cuts on one image instead
+    std::uint32_t cuts = 2;
+    std::uint64_t seed = 1;
+    bool shrinks = true;
+    OutputFormat format = OutputFormat::table;
+};
+
+[[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_replay(const std::string& id, OutputFormat format);
+[[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format);
+[[nodiscard]] int run_crash_explore_file_system(const CrashExploreOptions& options);
+[[nodiscard]] int run_crash_replay_file_system(const std::string& id, OutputFormat format);
+
+} // namespace flashlab

@@ -1,0 +1,20 @@
+/// flashlab query: SQL on an event log.
+///
+/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+#pragma once
+
+#include <string>
+
+#include "tools/text/table.h"
+
+namespace flashlab {
+
+struct QueryOptions {
+    std::string target, sql;
+    OutputFormat format = OutputFormat::table;
+    bool schema = false, views = false;
+};
+
+[[nodiscard]] int run_query(const QueryOptions& options);
+
+} // namespace flashlab

@@ -1,0 +1,22 @@
+/// flashlab trace: what is in a trace, and its conversion.
+///
+/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/run/trace_input.h"
+#include "tools/text/table.h"
+
+namespace flashlab {
+
+struct TraceCommandOptions {
+    TraceInput input;
+    std::optional<std::string> convert, output;
+    OutputFormat format = OutputFormat::table;
+};
+
+[[nodiscard]] int run_trace(const TraceCommandOptions& options);
+
+} // namespace flashlab
