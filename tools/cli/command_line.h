@@ -1,4 +1,4 @@
-/// argv to command: the only file that knows CLI11 is command_line.cpp.
+/// argv to command. CLI11 stays in the command_line files and command_failures.
 ///
 /// Idea       `flashlab COMMAND ...`; called as mkfs.flashlab, fsck.flashlab, mount.flashlab or mount.fuse.flashlab it takes what mkfs(8), fsck(8) and
 ///            mount(8) pass and answers with their exit codes.
