@@ -19,9 +19,13 @@ class Recorder final : public EventSink {
 public:
     Recorder() : EventSink{EventLevel::all} {}
     void on(const NandOpEvent& e) override {
-        if (e.origin.cause == Cause::user) operations.push_back(e);
+        if (e.origin.cause != Cause::user) return;
+        operations.push_back(e);
+        if (e.op == NandOp::program) order += 'p';
     }
+    void on(const PramWriteEvent&) override { order += 'm'; }
     std::vector<NandOpEvent> operations;
+    std::string order; ///< user programs and committed changes of the map, as they came
 };
 
 struct Drive {
@@ -107,6 +111,33 @@ TEST_CASE("the pages of a request on an idle drive take every channel before any
     CHECK(drive.array.counters().multi_plane_programs == 0);
 }
 
+TEST_CASE("eight pages on idle drives lie on as many channels as there are, in one request or in eight", "[ftl][allocation]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const auto [channels, chips] = GENERATE(std::pair{4u, 8u}, std::pair{8u, 1u}, std::pair{2u, 4u}); // as dumbo has it, as the default has it, fewer than pages
+    CAPTURE(scheme, channels, chips);
+    std::vector<std::uint32_t> wanted;
+    for (std::uint32_t i = 0; i < 8; ++i) wanted.push_back(i % channels);
+    Drive drive{with_chips(scheme, channels, chips, 1)};
+    CHECK(channels_of(drive.write(0, 64)) == wanted);
+    std::vector<std::uint32_t> one_by_one;
+    for (std::uint64_t page = 8; page < 16; ++page) {
+        const auto at = channels_of(drive.write(page * 8, 8));
+        one_by_one.insert(one_by_one.end(), at.begin(), at.end());
+    }
+    CHECK(one_by_one == wanted);
+}
+
+TEST_CASE("schemes of blocks put neighbouring logical blocks on neighbouring channels", "[ftl][allocation]") {
+    const std::string scheme = GENERATE("block_map", "log_block", "fast");
+    CAPTURE(scheme);
+    Drive drive{with_chips(scheme, 4, 4, 1)};
+    const std::uint32_t block = drive.geometry.pages_per_block() * 8; // sectors
+    std::set<std::uint32_t> channels;
+    for (std::uint32_t i = 0; i < 4; ++i)
+        for (const std::uint32_t at : channels_of(drive.write(std::uint64_t{i} * block, block))) channels.insert(at);
+    CHECK(channels == std::set<std::uint32_t>{0, 1, 2, 3});
+}
+
 TEST_CASE("the order of ftl.allocation is followed, for each of its letters first", "[ftl][allocation]") {
     const std::string order = GENERATE("CWDP", "WCDP", "DCWP", "PCWD");
     CAPTURE(order);
@@ -163,6 +194,15 @@ TEST_CASE("the parts of an unaligned request are programmed in ascending order",
     std::vector<std::uint32_t> lpns;
     for (const NandOpEvent& e : programs) lpns.push_back(e.lpn->value());
     CHECK(std::ranges::is_sorted(lpns));
+}
+
+TEST_CASE("the parts of an unaligned trim are done in ascending order", "[ssd][allocation]") {
+    Drive drive{with_chips("hftl", 2, 2, 1)}; // whose map's changes are seen, in PRAM
+    drive.write(0, 6 * 8);
+    drive.log.order.clear();
+    REQUIRE(drive.ssd->trim(Sector{3}, 4 * 8, drive.now)); // head, three pages, tail: the ends are written anew
+    CHECK(std::ranges::count(drive.log.order, 'p') == 2);
+    CHECK(drive.log.order.find('m') < drive.log.order.rfind('p'));
 }
 
 TEST_CASE("on a pipelined link a page crosses while others are sensed, and nothing is programmed before it has come", "[ssd][allocation]") {

@@ -47,7 +47,34 @@ double bus_share(std::uint32_t chips, std::uint32_t depth, Duration command) {
     return static_cast<double>((array.channel_busy(ChannelId{0}) - before).count()) / static_cast<double>((end - written).count());
 }
 
+/// One whole page of an idle array read.
+Duration read_of_a_page(bool spare_on_bus, std::uint32_t bytes) {
+    NandConfig config;
+    config.geometry.blocks_per_plane = 1;
+    config.options.spare_on_bus = spare_on_bus;
+    config.factory_bad_per_million = 0;
+    const Geometry geometry = *Geometry::make(config.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config, store, sink, UndoPolicy::none};
+    REQUIRE(array.open());
+    const PageProgram page{geometry.page_of(BlockId{0}, 0), {}, {Lpn{0}, WriteSequence{1}, PageKind::data, 0}};
+    const SimTime written = *array.program({&page, 1}, sim_start, {});
+    array.settle(written);
+    return *array.read(PageRead{geometry.page_of(BlockId{0}, 0), 0, bytes, {}}, written, {}) - written;
+}
+
 } // namespace
+
+TEST_CASE("spare bytes that cross the bus lengthen a read by their transfer, a part of a page in proportion", "[nand][bus]") {
+    const NandConfig config;
+    const std::uint32_t page = config.geometry.page_bytes, spare = config.geometry.spare_bytes;
+    const auto on_bus = [&](std::uint32_t bytes) { return static_cast<double>(bytes) * config.timing.bus_ps_per_byte / 1000; };
+    REQUIRE(spare != 0);
+    const auto longer = [](std::uint32_t bytes) { return static_cast<double>((read_of_a_page(true, bytes) - read_of_a_page(false, bytes)).count()); };
+    CHECK(longer(page) == Approx(on_bus(spare)).margin(2));
+    CHECK(longer(page / 4) == Approx(on_bus(spare / 4)).margin(2));
+}
 
 TEST_CASE("reads of more planes than a bus can serve keep it busy but for gaps that no page fits in", "[nand][bus]") {
     for (const std::uint32_t depth : {64u, 256u, 1024u}) {

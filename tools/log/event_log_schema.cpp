@@ -38,11 +38,13 @@ std::string event_log_enums() {
            enum_rows("page_kind_name", page_kinds) + enum_rows("pram_user_name", pram_users) + enum_rows("power_kind_name", power_kinds);
 }
 
-std::string event_log_upgrade() {
-    return fmt::format("BEGIN;\nCREATE TABLE page_kind_name(page_kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;\n{}"
-                       "ALTER TABLE nand_op ADD COLUMN page_kind INTEGER NOT NULL DEFAULT 0;\nALTER TABLE nand_op ADD COLUMN own_page INTEGER;\n"
-                       "PRAGMA user_version={};\nCOMMIT;",
-                       enum_rows("page_kind_name", page_kinds), event_log_version);
+std::string event_log_upgrade(std::int64_t version) {
+    std::string out;
+    if (version < 4)
+        out = fmt::format("CREATE TABLE page_kind_name(page_kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;\n{}"
+                          "ALTER TABLE nand_op ADD COLUMN page_kind INTEGER NOT NULL DEFAULT 0;\nALTER TABLE nand_op ADD COLUMN own_page INTEGER;\n",
+                          enum_rows("page_kind_name", page_kinds));
+    return out + "ALTER TABLE host_request ADD COLUMN piece INTEGER NOT NULL DEFAULT 0;\n";
 }
 
 std::string_view event_log_tables() {
@@ -80,7 +82,8 @@ CREATE TABLE host_request(
   first_sector INTEGER NOT NULL,    -- of 512 bytes
   sectors INTEGER NOT NULL,
   fua INTEGER NOT NULL,             -- 1: durable when answered
-  failed INTEGER NOT NULL
+  failed INTEGER NOT NULL,
+  piece INTEGER NOT NULL            -- of a trace's request that --compact or --wrap splits: 1, 2 ...; 0: a request as it came
 ) STRICT;
 
 -- level requests: a call of an application
@@ -277,11 +280,14 @@ CREATE VIEW v_nand_ops AS
 SELECT o.name AS op, c.name AS cause, count(*) AS commands, sum(n.pages) AS pages, sum(n.dur_ns) / 1e6 AS time_ms
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROUP BY n.op, n.cause;
 
--- host requests by kind, with percentiles of their latency (level requests)
+-- host requests by kind, with percentiles of their latency (level requests); the pieces of a split one are one, answered with the last
 CREATE VIEW v_host_requests AS
 SELECT o.name AS op, max(n) AS requests, sum(sectors) * 512 AS bytes, avg(dur_ns) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
   max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(dur_ns) / 1e3 AS max_us, sum(failed) AS failed
-FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY dur_ns) AS i, count(*) OVER (PARTITION BY op) AS n FROM host_request)
+FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY dur_ns) AS i, count(*) OVER (PARTITION BY op) AS n
+  FROM (SELECT op, max(dur_ns) AS dur_ns, sum(sectors) AS sectors, max(failed) AS failed
+    FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole FROM (SELECT *, lag(piece, 1, 0) OVER (ORDER BY id) AS before FROM host_request))
+    GROUP BY whole))
   JOIN host_op_name o USING(op) GROUP BY op;
 
 -- PRAM words by user (level all): what the diff saved is compared - home

@@ -46,8 +46,8 @@ std::expected<void, std::string> EventLogWriter::make_schema() {
         return std::unexpected(version.error());
     if (*version == event_log_version)
         return {};
-    if (*version == 3)
-        return db_.execute(event_log_upgrade());
+    if (*version == 3 || *version == 4)
+        return upgrade(*version);
     const auto tables = db_.number("SELECT count(*) FROM sqlite_schema");
     if (!tables)
         return std::unexpected(tables.error());
@@ -55,6 +55,21 @@ std::expected<void, std::string> EventLogWriter::make_schema() {
         return std::unexpected(fmt::format("not an event log of version {} (user_version {}); move it away and a new one is made", event_log_version, *version));
     return db_.execute(fmt::format("BEGIN;\n{}\n{}\n{}\nPRAGMA user_version={};\nCOMMIT;", event_log_tables(), event_log_enums(), event_log_views(),
                                    event_log_version));
+}
+
+std::expected<void, std::string> EventLogWriter::upgrade(std::int64_t version) {
+    std::string views; // the ready ones have changed, too
+    {
+        const auto names = db_.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*' ORDER BY name");
+        if (!names)
+            return std::unexpected(names.error());
+        while (sqlite3_step(names->get()) == SQLITE_ROW)
+            views += fmt::format("DROP VIEW {};\n", reinterpret_cast<const char*>(sqlite3_column_text(names->get(), 0)));
+    }
+    auto done = db_.execute(fmt::format("BEGIN;\n{}{}{}\nPRAGMA user_version={};\nCOMMIT;", views, event_log_upgrade(version), event_log_views(), event_log_version));
+    if (!done)
+        (void)db_.execute("ROLLBACK");
+    return done;
 }
 
 std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig& config) {
@@ -90,7 +105,7 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
         SqliteBulkInsert* insert;
         std::string_view name, row;
     };
-    for (const auto& [insert, name, row] : std::array<Table, 5>{{{&host_request_, "host_request", "(?,?,?,?,?,?,?,?)"},
+    for (const auto& [insert, name, row] : std::array<Table, 5>{{{&host_request_, "host_request", "(?,?,?,?,?,?,?,?,?)"},
                                                                 {&fs_op_, "fs_op", "(?,?,?,?,?,?,?,?)"},
                                                                 {&nand_op_, "nand_op", "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
                                                                 {&gc_job_, "gc_job", "(?,?,?,?,?,?,?)"},
@@ -140,8 +155,9 @@ std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) 
 
 bool EventLogWriter::write_rows(const EventBatch& batch) {
     const auto code = [](auto of) { return int{std::to_underlying(of)}; };
-    bool good = host_request_.insert(std::span{batch.host_requests}, [&](const HostRequestEvent& e) {
-        return std::tuple{id_of(e.id), ns_since_start(e.arrival), (e.completion - e.arrival).count(), code(e.op), e.first.value(), e.sectors, e.fua, e.failed};
+    bool good = host_request_.insert(std::span{batch.host_requests}, [&](const HostRequestRow& row) {
+        const HostRequestEvent& e = row.event;
+        return std::tuple{id_of(e.id), ns_since_start(e.arrival), (e.completion - e.arrival).count(), code(e.op), e.first.value(), e.sectors, e.fua, e.failed, row.piece};
     });
     good = good && fs_op_.insert(std::span{batch.fs_ops}, [&](const FsOpEvent& e) {
         return std::tuple{id_of(e.id), ns_since_start(e.start), (e.end - e.start).count(), code(e.op), e.ino.value(), e.offset, e.bytes, e.error};

@@ -33,6 +33,7 @@ public:
 private:
     EventLogWriter(LogLock lock, SqliteConnection db) : lock_{std::move(lock)}, db_{std::move(db)} {}
     [[nodiscard]] std::expected<void, std::string> make_schema();
+    [[nodiscard]] std::expected<void, std::string> upgrade(std::int64_t version);
     [[nodiscard]] std::expected<void, std::string> begin_run(const EventLogConfig& config);
     [[nodiscard]] std::expected<bool, std::string> continue_run(const LogRun& run, std::uint64_t lost);
     [[nodiscard]] std::expected<void, std::string> prepare_all();

@@ -117,7 +117,7 @@ void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? 
 
 void SqliteEventLog::on(const HostRequestEvent& event) {
     if (wants(EventLevel::requests))
-        append(&EventBatch::host_requests, event);
+        append(&EventBatch::host_requests, HostRequestRow{event, piece_under_way_ ? piece_under_way_() : 0});
 }
 void SqliteEventLog::on(const FsOpEvent& event) {
     if (wants(EventLevel::requests))

@@ -64,6 +64,12 @@ struct WearHistogram {
 };
 
 /// A run in the file.
+/// A request of the host, and which piece of a trace's request it is; 0: whole.
+struct HostRequestRow {
+    HostRequestEvent event;
+    std::uint32_t piece = 0;
+};
+
 struct LogRun {
     std::int64_t run = 0;
     std::uint64_t id_base = 0;
@@ -71,7 +77,7 @@ struct LogRun {
 
 /// Events by table: what one transaction writes.
 struct EventBatch {
-    std::vector<HostRequestEvent> host_requests;
+    std::vector<HostRequestRow> host_requests;
     std::vector<FsOpEvent> fs_ops;
     std::vector<NandOpEvent> nand_ops;
     std::vector<GcJobEvent> gc_jobs;
@@ -103,6 +109,8 @@ public:
 
     /// The run begins here, not with the device's power-on: later samples count from this one.
     void begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns);
+    /// Who knows which piece of a trace's request is being issued; none: requests are whole. It outlives what it is asked for, or is taken back.
+    void ask_pieces(std::function<std::uint32_t()> piece_under_way) { piece_under_way_ = std::move(piece_under_way); }
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);
     void add_wear(WearHistogram wear);
@@ -146,6 +154,7 @@ private:
 
     EventLogConfig config_;
     SampleBase base_;
+    std::function<std::uint32_t()> piece_under_way_;
     std::unique_ptr<EventLogWriter> writer_;
     mutable std::mutex mutex_;
     std::array<std::condition_variable, 2> wake_; ///< writers, by turn

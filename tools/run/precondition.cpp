@@ -48,10 +48,12 @@ public:
 
 private:
     std::expected<void, std::string> run(const NextRequest& next) {
-        auto done = run_requests(sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros), next, closed, now_);
+        const RunTarget target = sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros);
+        const auto done = run_requests(target, next, closed, now_);
         if (!done)
             return std::unexpected("precondition: " + done.error());
-        now_ = done->end;
+        target.pass(done->end); // what fell due since the last request was issued is no work of the run that follows
+        now_ = std::max(done->end, space_.device->last_reserved_end());
         return {};
     }
 

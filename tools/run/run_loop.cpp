@@ -67,7 +67,9 @@ struct SectorsTarget {
         if (!pieces)
             return std::unexpected(pieces.error());
         SimTime done = now;
+        std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
+            fit.set_piece_under_way((*pieces)->size() > 1 ? ++number : 0);
             const auto answered = issue_piece(request.op, piece, now);
             if (!answered)
                 return answered;

@@ -35,6 +35,9 @@ public:
         std::uint64_t pieces = 0;
     };
     [[nodiscard]] const Split& split() const { return split_; }
+    /// The piece that is being issued, of a request that is split: 1 for the first one; 0: a request as it came.
+    [[nodiscard]] std::uint32_t piece_under_way() const { return piece_under_way_; }
+    void set_piece_under_way(std::uint32_t piece) { piece_under_way_ = piece; }
 
 private:
     class Pages;
@@ -50,6 +53,7 @@ private:
     std::unique_ptr<Pages> pages_;
     std::vector<AddressPiece> pieces_;
     Split split_;
+    std::uint32_t piece_under_way_ = 0;
 };
 
 } // namespace flashlab

@@ -196,6 +196,52 @@ TEST_CASE("a file that is no event log is left alone", "[tools]") {
     CHECK(file.number("SELECT count(*) FROM sqlite_schema") == 1);
 }
 
+TEST_CASE("a log of version 3 is brought up when it is written again, keeps its rows, and its views count", "[tools]") {
+    const TemporaryFile file;
+    {
+        auto log = open_log(file, EventLevel::all);
+        log->on(program(1000, Cause::gc));
+        log->on(HostRequestEvent{.id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .sectors = 16});
+        log->close();
+        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
+        REQUIRE(db.has_value());
+        REQUIRE(db->execute("DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM host_request; ALTER TABLE host_request DROP COLUMN piece; "
+                            "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old DROP COLUMN own_page; "
+                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; PRAGMA user_version=3")
+                    .has_value());
+    }
+    auto log = open_log(file, EventLevel::all);
+    log->on(program(2000, Cause::user));
+    log->on(HostRequestEvent{.id = EventId{1}, .arrival = sim_time_from_ns(50), .completion = sim_time_from_ns(60), .op = HostOp::write, .sectors = 16});
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM nand_op") == 2);
+    CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=1000") == 0);
+    CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=2000") == 1);
+    CHECK(file.number("SELECT count(*) FROM host_request WHERE piece=0") == 2);
+    CHECK(file.number("SELECT requests FROM v_host_requests WHERE op='write'") == 2);
+    CHECK(file.number("SELECT count(*) FROM page_kind_name") == 8);
+    CHECK(file.number("SELECT count(*) FROM run") == 2);
+}
+
+TEST_CASE("the pieces of a request that a replay splits are rows of their own, and one request of the view", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all);
+    std::uint32_t piece = 0;
+    log->ask_pieces([&] { return piece; });
+    std::uint64_t id = 1;
+    for (const std::uint32_t of : {0u, 1u, 2u, 1u, 1u, 2u, 0u}) { // whole, two split ones (a piece of the second is two requests of the drive), whole
+        piece = of;
+        log->on(HostRequestEvent{.id = EventId{id}, .arrival = sim_time_from_ns(100), .completion = sim_time_from_ns(200 + static_cast<std::int64_t>(id)), .op = HostOp::read, .sectors = 8});
+        ++id;
+    }
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM host_request") == 7);
+    CHECK(file.number("SELECT count(*) FROM host_request WHERE piece<>0") == 5);
+    CHECK(file.number("SELECT requests FROM v_host_requests WHERE op='read'") == 4);
+    CHECK(file.number("SELECT bytes FROM v_host_requests WHERE op='read'") == 7 * 8 * 512);
+    CHECK(file.number("SELECT CAST(max_us * 1000 AS INTEGER) FROM v_host_requests WHERE op='read'") == 107);
+}
+
 TEST_CASE("an event log has one writer at a time, and the second is told so", "[tools]") {
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::all);

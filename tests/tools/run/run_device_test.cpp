@@ -127,6 +127,71 @@ TEST_CASE("the log of a run in memory has its requests and nothing of what came 
     CHECK(both("SELECT sum((ts_ns + dur_ns) % 1000003) FROM host_request") != 0);
 }
 
+TEST_CASE("a run begins on a drive that has done what was due before: no row is older than it, and the first read waits for nothing", "[run-device]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    CAPTURE(scheme);
+    TemporaryDirectory t;
+    DeviceChoice choice;
+    choice.ftl = scheme;
+    choice.size_bytes = 512u << 20;
+    choice.settings = {"nand.channels=4", "nand.chips_per_channel=2"};
+    choice.events_file = t / "run.db";
+    choice.log = "all";
+    auto on = open_run(choice);
+    const auto space = on->sectors();
+    REQUIRE(space.has_value());
+    const auto ready = precondition(*space, {.fill_percent = 50, .random_fills = 0}, 1, space->begin);
+    REQUIRE(ready.has_value());
+    AddressFit fit{FitPolicy::as_is, space->bytes()};
+    on->begin_log(*ready);
+    const auto reads = [at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        request = {0, at, 64u << 10, 0, TraceOp::read};
+        at += request.bytes;
+        return at <= 16 * request.bytes;
+    };
+    const auto tally = replay(*space, reads, fit, {.depth = 1}, *ready);
+    REQUIRE(tally.has_value());
+    REQUIRE(on->close(tally->end).has_value());
+    for (const char* table : {"nand_op", "gc_job", "pram_write", "host_request"})
+        CHECK(number(t / "run.db", fmt::format("SELECT count(*) FROM {} WHERE ts_ns < (SELECT start_ns FROM run)", table)) == 0);
+    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request") == 16);
+    if (scheme != "dftl") // whose first reads fetch their translation pages
+        CHECK(number(t / "run.db", "SELECT max(dur_ns) FROM host_request") < 150'000);
+    else
+        CHECK(number(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 2 AND own_page IS NOT NULL AND lpn IS NULL") > 0);
+    CHECK(number(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 1 AND lpn IS NOT NULL") == 256);
+}
+
+TEST_CASE("a replay's split requests are marked piece by piece in its log, and counted once", "[run-device]") {
+    TemporaryDirectory t;
+    DeviceChoice choice;
+    choice.size_bytes = 64u << 20;
+    choice.events_file = t / "run.db";
+    choice.log = "requests";
+    auto on = open_run(choice);
+    const auto space = on->sectors();
+    REQUIRE(space.has_value());
+    AddressFit fit{FitPolicy::compact, space->bytes()};
+    on->begin_log(space->begin);
+    on->tell_pieces_of(&fit);
+    const std::vector<TraceRequest> load{{0, 100u << 20, 4096, 0, TraceOp::write}, {0, 7u << 20, 4096, 0, TraceOp::write}, {0, (100u << 20) - 4096, 12288, 0, TraceOp::write}};
+    const auto next = [&load, i = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (i == load.size())
+            return false;
+        request = load[i++];
+        return true;
+    };
+    const auto tally = replay(*space, next, fit, {.depth = 1}, space->begin);
+    on->tell_pieces_of(nullptr);
+    REQUIRE(tally.has_value());
+    REQUIRE(on->close(tally->end).has_value());
+    CHECK(tally->requests() == 3);
+    CHECK(fit.split().requests == 1);
+    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request WHERE piece = 0") == 2);
+    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request WHERE piece > 0") == static_cast<std::int64_t>(fit.split().pieces));
+    CHECK(number(t / "run.db", "SELECT requests FROM v_host_requests WHERE op = 'write'") == 3);
+}
+
 TEST_CASE("the views of a preconditioned run say what its report says, and nothing of what came before", "[run-device]") {
     TemporaryDirectory t;
     DeviceChoice choice;

@@ -68,9 +68,11 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
         return std::unexpected(ready.error());
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
     on.begin_log(*ready);
+    on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     const auto wall_begin = std::chrono::steady_clock::now();
     const auto tally = replay(*space, [&](TraceRequest& request) { return stream.next(request); }, fit, plan.speed, *ready, monitor.watch());
+    on.tell_pieces_of(nullptr);
     if (!tally)
         return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
