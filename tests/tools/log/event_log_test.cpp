@@ -205,7 +205,7 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
         log->close();
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
         REQUIRE(db.has_value());
-        REQUIRE(db->execute("DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM host_request; ALTER TABLE host_request DROP COLUMN piece; "
+        REQUIRE(db->execute("DROP VIEW v_nand_ops; DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM host_request; ALTER TABLE host_request DROP COLUMN piece; "
                             "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old DROP COLUMN own_page; "
                             "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; PRAGMA user_version=3")
                     .has_value());
