@@ -10,12 +10,18 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace flashlab {
 
 class ContractViolation : public std::logic_error {
 public:
-    using std::logic_error::logic_error;
+    ContractViolation(const std::string& promise, std::string place) : logic_error{promise}, place_{std::move(place)} {}
+    /// File, line and function: for developers. what() is the promise alone, since messages are read by users whose images are damaged, too.
+    [[nodiscard]] const std::string& place() const { return place_; }
+
+private:
+    std::string place_;
 };
 
 /// Throws ContractViolation naming the place; `what` says which promise was broken, with values.

@@ -42,6 +42,16 @@ struct HostRequestEvent {
     bool failed = false;
 };
 
+/// A host request failed because the flash does not give back data that it needs (a write and a trim read the rest of a page). Told after the request. Level summary.
+struct UncorrectableReadEvent {
+    EventId request = no_event;
+    SimTime at;              ///< the answer
+    HostOp op = HostOp::read;
+    Sector first{0};         ///< of the request
+    std::uint64_t sectors = 0;
+    Sector bad{0};           ///< first sector of the request in the first logical page that does not read
+};
+
 /// When a NAND operation had the bus and the cells; a phase that it lacks is empty.
 struct NandPhases {
     SimTime bus_in;      ///< command, and data of a program
@@ -165,6 +175,7 @@ public:
     [[nodiscard]] EventId next_id() { return EventId{++last_id_}; }
 
     virtual void on(const HostRequestEvent&) {}
+    virtual void on(const UncorrectableReadEvent&) {}
     virtual void on(const NandOpEvent&) {}
     virtual void on(const GcJobEvent&) {}
     virtual void on(const PramWriteEvent&) {}

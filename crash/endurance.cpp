@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/contract.h"
 #include "crash/crash_device.h"
 #include "crash/reference_model.h"
 #include "crash/scripted_outcomes.h"
@@ -187,6 +188,8 @@ std::expected<EnduranceReport, std::string> endure_cuts(const std::string& schem
         if (auto started = run.start(); !started) return std::unexpected(started.error());
         if (auto done = endure(run, cuts, go_on); !done) return std::unexpected(done.error());
         return run.report();
+    } catch (const ContractViolation& broken) {
+        return std::unexpected(fmt::format("contract: {}: {}", broken.place(), broken.what()));
     } catch (const std::exception& error) {
         return std::unexpected(fmt::format("contract: {}", error.what()));
     }

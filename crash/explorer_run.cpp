@@ -50,6 +50,8 @@ std::optional<std::string> Explorer::run(const Workload& workload) {
         }
         const auto problems = device.ssd().check();
         if (!problems.empty()) return text_of(problems);
+    } catch (const ContractViolation& broken) {
+        return fmt::format("contract: {}: {}", broken.place(), broken.what());
     } catch (const std::exception& error) {
         return fmt::format("contract: {}", error.what());
     }
@@ -171,6 +173,8 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
         const bool is_last = limits_ == nullptr || level + 1 >= limits_->cuts;
         const std::uint64_t hash = static_cast<std::uint64_t>(ns_since_start(at)) * 0x9e3779b97f4a7c15u;
         if (is_last && hash >> 61 == 0) return write_on(device, opened->done);
+    } catch (const ContractViolation& broken) {
+        return fmt::format("contract: {}: {}", broken.place(), broken.what());
     } catch (const std::exception& error) {
         return fmt::format("contract: {}", error.what());
     }

@@ -59,7 +59,7 @@ std::expected<JournalSuperblock, std::string> JournalSuperblock::decode(std::spa
     if (reader.u64() != journal_magic) return std::unexpected(std::string{"not a FlashLab file system with a journal: the superblock is foreign"});
     const std::uint32_t version = reader.u32();
     if (crc32c(in.first<crc_at>()) != load_le<std::uint32_t>(in.subspan<crc_at>()))
-        return std::unexpected(std::string{"the journal's superblock is damaged: its checksum does not hold; restore the image from a copy"});
+        return std::unexpected(std::string{"nand.img is damaged: the checksum of the journal's superblock does not hold; restore the image from a copy"});
     if (version != journal_format_version)
         return std::unexpected(fmt::format("journal format {} is newer than this program's {}: use the flashlab that made it", version, journal_format_version));
     JournalSuperblock s;
@@ -70,7 +70,7 @@ std::expected<JournalSuperblock, std::string> JournalSuperblock::decode(std::spa
     s.data_pages = reader.u64();
     s.first_sequence = reader.u64();
     if (s.page_bytes % journal_block_bytes != 0 || s.page_bytes == 0 || s.ring_blocks < 16 || s.home_blocks == 0 || s.home_blocks > 2048 * mib / journal_block_bytes)
-        return std::unexpected(std::string{"the journal's superblock is damaged: its parts do not fit together"});
+        return std::unexpected(std::string{"nand.img is damaged: the parts of the journal's superblock do not fit together; restore the image from a copy"});
     return s;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -19,6 +21,15 @@ constexpr std::uint64_t blocks_of_one_transaction = 96; ///< nodes, bitmaps and 
 
 Sector sector_at(std::uint64_t byte) { return Sector{byte / sector_bytes}; }
 PramConfig mirror_of(std::uint64_t bytes) { return {.bytes = bytes, .word_bytes = 8, .word_read = Duration{1}, .word_write = Duration{1}}; }
+
+/// Why the metadata cannot be read, and what helps.
+std::string text_of(const DeviceError& error) {
+    const bool is_of_host = error.kind == DeviceErrorKind::host_io && error.host_errno != EBADMSG;
+    if (is_of_host)
+        return fmt::format("the metadata cannot be read from nand.img: {}; look at the host's disk and memory, then mount again", std::strerror(error.host_errno));
+    return fmt::format("nand.img is damaged: the metadata cannot be read at sector {}; restore nand.img from a copy (of the same time as pram.img, where there is one), "
+                       "or make the device anew", error.where.value());
+}
 
 } // namespace
 
@@ -112,7 +123,7 @@ public:
 };
 
 std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) {
-    const auto failed = [](const DeviceError&) { return std::unexpected(std::string{"the metadata cannot be read from the device"}); };
+    const auto failed = [](const DeviceError& error) { return std::unexpected(text_of(error)); };
     const std::uint64_t bytes = parts_.home_blocks * journal_block_bytes;
     SimTime end = now;
     for (const LbaRange& range : device_.lba_status(sector_at(parts_.home_at()), bytes / sector_bytes)) {
@@ -129,7 +140,7 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
     while (const auto record = decode_journal_record(std::span{ring}.subspan(ring_used_ * journal_block_bytes), sequence_)) {
         for (std::size_t i = 0; i < record->blocks.size(); ++i) {
             const std::uint32_t block = record->blocks[i];
-            if (block >= parts_.home_blocks) return std::unexpected(std::string{"the journal is damaged: a record names a block beyond the metadata"});
+            if (block >= parts_.home_blocks) return std::unexpected(std::string{"nand.img is damaged: a record of the journal names a block beyond the metadata; restore the image from a copy"});
             const auto image = record->images.subspan(i * journal_block_bytes, journal_block_bytes);
             std::ranges::copy(image, in_ring_[block].begin());
             std::ranges::copy(image, cells_.cells().begin() + static_cast<std::ptrdiff_t>(std::size_t{block} * journal_block_bytes));
@@ -266,16 +277,16 @@ std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& devic
 std::expected<std::unique_ptr<JournalMetadataStore>, std::string> JournalMetadataStore::open(BlockDevice& device, Duration age, SimTime& now) {
     std::array<std::byte, sector_bytes> sector;
     const auto read = device.read(Sector{0}, 1, sector, now);
-    if (!read) return std::unexpected(std::string{"the journal's superblock cannot be read"});
+    if (!read) return std::unexpected(text_of(read.error()));
     now = *read;
     const auto parts = JournalSuperblock::decode(std::span{sector}.first<JournalSuperblock::encoded_size>());
     if (!parts) return std::unexpected(parts.error());
     const std::uint64_t bytes = device.identify().sectors * sector_bytes;
     if (parts->data_at() > bytes || parts->data_pages > (bytes - parts->data_at()) / parts->page_bytes)
-        return std::unexpected(std::string{"the metadata belong to a larger device: the image is truncated or of another mkfs"});
+        return std::unexpected(std::string{"the metadata belong to a larger device: nand.img is truncated or of another mkfs; restore it from a copy"});
     auto impl = std::make_unique<Impl>(device, *parts, age);
     if (const auto loaded = impl->load(now); !loaded) return std::unexpected(loaded.error());
-    if (impl->tree_->data_pages() != parts->data_pages) return std::unexpected(std::string{"the metadata are damaged: journal and tree name different devices"});
+    if (impl->tree_->data_pages() != parts->data_pages) return std::unexpected(std::string{"nand.img is damaged: journal and tree of the metadata name different devices; restore the image from a copy"});
     return std::unique_ptr<JournalMetadataStore>{new JournalMetadataStore{std::move(impl)}};
 }
 

@@ -117,6 +117,12 @@ DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> 
         event.completion = result ? *result : result.error().done;
         events_.on(event);
     }
+    if (!result && result.error().kind == DeviceErrorKind::uncorrectable) {
+        ++counters_.uncorrectable_reads;
+        const DeviceError& error = result.error();
+        if (events_.wants(EventLevel::summary))
+            events_.on(UncorrectableReadEvent{event.id, error.done, event.op, event.first, event.sectors, std::max(event.first, error.where)});
+    }
     if (partition_ && result && (event.op == HostOp::read || event.op == HostOp::write)) partition_->answered(*result);
     return result;
 }
@@ -171,10 +177,7 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
     array_.set_linked(nullptr);
-    if (error) {
-        if (error->kind == FtlErrorKind::lost_page) ++counters_.uncorrectable_reads;
-        return answer(event, std::unexpected(translate(*error)));
-    }
+    if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, send(ready, std::uint64_t{sectors} * sector_bytes));
 }
 

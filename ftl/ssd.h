@@ -25,7 +25,7 @@ namespace flashlab {
 struct SsdCounters {
     std::uint64_t host_reads = 0, host_writes = 0, host_trims = 0, host_flushes = 0;
     std::uint64_t host_read_bytes = 0, host_write_bytes = 0, host_trim_bytes = 0;
-    std::uint64_t uncorrectable_reads = 0; ///< read requests that met a page which cannot be read
+    std::uint64_t uncorrectable_reads = 0; ///< requests that met a page which cannot be read; a write and a trim may have to read one
 };
 
 struct SsdCutReport {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "fs/fs_types.h"
@@ -25,6 +26,8 @@ public:
     auto run(std::string_view operation, Work&& work) noexcept -> decltype(work()) {
         try {
             return work();
+        } catch (const std::bad_alloc&) {
+            trip(operation, "this host has no memory left");
         } catch (const std::exception& escaped) {
             trip(operation, escaped.what());
         } catch (...) {
@@ -37,7 +40,7 @@ public:
 private:
     void trip(std::string_view operation, const char* what) noexcept {
         tripped_.store(true, std::memory_order_relaxed);
-        std::fprintf(stderr, "flashlab: internal error in %.*s: %s; the mount takes no more writes: copy your data away, unmount and run flashlab fsck\n",
+        std::fprintf(stderr, "flashlab: %.*s failed unexpectedly: %s; the mount takes no more writes: copy your data away, unmount and run flashlab fsck\n",
                      static_cast<int>(operation.size()), operation.data(), what);
     }
     std::atomic<bool> tripped_{false};

@@ -6,14 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <new>
 #include <span>
-#include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "base/contract.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/complaint.h"
 
@@ -92,14 +89,6 @@ std::string unknown_option(const CLI::App& command, std::span<const std::string>
     return {};
 }
 
-/// Without the place and the function that ContractViolation names: they tell a user nothing.
-std::string promise_of(const ContractViolation& broken) {
-    const std::string text = broken.what();
-    constexpr std::string_view mark = "does not hold: ";
-    const std::size_t at = text.find(mark);
-    return at == std::string::npos ? text : text.substr(at + mark.size());
-}
-
 } // namespace
 
 void refuse_nonsense(CLI::App& app) {
@@ -137,20 +126,6 @@ int print_help(CLI::App& app, const std::vector<std::string>& words) {
     }
     fmt::print("{}", command->get_formatter()->make_help(command, full_name(command), CLI::AppFormatMode::Normal)); // help() would be that of the command `help`
     return exit_done;
-}
-
-std::string failure_text(const std::exception& error) {
-    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr || dynamic_cast<const std::length_error*>(&error) != nullptr)
-        return "this host has no memory left for it: take a smaller device (--size, dram.size), or more memory (ulimit -v says what a process may have)";
-    if (const auto* host = dynamic_cast<const std::system_error*>(&error))
-        return fmt::format("the host refused: {}; {}", host->what(),
-                           host->code() == std::errc::no_space_on_device || host->code() == std::errc::file_too_large ? "make room there, or name another place"
-                           : host->code() == std::errc::resource_unavailable_try_again                               ? "the limit of processes (ulimit -u) or memory is reached"
-                                                                                                                     : "look whether the place is there and yours");
-    if (const auto* broken = dynamic_cast<const ContractViolation*>(&error))
-        return fmt::format("something that always holds did not: {}; 'flashlab fsck' tells whether the images are damaged; if they are not, please report it with the command that led here",
-                           promise_of(*broken));
-    return fmt::format("it ended unexpectedly: {}; please report it with the command that led here", error.what());
 }
 
 } // namespace flashlab

@@ -1,12 +1,11 @@
-/// What is said when the words of a command are wrong, or when it fails in a way that nobody foresaw. Includes CLI11: for the command_line files only.
+/// What is said when the words of a command are wrong, and the help that was asked for. Includes CLI11: for the command_line files only.
 ///
 /// Idea       What is written but unknown is named before what is missing: a mistyped option explains both. Numbers and names are checked in one place for all
 ///            commands: CLI11 takes -5 and 10^30 for the largest number, and an empty word for no word.
-/// Invariant  A message names no place in our sources, and calls nothing a defect of ours that the host refused (memory, disk) or that damage to images explains.
+/// Invariant  A message names no place in our sources.
 /// Cost       A walk over the options.
 #pragma once
 
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,5 @@ void refuse_nonsense(CLI::App& app);
 [[nodiscard]] std::string usage_text(CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error);
 /// Prints the help of the command that `words` name, of all without words; returns the exit code.
 [[nodiscard]] int print_help(CLI::App& app, const std::vector<std::string>& words);
-/// Of an exception that reached main: out of memory, the host's disk is full, or a defect.
-[[nodiscard]] std::string failure_text(const std::exception& error);
 
 } // namespace flashlab

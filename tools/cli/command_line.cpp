@@ -22,6 +22,7 @@
 #include "tools/cli/commands/presets.h"
 #include "tools/cli/commands/query.h"
 #include "tools/cli/commands/umount.h"
+#include "tools/cli/failure_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"

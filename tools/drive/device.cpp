@@ -23,7 +23,7 @@ std::string to_text(const DeviceError& error) {
     case DeviceErrorKind::read_only: return "the device is read-only (worn out, or its image could not be written)";
     case DeviceErrorKind::foreign: return "the records of its translation layer do not parse: damaged, or written by another version of FlashLab; use that one to copy its files off, or a copy of the device";
     case DeviceErrorKind::host_io:
-        if (error.host_errno == EBADMSG) return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold)";
+        if (error.host_errno == EBADMSG) return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' names it; put back copies of both images, or make the device anew";
         return fmt::format("the image could not be read or written: {}", std::strerror(error.host_errno));
     }
     return "unknown";
@@ -44,7 +44,7 @@ std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const Devic
     device->pram_store_ = std::move(pram_store);
     device->array_ = std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
     if (const auto opened = device->array_->open(); !opened)
-        return std::unexpected(fmt::format("the records of the NAND image cannot be read: {}", opened.error().host_errno == EBADMSG ? "a checksum does not hold" : std::strerror(opened.error().host_errno)));
+        return std::unexpected(fmt::format("the records of the NAND image cannot be read: {}", opened.error().host_errno == EBADMSG ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew" : std::strerror(opened.error().host_errno)));
     if (config.needs_pram())
         device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
     const PramRange range{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes};

@@ -300,9 +300,11 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
 /// Inside the monitor, and inside a call of the file system.
 void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes) {
     constexpr std::uint64_t most_told = 100;
-    if (++unreadable_ > most_told)
+    const bool is_told = ++unreadable_ <= most_told;
+    const auto paths = is_told ? device_->fs().paths_of(ino, 1) : std::vector<std::string>{}; // it walks the tree
+    log_->add_unreadable_file({.ino = ino, .offset = offset, .bytes = bytes, .path = paths.empty() ? std::string{} : paths.front()});
+    if (!is_told)
         return;
-    const auto paths = device_->fs().paths_of(ino, 1);
     complain_(fmt::format("{}, offset {}, {} bytes: the flash does not give these data back (uncorrectable), reading them is EIO; 'flashlab fsck --data {}' finds all such places{}",
                           paths.empty() ? fmt::format("inode {}", ino.value()) : paths.front(), offset, bytes, directory_,
                           unreadable_ == most_told ? "; no more of them are listed here" : ""));

@@ -28,6 +28,9 @@ std::string enum_rows(std::string_view table, std::span<const std::string_view> 
     return out;
 }
 
+/// The last tables: what version 6 added stands there.
+std::string_view since_version_6(std::string_view text) { return text.substr(text.find("-- since version 6")); }
+
 } // namespace
 
 std::string_view name_of_fs_op(std::uint8_t op) { return op < fs_ops.size() ? fs_ops[op] : "?"; }
@@ -44,7 +47,9 @@ std::string event_log_upgrade(std::int64_t version) {
         out = fmt::format("CREATE TABLE page_kind_name(page_kind INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;\n{}"
                           "ALTER TABLE nand_op ADD COLUMN page_kind INTEGER NOT NULL DEFAULT 0;\nALTER TABLE nand_op ADD COLUMN own_page INTEGER;\n",
                           enum_rows("page_kind_name", page_kinds));
-    return out + "ALTER TABLE host_request ADD COLUMN piece INTEGER NOT NULL DEFAULT 0;\n";
+    if (version < 5)
+        out += "ALTER TABLE host_request ADD COLUMN piece INTEGER NOT NULL DEFAULT 0;\n";
+    return out + std::string{since_version_6(event_log_tables())};
 }
 
 std::string_view event_log_tables() {
@@ -227,6 +232,30 @@ CREATE TABLE wear(
   blocks INTEGER NOT NULL,
   PRIMARY KEY(run, erase_count)
 ) STRICT, WITHOUT ROWID;
+
+-- since version 6
+
+-- level summary: a request that failed because the flash does not give back data that it needs
+CREATE TABLE uncorrectable_read(
+  request INTEGER PRIMARY KEY,      -- id of the host_request
+  run INTEGER NOT NULL REFERENCES run,
+  ts_ns INTEGER NOT NULL,           -- the answer
+  op INTEGER NOT NULL REFERENCES host_op_name, -- a write and a trim read the rest of a page
+  first_sector INTEGER NOT NULL,    -- of the request
+  sectors INTEGER NOT NULL,
+  bad_sector INTEGER NOT NULL       -- of the request, the first in a page that does not read
+) STRICT;
+
+-- level summary: the place in a file that such a request was for, as far as the file system knows
+CREATE TABLE unreadable_file(
+  n INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run,
+  request INTEGER,                  -- of uncorrectable_read
+  ino INTEGER NOT NULL,
+  offset_bytes INTEGER NOT NULL,    -- in the file
+  bytes INTEGER NOT NULL,           -- so many could not be read
+  path TEXT                         -- one name of the file; NULL: it has none any more, or a hundred were told in this mount
+) STRICT;
 )";
 }
 
@@ -307,6 +336,12 @@ CREATE VIEW v_recovery AS
 SELECT p.run, p.ts_ns / 1e9 AS t_s, k.name AS what, p.recovery_ns / 1e6 AS recovery_ms, p.pages_scanned, p.operations_torn, p.operations_undone,
   p.words_torn, p.words_undone
 FROM power p JOIN power_kind_name k USING(kind) ORDER BY p.n;
+
+-- data that the flash did not give back: where, how often it was asked for, whose it is
+CREATE VIEW v_unreadable AS
+SELECT u.run, min(u.ts_ns) / 1e9 AS first_t_s, o.name AS op, u.bad_sector, count(*) AS requests, f.path, f.ino, f.offset_bytes, f.bytes
+FROM uncorrectable_read u JOIN host_op_name o USING(op) LEFT JOIN unreadable_file f USING(request)
+GROUP BY u.run, u.op, u.bad_sector, f.ino, f.offset_bytes ORDER BY u.run, first_t_s;
 )";
 }
 

@@ -46,7 +46,7 @@ std::expected<void, std::string> EventLogWriter::make_schema() {
         return std::unexpected(version.error());
     if (*version == event_log_version)
         return {};
-    if (*version == 3 || *version == 4)
+    if (*version >= 3 && *version < event_log_version)
         return upgrade(*version);
     const auto tables = db_.number("SELECT count(*) FROM sqlite_schema");
     if (!tables)
@@ -115,7 +115,9 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
             return std::unexpected(prepared.error());
         *insert = std::move(*prepared);
     }
-    const std::array<std::pair<SqliteStatement*, std::string_view>, 8> statements{{
+    const std::array<std::pair<SqliteStatement*, std::string_view>, 10> statements{{
+        {&uncorrectable_read_, "INSERT INTO uncorrectable_read VALUES(?,?,?,?,?,?,?)"},
+        {&unreadable_file_, "INSERT INTO unreadable_file VALUES(NULL,?,?,?,?,?,nullif(?,''))"},
         {&power_, "INSERT INTO power VALUES(NULL,?,?,?,?,?,?,?,?,?)"},
         {&sample_, "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?,?,?,?,?)"},
         {&sample_nand_, "INSERT INTO sample_nand VALUES(?,?,?,?,?)"},
@@ -177,6 +179,10 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
     good = good && pram_write_.insert(std::span{batch.pram_writes}, [&](const PramWriteEvent& e) {
         return std::tuple{ns_since_start(e.start), (e.end - e.start).count(), code(e.user), id_of(e.parent), e.log_words, e.home_words, e.compared_words};
     });
+    for (const auto& e : batch.uncorrectable_reads)
+        good = good && uncorrectable_read_.run(id_of(e.request), run_.run, ns_since_start(e.at), code(e.op), e.first.value(), e.sectors, e.bad.value());
+    for (const auto& e : batch.unreadable_files)
+        good = good && unreadable_file_.run(run_.run, id_of(e.request), e.ino.value(), e.offset, e.bytes, e.path);
     for (const auto& e : batch.powers)
         good = good && power_.run(run_.run, ns_since_start(e.at), int{std::to_underlying(e.kind)}, std::int64_t{e.recovery.count()}, e.pages_scanned,
                                   e.operations_torn, e.operations_undone, e.words_torn, e.words_undone);
@@ -223,8 +229,9 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
         return {};
     // A part of the rows of each detail table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody waits for long.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> details{
-        {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}, {"partition_decision", "n"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> details{
+        {{"nand_op", "n"}, {"host_request", "id"}, {"fs_op", "id"}, {"pram_write", "n"}, {"gc_job", "id"}, {"partition_decision", "n"},
+         {"uncorrectable_read", "request"}, {"unreadable_file", "n"}}};
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const auto& [table, key] : details)
         if (auto done = db_.execute(fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 32 FROM {0})", table, key)); !done)

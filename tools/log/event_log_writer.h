@@ -49,7 +49,7 @@ private:
     std::uint64_t keep_bytes_ = 0;
     std::int64_t page_bytes_ = 4096; ///< of the database
     SqliteBulkInsert host_request_, fs_op_, nand_op_, gc_job_, pram_write_;
-    SqliteStatement power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_, partition_, used_pages_;
+    SqliteStatement uncorrectable_read_, unreadable_file_, power_, sample_, sample_nand_, sample_channel_, fs_latency_, wear_, partition_, used_pages_;
 };
 
 } // namespace flashlab

@@ -11,6 +11,8 @@ namespace flashlab {
 void EventBatch::clear() {
     host_requests.clear();
     fs_ops.clear();
+    uncorrectable_reads.clear();
+    unreadable_files.clear();
     nand_ops.clear();
     gc_jobs.clear();
     pram_writes.clear();
@@ -123,6 +125,11 @@ void SqliteEventLog::on(const FsOpEvent& event) {
     if (wants(EventLevel::requests))
         append(&EventBatch::fs_ops, event);
 }
+void SqliteEventLog::on(const UncorrectableReadEvent& event) {
+    nameless_ = event.request;
+    if (wants(EventLevel::summary))
+        append(&EventBatch::uncorrectable_reads, event);
+}
 void SqliteEventLog::on(const NandOpEvent& event) {
     if (wants(EventLevel::all))
         append(&EventBatch::nand_ops, event);
@@ -164,6 +171,12 @@ void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details)
 void SqliteEventLog::add_wear(WearHistogram wear) {
     if (wants(EventLevel::summary))
         append(&EventBatch::wears, std::move(wear));
+}
+
+void SqliteEventLog::add_unreadable_file(UnreadableFile file) {
+    file.request = std::exchange(nameless_, no_event);
+    if (wants(EventLevel::summary))
+        append(&EventBatch::unreadable_files, std::move(file));
 }
 
 void SqliteEventLog::flush() {

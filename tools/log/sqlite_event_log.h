@@ -63,6 +63,14 @@ struct WearHistogram {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;
 };
 
+/// A place of a file that the flash does not give back: what the file system knows beside an UncorrectableReadEvent.
+struct UnreadableFile {
+    Ino ino{0};
+    std::uint64_t offset = 0, bytes = 0;
+    std::string path{};         ///< empty: it has none, or nobody looked
+    EventId request = no_event; ///< filled in by the log
+};
+
 /// A run in the file.
 /// A request of the host, and which piece of a trace's request it is; 0: whole.
 struct HostRequestRow {
@@ -79,6 +87,8 @@ struct LogRun {
 struct EventBatch {
     std::vector<HostRequestRow> host_requests;
     std::vector<FsOpEvent> fs_ops;
+    std::vector<UncorrectableReadEvent> uncorrectable_reads;
+    std::vector<UnreadableFile> unreadable_files;
     std::vector<NandOpEvent> nand_ops;
     std::vector<GcJobEvent> gc_jobs;
     std::vector<PramWriteEvent> pram_writes;
@@ -99,6 +109,7 @@ public:
 
     using EventSink::on;
     void on(const HostRequestEvent& event) override;
+    void on(const UncorrectableReadEvent& event) override;
     void on(const NandOpEvent& event) override;
     void on(const GcJobEvent& event) override;
     void on(const PramWriteEvent& event) override;
@@ -114,6 +125,8 @@ public:
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);
     void add_wear(WearHistogram wear);
+    /// Belongs to the last UncorrectableReadEvent, if that has no file yet.
+    void add_unreadable_file(UnreadableFile file);
     /// Opens the file and starts the thread if that has not happened yet, or again after a failure: the run goes on, what was lost is counted in it.
     [[nodiscard]] std::expected<void, std::string> make_ready();
     /// Above none only once make_ready() has succeeded.
@@ -155,6 +168,7 @@ private:
     EventLogConfig config_;
     SampleBase base_;
     std::function<std::uint32_t()> piece_under_way_;
+    EventId nameless_ = no_event; ///< request of the last UncorrectableReadEvent, until its file is known
     std::unique_ptr<EventLogWriter> writer_;
     mutable std::mutex mutex_;
     std::array<std::condition_variable, 2> wake_; ///< writers, by turn

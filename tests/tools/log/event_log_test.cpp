@@ -68,6 +68,42 @@ TEST_CASE("rows hold what the events said", "[tools]") {
     CHECK_FALSE(std::filesystem::exists(file.path() + "-wal"));
 }
 
+TEST_CASE("an uncorrectable read is a row at level summary, with its file where one is known, and the view counts them", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::summary);
+    const UncorrectableReadEvent event{.request = EventId{7}, .at = sim_time_from_ns(35), .op = HostOp::read, .first = Sector{8}, .sectors = 16, .bad = Sector{16}};
+    log->on(event);
+    log->add_unreadable_file({.ino = Ino{12}, .offset = 4096, .bytes = 8192, .path = "/a/b"});
+    log->add_unreadable_file({.ino = Ino{13}, .offset = 0, .bytes = 1}); // of no request of the drive: it does not take another's
+    UncorrectableReadEvent again = event;
+    again.request = EventId{9};
+    log->on(again);
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM uncorrectable_read WHERE request=7 AND ts_ns=35 AND op=0 AND first_sector=8 AND sectors=16 AND bad_sector=16") == 1);
+    CHECK(file.number("SELECT count(*) FROM unreadable_file WHERE request=7 AND ino=12 AND offset_bytes=4096 AND bytes=8192 AND path='/a/b'") == 1);
+    CHECK(file.number("SELECT count(*) FROM unreadable_file WHERE request IS NULL AND ino=13 AND path IS NULL") == 1);
+    CHECK(file.number("SELECT sum(requests) FROM v_unreadable WHERE bad_sector=16") == 2);
+    CHECK(file.number("SELECT count(*) FROM v_unreadable WHERE path='/a/b' AND requests=1") == 1);
+}
+
+TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]") {
+    const TemporaryFile old, made;
+    open_log(old, EventLevel::summary)->close();
+    open_log(made, EventLevel::summary)->close();
+    {
+        auto db = SqliteConnection::open(old.path(), SqliteAccess::create);
+        REQUIRE(db->execute("DROP VIEW v_unreadable; DROP TABLE uncorrectable_read; DROP TABLE unreadable_file").has_value());
+        REQUIRE(db->execute("PRAGMA user_version=" + std::to_string(5)).has_value());
+    }
+    auto log = open_log(old, EventLevel::summary);
+    log->on(UncorrectableReadEvent{.request = EventId{1}});
+    log->close();
+    for (const char* sql : {"PRAGMA user_version", "SELECT count(*) FROM sqlite_schema", "SELECT count(*) FROM pragma_table_info('nand_op')"})
+        CHECK(old.number(sql) == made.number(sql));
+    CHECK(old.number("SELECT count(*) FROM run") == 2);
+    CHECK(old.number("SELECT count(*) FROM v_unreadable") == 1);
+}
+
 TEST_CASE("no event is lost, and levels let through what they name", "[tools]") {
     const auto [level, host, nand] = GENERATE(table<EventLevel, int, int>({{EventLevel::summary, 0, 0}, {EventLevel::requests, 100'000, 0}, {EventLevel::all, 100'000, 100'000}}));
     const TemporaryFile file;
@@ -170,7 +206,7 @@ TEST_CASE("every ready view can be asked on an empty log", "[tools]") {
     const TemporaryFile file;
     open_log(file, EventLevel::summary)->close();
     for (const char* view : {"v_run_totals", "v_waf_by_cause", "v_waf_over_time", "v_latency_pct", "v_channel_util", "v_gc_cost", "v_wear_hist", "v_nand_ops",
-                             "v_host_requests", "v_pram_words", "v_recovery"})
+                             "v_host_requests", "v_pram_words", "v_recovery", "v_unreadable"})
         CHECK(file.number(std::string{"SELECT count(*) FROM "} + view) == 0);
 }
 
@@ -207,7 +243,7 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
         REQUIRE(db.has_value());
         REQUIRE(db->execute("DROP VIEW v_nand_ops; DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM host_request; ALTER TABLE host_request DROP COLUMN piece; "
                             "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old DROP COLUMN own_page; "
-                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; PRAGMA user_version=3")
+                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE unreadable_file; PRAGMA user_version=3")
                     .has_value());
     }
     auto log = open_log(file, EventLevel::all);

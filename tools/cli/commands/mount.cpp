@@ -17,6 +17,7 @@
 
 #include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/remount.h"
+#include "tools/cli/failure_text.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
@@ -269,9 +270,9 @@ int serve_in_foreground(const MountSessionConfig& config) {
             });
     } catch (const std::exception& error) {
         if (ready)
-            complain(fmt::format("internal error: {}", error.what()));
+            complain(failure_text(error));
         else
-            tell(fmt::format("-internal error: {}", error.what()));
+            tell("-" + failure_text(error));
     }
     ::_exit(code);
 }
