@@ -56,7 +56,7 @@ public:
         std::filesystem::create_directory(directory + "/m");
         path = directory + "/m";
         const MountConfig config{.mount_point = path, .device_directory = directory, .control_socket = directory + "/control", .latency = latency,
-                                 .fuse_options = std::move(options)};
+                                 .host_errno = {}, .fuse_options = std::move(options)};
         auto made = Mount::make(fs, power, events, config, [this](std::string_view request) { return answer(request); });
         if (!made) throw std::runtime_error{made.error()};
         mount = std::move(*made);

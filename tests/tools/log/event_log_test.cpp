@@ -96,7 +96,7 @@ TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]")
         REQUIRE(db->execute("PRAGMA user_version=" + std::to_string(5)).has_value());
     }
     auto log = open_log(old, EventLevel::summary);
-    log->on(UncorrectableReadEvent{.request = EventId{1}});
+    log->on(UncorrectableReadEvent{.request = EventId{1}, .at = sim_start});
     log->close();
     for (const char* sql : {"PRAGMA user_version", "SELECT count(*) FROM sqlite_schema", "SELECT count(*) FROM pragma_table_info('nand_op')"})
         CHECK(old.number(sql) == made.number(sql));
