@@ -21,6 +21,14 @@ namespace {
 constexpr std::size_t longest_line = 1u << 20;
 constexpr int waiting_clients = 16;
 
+void limit_wait(int fd, std::chrono::milliseconds patience) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+    timeval wait{};
+    wait.tv_sec = seconds.count();
+    wait.tv_usec = std::chrono::microseconds{patience - seconds}.count();
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+}
+
 std::expected<sockaddr_un, std::string> address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -166,7 +174,8 @@ void ControlSocket::loop() {
     }
 }
 
-std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request) {
+std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request,
+                                                           std::optional<std::chrono::milliseconds> patience) {
     const auto address = address_of(path);
     if (!address) return std::unexpected(address.error());
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -176,18 +185,22 @@ std::expected<std::string, std::string> ask_control_socket(const std::string& pa
         close(fd);
         return std::unexpected(fmt::format("control socket {}: {}: is the device mounted, and by you?", path, why));
     }
+    if (patience) limit_wait(fd, *patience);
     std::string line{request};
     line += '\n';
     std::string answer;
     bool sound = send_all(fd, line);
+    bool is_late = false;
     char bytes[4096];
     while (sound && !answer.ends_with('\n')) {
         const ssize_t got = recv(fd, bytes, sizeof bytes, 0);
         if (got < 0 && errno == EINTR) continue;
+        is_late = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (got <= 0) sound = false;
         else answer.append(bytes, static_cast<std::size_t>(got));
     }
     close(fd);
+    if (is_late) return std::unexpected(fmt::format("control socket {}: no answer within {} ms", path, patience->count()));
     if (!sound) return std::unexpected(fmt::format("control socket {}: the mount hung up without an answer", path));
     answer.pop_back();
     return answer;

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -52,7 +54,9 @@ private:
     std::thread thread_;
 };
 
-/// Client side: sends one line, returns the answer without its newline. The error says why nobody answered.
-[[nodiscard]] std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request);
+/// Client side: sends one line, returns the answer without its newline. The error says why nobody answered. With a `patience` a daemon that is stopped, or too busy,
+/// is no answer after that time; without one the caller waits as long as the work takes.
+[[nodiscard]] std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request,
+                                                                         std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
 } // namespace flashlab

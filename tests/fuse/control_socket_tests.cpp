@@ -33,6 +33,15 @@ TEST_CASE("a request line gets its answer line, again and again, however long", 
     CHECK(ask_control_socket(directory / "control", std::string(100'000, 'x')).value() == std::string(100'000, 'X'));
 }
 
+TEST_CASE("who asks with patience does not wait for a daemon that is stopped", "[fuse]") {
+    const TemporaryDirectory directory;
+    const auto socket = ControlSocket::make(directory / "control", shout); // it takes callers, and nobody serves them
+    REQUIRE(socket.has_value());
+    const auto answer = ask_control_socket(directory / "control", "stats", std::chrono::milliseconds{20});
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().find("no answer within 20 ms") != std::string::npos);
+}
+
 TEST_CASE("the socket belongs to its owner alone and goes with the mount", "[fuse]") {
     const TemporaryDirectory directory;
     {

@@ -100,12 +100,27 @@ done
 "$FLASHLAB" umount "$mnt" || die "umount"
 check_device
 
+daemon_of_device() {
+    local fd
+    for fd in /proc/[0-9]*/fd/*; do
+        if [[ $fd -ef $device/nand.img ]]; then fd=${fd#/proc/} && echo "${fd%%/*}" && return; fi
+    done
+}
+
+say "--- a daemon that has not yet noticed its unmounting still answers: that is no mount that another holds"
+for round in 1 2 3 4 5; do
+    "$FLASHLAB" mount "$device" "$mnt" || die "mount $round"
+    pid=$(daemon_of_device)
+    kill -STOP "$pid"
+    umount -l "$mnt" # without asking the daemon anything
+    (sleep 0.2; kill -CONT "$pid") &
+    expect 0 'clean' "$FLASHLAB" fsck "$device"
+    wait $!
+done
+
 say "--- a daemon that does not come to its end: said after ten seconds"
 "$FLASHLAB" mount "$device" "$mnt" || die "mount"
-pid=""
-for fd in /proc/[0-9]*/fd/*; do
-    if [[ $fd -ef $device/nand.img ]]; then pid=${fd#/proc/} pid=${pid%%/*}; fi
-done
+pid=$(daemon_of_device)
 kill -STOP "$pid"
 umount -l "$mnt"
 rm -f "$device/control.sock" # as at the end of a daemon

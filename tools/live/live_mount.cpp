@@ -21,6 +21,9 @@ constexpr std::size_t longest_socket_path = 107;
 
 constexpr auto patience = std::chrono::seconds{2};
 
+/// A daemon answers for a moment after its unmounting, before it has noticed; on a busy machine the moment is long. One that answers still then is held.
+constexpr auto unnoticed_unmount = std::chrono::seconds{3};
+
 /// Asks the mount where its device is. Nothing where it is not the one in `wanted`.
 std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) {
     const MountAnswer answer = ask_where(entry.mount_point, patience);
@@ -77,7 +80,7 @@ std::string detach_dead_mount(const std::string& target) {
     return code != 0 ? std::string{} : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
 }
 
-bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}})).has_value(); }
+bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}}), patience).has_value(); }
 
 std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say) {
     using namespace std::chrono;
@@ -91,7 +94,8 @@ std::expected<void, std::string> wait_for_images(const std::string& directory, D
     for (auto next_question = start; is_taken();) {
         const auto now = steady_clock::now();
         if (now >= next_question) {
-            if (is_served(directory))
+            const bool is_held = is_served(directory);
+            if (is_held && now - start > unnoticed_unmount)
                 return std::unexpected(fmt::format("{}: the device is in use: it is still mounted, in another mount namespace or for files that are open; unmount it "
                                                    "there, or close them", directory));
             next_question = now + milliseconds{500};
@@ -113,8 +117,8 @@ std::string device_directory_of(const std::string& target) {
     return entry ? entry->source : target;
 }
 
-std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request) {
-    const auto answer = ask_control_socket(control_socket_path(directory), request.dump());
+std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request, std::optional<std::chrono::milliseconds> patience) {
+    const auto answer = ask_control_socket(control_socket_path(directory), request.dump(), patience);
     if (!answer)
         return std::unexpected(answer.error());
     auto json = Json::parse(*answer);

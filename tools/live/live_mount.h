@@ -5,6 +5,7 @@
 /// Cost       One small file read and a question to the mount found; one connection a question.
 #pragma once
 
+#include <chrono>
 #include <expected>
 #include <functional>
 #include <optional>
@@ -35,7 +36,8 @@ namespace flashlab {
 /// DIR for DIR or MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);
 
-/// One question; the answer's "error" member becomes the error.
-[[nodiscard]] std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request);
+/// One question; the answer's "error" member becomes the error, and so does silence for longer than `patience` where one is given.
+[[nodiscard]] std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request,
+                                                         std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
 } // namespace flashlab
