@@ -10,10 +10,6 @@ namespace {
 
 constexpr auto spin = std::chrono::microseconds{40}; ///< a sleeping thread comes back within this on a quiet host
 
-WallClock::duration lead_of(const Pending& pending) {
-    return pending.is_answer ? pending.lead : WallClock::duration{0};
-}
-
 constexpr auto leaves_later = [](const auto& a, const auto& b) { return a.leaves != b.leaves ? a.leaves > b.leaves : a.order > b.order; };
 
 } // namespace
@@ -27,7 +23,7 @@ DelayQueue::~DelayQueue() {
 void DelayQueue::push(std::unique_ptr<Pending> pending) {
     {
         const std::lock_guard lock{mutex_};
-        heap_.push_back({clock_.at_before(pending->due, lead_of(*pending)), ++pushes_, std::move(pending)});
+        heap_.push_back({clock_.at_before(pending->due, pending->lead), ++pushes_, std::move(pending)});
         std::ranges::push_heap(heap_, leaves_later);
         if (heap_.front().order != pushes_) return; // the thread waits for an earlier one anyway
         version_.fetch_add(1, std::memory_order_relaxed);
@@ -65,7 +61,7 @@ void DelayQueue::finish() {
 
 WallTime DelayQueue::leaves_at() const {
     const Waiting& first = heap_.front();
-    return clock_.wall_of(first.pending->due) - lead_of(*first.pending);
+    return clock_.wall_of(first.pending->due) - first.pending->lead;
 }
 
 /// Nothing to wait for any more.

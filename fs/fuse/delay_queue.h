@@ -27,8 +27,8 @@ public:
     virtual ~Pending() = default;
     virtual void run(std::unique_ptr<Pending> self) noexcept = 0;
     SimTime due = sim_start;
-    bool is_answer = true; ///< leaves `lead` early; a step runs when the clock is there, not before
-    WallClock::duration lead{0}; ///< how long the way back to the caller, and his way here, take (LeadEstimator)
+    bool is_answer = true; ///< false: a step, after which there is more to do
+    WallClock::duration lead{0}; ///< how long the way back to the caller, and his way here, take (LeadEstimator): it runs that much early
 };
 
 class DelayQueue {

@@ -2,8 +2,8 @@
 ///
 /// Idea       serve() runs one request: compute inside the monitor with `now` read there, then answer at once (latency off) or when the clock reaches
 ///            the completion. serve_slow() does the same for calls in steps.
-/// Invariant  The monitor is held for computing only. A cut's T is never before an answered completion: an answer is noted inside the monitor before it
-///            leaves. After a cut or a tripped guard no request changes anything.
+/// Invariant  The monitor is held for computing only. A cut's T is never before an answered completion, nor before a step that ran ahead of the clock: both
+///            are noted inside the monitor, an answer before it leaves. After a cut or a tripped guard no request changes anything.
 /// Cost       Two clock readings, one uncontended lock, one histogram increment; no allocation at latency off.
 /// Power cut  cut() takes the device back to T, everything unanswered becomes EIO.
 /// Threading  serve functions and the public rest from any thread; what ends in _locked wants the monitor held.
@@ -132,6 +132,10 @@ private:
     [[nodiscard]] bool struck_by_cut_locked(const RequestInfo& info, SimTime arrival);
     /// False: the power is gone, nothing may be answered any more.
     [[nodiscard]] bool note_answered(SimTime start, SimTime completion);
+    /// A step ran at `now`, up to its lead ahead of the clock, so that the answer behind it can be in time: what it changed is from then. No cut comes before.
+    void note_ahead_locked(SimTime now) {
+        if (!clock_.off()) answered_ = std::max(answered_, now);
+    }
     [[nodiscard]] bool may_leave_locked(SimTime completion, WallClock::duration lead, WallTime wall) const;
     void count_lateness(SimTime start, SimTime completion, WallClock::duration lead);
     [[nodiscard]] static LeadClass lead_class(const RequestInfo& info);
@@ -152,7 +156,7 @@ private:
     KernelPages kernel_pages_;
     OperationStatistics statistics_;
     LeadEstimator leads_;
-    SimTime answered_ = sim_start;    ///< latest completion any caller was told
+    SimTime answered_ = sim_start;    ///< latest completion any caller was told, and latest step that ran ahead of the clock
     SimTime next_tick_ = sim_start;
     unsigned until_settle_ = 0;
     std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request

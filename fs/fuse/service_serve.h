@@ -56,9 +56,11 @@ public:
             job_.reset();
             return refused;
         }
-        const SimTime now = service_.clock_.at(WallClock::now());
-        const StepResult result = service_.clock_.off() ? service_.run_steps_locked(*job_, std::max(now, due))
+        const SimTime now = std::max(due, service_.clock_.at(WallClock::now()));
+        const StepResult result = service_.clock_.off() ? service_.run_steps_locked(*job_, now)
                                                         : service_.guard_.run(name_of(info_.op), [&] { return job_->step(now); });
+        service_.note_ahead_locked(now);
+        lead = service_.clock_.off() ? WallClock::duration{0} : service_.leads_.lead(lead_class(info_));
         if (result && std::holds_alternative<ResumeAt>(*result)) {
             due = std::get<ResumeAt>(*result).at;
             is_answer = false;
@@ -67,7 +69,6 @@ public:
         job_.reset(); // inside the monitor: a call may hold locks of inodes
         if (result) due = std::get<Done>(*result).at;
         is_answer = true;
-        lead = service_.leads_.lead(lead_class(info_));
         const int error = result ? 0 : result.error().error_number;
         service_.account(info_, start_, result ? due : now, error);
         return error;
@@ -98,6 +99,7 @@ public:
     PendingAttempt(Service& service, fuse_req_t request, const RequestInfo& info, const FsCall& call, SimTime again, Work&& work, Answer&& answer)
         : service_{service}, request_{request}, info_{info}, call_{call}, arrival_{call.now}, work_{std::move(work)}, answer_{std::move(answer)} {
         due = again;
+        lead = service_.leads_.lead(lead_class(info_));
         is_answer = false;
     }
     void run(std::unique_ptr<Pending> self) noexcept override {
@@ -109,6 +111,7 @@ public:
         }
         call_.now = std::max(due, service_.clock_.at(WallClock::now()));
         auto result = service_.attempt_locked(info_, call_, work_);
+        service_.note_ahead_locked(call_.now);
         if (!result && result.error().is_again()) {
             due = result.error().again;
             lock.unlock();

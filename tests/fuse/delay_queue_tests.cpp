@@ -60,6 +60,20 @@ TEST_CASE("equal completions leave in the order in which they were given", "[fus
     for (int name = 0; name < 20; ++name) CHECK(record.order[static_cast<std::size_t>(name)] == name);
 }
 
+TEST_CASE("a step, too, runs by its lead early: what it ends with can only then be in time", "[fuse]") {
+    const WallTime wall = WallClock::now();
+    Record record;
+    DelayQueue queue{LatencyClock{sim_start, real, wall}};
+    auto step = std::make_unique<Noted>(record, 1, sim_start + 60ms);
+    step->is_answer = false;
+    step->lead = 50ms;
+    queue.push(std::move(step));
+    queue.push(std::make_unique<Noted>(record, 2, sim_start + 30ms));
+    for (int count = 0; count < 2; ++count) record.ran.acquire();
+    CHECK(record.order == std::vector{1, 2});
+    CHECK(record.when[0] >= wall + 10ms);
+}
+
 TEST_CASE("an answer leaves by its lead before its completion, even before one that is due earlier", "[fuse]") {
     const double rate = GENERATE(1.0, 10.0);
     const auto simulated = [rate](auto wall_time) { return sim_start + Duration{std::chrono::nanoseconds{wall_time}.count() * static_cast<std::int64_t>(rate)}; };

@@ -2,6 +2,7 @@
 #include "fs/fuse/mount.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -193,6 +194,31 @@ TEST_CASE("at latency real no answer comes before its time, and no step runs bef
     live.meet_workers();
     REQUIRE(live.fs.resumed_at.size() == live.fs.resumed_for.size());
     for (std::size_t index = 0; index < live.fs.resumed_at.size(); ++index) CHECK(live.fs.resumed_at[index] >= live.fs.resumed_for[index]);
+}
+
+TEST_CASE("a step runs its lead early, for its own time, and from then on no power cut comes before that time", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live{{.off = false, .rate = 1.0}};
+    live.fs.step_time = 1ms;
+    live.start();
+    std::atomic<bool> done = false;
+    std::thread caller{[&] {
+        const int fd = open((live.path + "/f").c_str(), O_CREAT | O_WRONLY, 0644);
+        for (int count = 0; count < 100; ++count) (void)fsync(fd);
+        close(fd);
+        done = true;
+    }};
+    std::uint64_t early_cuts = 0;
+    while (!done) {
+        SimTime step = sim_start;
+        live.mount->with_monitor([&](SimTime) {
+            if (!live.fs.resumed_at.empty()) step = live.fs.resumed_at.back();
+        });
+        if (live.mount->clock_now() < step) ++early_cuts; // a cut is never before clock_now()
+    }
+    caller.join();
+    CHECK(early_cuts == 0);
+    REQUIRE(live.fs.resumed_at.size() == 100);
 }
 
 TEST_CASE("a write that the file system asks to come again is made again when the clock is there, with the bytes it had", "[fuse][mount]") {
