@@ -12,7 +12,7 @@
 
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/ftl.h"
-#include "ftl/recovery/block_exchange.h"
+#include "ftl/blocks/block_exchange.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {

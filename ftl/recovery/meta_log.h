@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "ftl/ftl.h"
-#include "ftl/recovery/block_exchange.h"
+#include "ftl/blocks/block_exchange.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
 

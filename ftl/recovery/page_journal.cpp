@@ -24,7 +24,7 @@ std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, s
 
 PageJournal::PageJournal(PageJournalConfig config, NandArray& array, PageBlocks& blocks)
     : config_{std::move(config)}, array_{array}, blocks_{blocks}, log_{config_.area, array}, holds_trimmed_(array.geometry().blocks()) {
-    if (blocks.wear_threshold() != 0) log_.move_by_wear(blocks, std::max(1u, blocks.wear_threshold() / 2));
+    if (blocks.wear_threshold() != 0) log_.move_by_wear(blocks.exchange(), std::max(1u, blocks.wear_threshold() / 2));
     const Geometry& g = array.geometry();
     std::uint32_t interval = config_.interval_blocks;
     if (interval == 0) interval = std::max(4 * blocks.planes_in_use(), 100 * config_.area.checkpoint_pages / g.pages_per_block());

@@ -9,7 +9,7 @@
 /// Source     Ban, US patent 5,404,485 (so HY, 2.1.2); CO13 (BL). BL copies the rest at once; here an ascending run of writes shares a copy.
 #pragma once
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/dftl.h"
 
 namespace flashlab {

@@ -9,7 +9,7 @@
 /// Source     Lee, Park, Chung, Lee, Park, Song, "A log buffer-based flash translation layer using fully-associative sector translation", 2007; AP5.
 #pragma once
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 #include "ftl/cache/mapping_space.h"
 
 namespace flashlab {

@@ -46,28 +46,16 @@ FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const s
     ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     tables_.prefetch(first);
-    SimTime done = now;
-    for (std::uint32_t i = 0; i < pages;) {
-        const Lpn lpn{first.value() + i};
-        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
-        const auto placed = blocks_.write_row({.first = lpn, .pages = pages - i, .from = part, .before = i, .of = pages}, now, origin);
-        if (!placed) return std::unexpected(placed.error());
-        ensure(blocks_.next_sequence() <= sequence_ceiling_, "sequences stay below the ceiling kept in PRAM");
-        for (std::uint32_t k = 0; k < placed->count; ++k) {
-            const Lpn written{lpn.value() + k};
-            const UnitId unit = blocks_.unit_of(*placed, k);
-            if (const auto old = current(written)) blocks_.invalidate(*old, placed->end);
-            blocks_.validate(unit);
-            adopt(written, unit, placed->columns[k].slot);
-        }
-        i += placed->count;
-        done = std::max(done, placed->end);
-        if (!blocks_.has_failed_blocks()) continue;
-        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
-    }
+    const auto written = write_rows(
+        blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
+        [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime) {
+            ensure(blocks_.next_sequence() <= sequence_ceiling_, "sequences stay below the ceiling kept in PRAM");
+            adopt(lpn, unit, column.slot);
+        });
+    if (!written) return written;
     counters_.host_pages_written += pages;
-    durable_at_ = std::max(durable_at_, done);
-    return done;
+    durable_at_ = std::max(durable_at_, *written);
+    return written;
 }
 
 /// `unit` holds the newest version from now on; the committed one, if it was the newest, is stale.

@@ -12,7 +12,7 @@
 /// Source     Kim et al., "A PRAM and NAND flash hybrid architecture for high-performance embedded storage subsystems" (HY); ftl/DESIGN-hftl.md.
 #pragma once
 
-#include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/row_writer.h"
 #include "ftl/blocks/unit_reader.h"
 #include "ftl/ftl.h"
 #include "ftl/recovery/open_block_scan.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
-#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/hftl.h"
 
 namespace flashlab {

@@ -9,7 +9,7 @@
 /// Source     Kim, Kim, Noh, Min, Cho, "A space-efficient flash translation layer for CompactFlash systems", 2002 (BAST); HY8 (LBFTL, 4 log blocks).
 #pragma once
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

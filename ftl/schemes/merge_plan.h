@@ -6,7 +6,7 @@
 /// Power cut  Keeps nothing.
 #pragma once
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 #include "ftl/scheme.h"
 
 namespace flashlab {

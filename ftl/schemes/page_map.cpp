@@ -57,27 +57,14 @@ FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<cons
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     prefetch(first);
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
-    SimTime done = now;
-    for (std::uint32_t i = 0; i < pages;) {
-        const std::uint32_t lpn = first.value() + i;
-        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
-        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = pages - i, .from = part, .before = i, .of = pages}, now, origin);
-        if (!placed) return std::unexpected(placed.error());
-        for (std::uint32_t k = 0; k < placed->count; ++k) {
-            const UnitId unit = blocks_.unit_of(*placed, k);
-            if (const auto old = current(Lpn{lpn + k})) blocks_.invalidate(*old, placed->end);
-            blocks_.validate(unit);
-            map_[lpn + k] = unit.value() + 1;
-        }
-        i += placed->count;
-        done = std::max(done, placed->end);
-        if (!blocks_.has_failed_blocks()) continue;
-        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
-    }
+    const auto written = write_rows(
+        blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
+        [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime) { map_[lpn.value()] = unit.value() + 1; });
+    if (!written) return written;
     counters_.host_pages_written += pages;
-    programmed_at_ = std::max(programmed_at_, done);
-    durable_at_ = std::max(durable_at_, done);
-    return done;
+    programmed_at_ = std::max(programmed_at_, *written);
+    durable_at_ = std::max(durable_at_, *written);
+    return written;
 }
 
 FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {

@@ -12,7 +12,7 @@
 
 #include "base/zeroed_allocator.h"
 #include "ftl/blocks/map_check.h"
-#include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/row_writer.h"
 #include "ftl/blocks/unit_reader.h"
 #include "ftl/recovery/page_journal.h"
 

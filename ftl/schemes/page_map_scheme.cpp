@@ -1,6 +1,6 @@
 #include "ftl/schemes/page_map_scheme.h"
 
-#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/page_map.h"
 
 namespace flashlab {

@@ -3,7 +3,8 @@
 #
 #   sh tests/tidy/include_directions.sh ROOT
 #
-# The rooms of tools/ have arrows of their own: text and host at the bottom, cli on top, and nothing includes cli (docs/architecture.md).
+# The rooms of tools/ have arrows of their own: text and host at the bottom, cli on top, and nothing includes cli (docs/architecture.md). So have the shelves
+# of ftl/: schemes stand on recovery, cache and blocks, recovery stands on blocks; every shelf sees the contracts that lie in ftl/ itself.
 # Also refused: libraries outside their folder (libfuse: fs/fuse; JSON: text, SQLite: log, toml++: drive, CLI11: cli), a clock, an environment or a thread
 # below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
 # Prints FILE:LINE: what and why, one a line. Exit 1 when something was found, 2 when ROOT holds no sources at all.
@@ -26,6 +27,10 @@ function folder_of(path) {
     sub(/\/.*/, "", path)
     return path
 }
+function shelf_of(path) {
+    if (match(path, /^ftl\/[^\/]*\//)) return substr(path, 1, RLENGTH - 1)
+    return "ftl"
+}
 function report(what) {
     printf "%s:%d: %s\n", FILENAME, FNR, what
     found = 1
@@ -45,6 +50,8 @@ function check_own(target,    to) {
         if (target != "ftl/block_device.h") report("fs sees of ftl only ftl/block_device.h, not " target)
     } else if (!((folder, to) in allowed)) {
         report("no arrow " folder " -> " to " (" target ")")
+    } else if (folder == "ftl" && to == "ftl" && !((shelf_of(FILENAME), shelf_of(target)) in allowed)) {
+        report("no arrow " shelf_of(FILENAME) " -> " shelf_of(target) " (" target ")")
     }
 }
 function check_library(target,    i) {
@@ -63,6 +70,12 @@ function allow_room(room, others, below,    names, n, i) {
     allow("tools/" room, "tools/" room " " below " base")
     allow("tests", "tools/" room)
 }
+# A shelf of ftl/ sees itself, ftl/ and these others; ftl/ sees it.
+function allow_shelf(shelf, others,    names, n, i) {
+    n = split(shelf " ftl " others, names, " ")
+    for (i = 1; i <= n; i++) allowed[shelf, names[i]] = 1
+    allowed["ftl", shelf] = 1
+}
 function allow(from, to,    names, n, i) {
     is_folder[from] = 1
     n = split(to, names, " ")
@@ -76,6 +89,10 @@ BEGIN {
     allow("nand", "nand base")
     allow("pram", "pram base")
     allow("ftl", "ftl nand pram base")
+    allow_shelf("ftl/blocks", "")
+    allow_shelf("ftl/cache", "")
+    allow_shelf("ftl/recovery", "ftl/blocks")
+    allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/recovery")
     allow("crash", "crash ftl nand pram base")
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")
     allow("fs", "fs pram base")

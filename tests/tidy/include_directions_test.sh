@@ -8,7 +8,7 @@ failures=0
 
 plant() { # FILE LINE
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tests/support"
+    mkdir -p "$tree/ftl/blocks" "$tree/ftl/recovery" "$tree/ftl/cache" "$tree/ftl/schemes" "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tests/support"
     (mkdir "$tree/tools" && cd "$tree/tools" && mkdir -p text host log traces workloads drive live run reproduce/fat cli/commands attic)
     printf '#include "base/id.h"\n#include <vector>\n// the wall says steady_clock\n' > "$tree/base/id.h"
     printf '%s\n' "$2" >> "$tree/$1"
@@ -37,6 +37,18 @@ refuses pram/a.h '#include "nand/geometry.h"'
 refuses nand/a.cpp '#include "ftl/ftl.h"'
 refuses ftl/a.h '#include "fs/file_system.h"'
 refuses ftl/a.h '#include "crash/reference_model.h"'
+refuses ftl/blocks/a.h '#include "ftl/recovery/meta_log.h"'
+refuses ftl/blocks/a.h '#include "ftl/schemes/page_plan.h"'
+refuses ftl/blocks/a.h '#include "fs/file_system.h"'
+refuses ftl/recovery/a.cpp '#include "ftl/schemes/merge_ftl.h"'
+refuses ftl/recovery/a.h '#include "ftl/cache/mapping_cache.h"'
+refuses ftl/cache/a.h '#include "ftl/blocks/page_blocks.h"'
+accepts ftl/blocks/a.h '#include "ftl/blocks/block_ledger.h"'
+accepts ftl/blocks/a.h '#include "ftl/ftl.h"'
+accepts ftl/recovery/a.h '#include "ftl/blocks/page_blocks.h"'
+accepts ftl/schemes/a.cpp '#include "ftl/recovery/meta_log.h"'
+accepts ftl/schemes/a.cpp '#include "nand/nand_array.h"'
+accepts ftl/a.cpp '#include "ftl/schemes/dftl_scheme.h"'
 refuses crash/a.h '#include "fs/file_system.h"'
 refuses crash/a.h '#include "crash/fs/fs_stack.h"'
 refuses crash/fs/a.h '#include "tools/text/json.h"'

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

@@ -12,7 +12,7 @@
 /// Cost       BlockMap + LogBlocks. A write without a merge is a hash insertion; a merge costs its copies. No allocation in steady state.
 /// Power cut  ftl/DESIGN-merge.md, "Order": a log block is named in the journal before anything in it is answered; a merge's result is named when its
 ///            copies are durable, before what it replaces is erased; trims go out with the next flush or record, whichever comes first.
-/// Source     BAST, FAST (log_blocks.h); HY8; AP5; CO13.
+/// Source     BAST, FAST (ftl/blocks/log_blocks.h); HY8; AP5; CO13.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 /// The invariants G1, G2, G4 of block mapping and L1, L2 of its log blocks, checked in full.
 #include <fmt/format.h>
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

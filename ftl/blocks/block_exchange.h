@@ -3,7 +3,7 @@
 /// Idea       One block of the ring is given for a free one of the same die that is worn less: each die of the scheme has as many blocks afterwards as before.
 /// Invariant  A lent block is named by nothing durable from `ready` on. A block given back is garbage, and nothing is done to it before `ready`.
 /// Cost       One virtual call for each block of the ring that is erased.
-/// Power cut  Keeps nothing: which side of the exchange holds after a cut, the ring's table says (meta_log.h, M4).
+/// Power cut  Keeps nothing: which side of the exchange holds after a cut, the ring's table says (ftl/recovery/meta_log.h, M4).
 #pragma once
 
 #include <cstdint>

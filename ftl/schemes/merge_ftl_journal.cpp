@@ -1,7 +1,7 @@
 /// What goes to the journal, and when what it forgets is freed.
 #include <algorithm>
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

@@ -1,4 +1,4 @@
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "ftl/blocks/page_plan.h"
+#include "ftl/schemes/page_plan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,7 +37,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, const UnitGeometr
     config.groups = plan.groups;
     config.frontiers = request.frontiers;
     config.paced_from_spare = request.paced_from_spare;
-    const std::uint32_t halves = PageBlocks::half_blocks_held(config, units, std::uint64_t{for_data} * units.units_per_block());
+    const std::uint32_t halves = config.half_blocks_held(units, std::uint64_t{for_data} * units.units_per_block());
     const std::uint32_t held = (halves * plan.groups + 1) / 2;
     plan.effective_spare_blocks = for_data - std::min(for_data, held);
     const double logical = good_blocks - plan.spare_blocks;

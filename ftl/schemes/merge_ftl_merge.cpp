@@ -1,7 +1,7 @@
 /// Merges, and the blocks they take and leave.
 #include <algorithm>
 
-#include "ftl/blocks/merge_ftl.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

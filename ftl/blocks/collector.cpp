@@ -1,0 +1,240 @@
+#include "ftl/blocks/collector.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
+                     std::unique_ptr<VictimPolicy> policy)
+    : config_{config}, ledger_{ledger}, frontiers_{frontiers}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)}, jobs_(config.groups) {
+    ensure(policy_ != nullptr, "there is a victim policy");
+}
+
+std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32_t first_frontier) const {
+    const Geometry& g = array_.geometry();
+    std::optional<Victim> best;
+    std::optional<BlockId> on_shortest;
+    std::uint32_t fewest = ~0u;
+    std::uint32_t most = 0;
+    for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
+        const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
+        const std::uint32_t free = ledger_.free().count(plane);
+        most = std::max(most, free);
+        std::optional<Victim> here;
+        for (std::uint32_t f = first_frontier; f < frontiers_.count(); ++f) {
+            const auto victim = policy_->choose(ledger_.full(f), plane);
+            if (victim && (!here || victim->score < here->score)) here = victim;
+        }
+        if (!here) continue;
+        if (!best || here->score < best->score) best = here;
+        if (free < fewest) {
+            fewest = free;
+            on_shortest = here->block;
+        }
+    }
+    // A plane that falls behind narrows every superblock: its own best victim goes first.
+    if (on_shortest && most >= fewest + 2) return on_shortest;
+    return best ? std::optional{best->block} : std::nullopt;
+}
+
+void Collector::start(Job& job, BlockId victim, bool retire, SimTime now) {
+    ensure(!job.victim, "one collection at a time");
+    ledger_.unlist(victim);
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, events_.next_id(), collecting_as_};
+}
+
+/// The collection is given up; the victim stays as it is.
+void Collector::drop(Job& job) {
+    const BlockId victim = *job.victim;
+    if (job.copied != 0) tell(job, job.last_end);
+    job.victim.reset();
+    if (!ledger_.is_pinned(victim)) ledger_.list_full(victim);
+}
+
+void Collector::give_up(std::uint32_t group) {
+    if (jobs_[group].job.victim) drop(jobs_[group].job);
+    if (jobs_[group].inner.victim) drop(jobs_[group].inner);
+}
+
+FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
+    const BlockId victim = *job.victim;
+    const UnitGeometry& units = ledger_.units();
+    for (const std::uint32_t before = job.copied;;) {
+        job.next = ledger_.valid().next_set(victim, job.next);
+        if (job.next == units.units_per_block()) break;
+        if (job.last_end >= slice.until || job.copied - before >= slice.copies) return JobEnd::paused;
+        look_ahead(victim, job.next + 1);
+        const auto copied = copy_unit(job, units.unit_at(victim, job.next), now, keep_free);
+        if (copied && *copied == JobEnd::finished) continue;
+        drop(job);
+        return copied;
+    }
+    const auto done = finish(job, now);
+    if (!done) return std::unexpected(done.error());
+    return JobEnd::finished;
+}
+
+/// The mapping of the unit that is copied next is on its way while this one is. With payload the copies themselves take longer than a miss.
+void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
+    if (array_.keeps_payload()) return;
+    const UnitGeometry& units = ledger_.units();
+    const std::uint32_t next = ledger_.valid().next_set(victim, from);
+    if (next == units.units_per_block()) return;
+    const auto known = array_.inspect_oob(units.page_of(units.unit_at(victim, next), 0));
+    if (known && known->oob) owner_.prefetch(known->oob->lpn);
+}
+
+/// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.
+FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
+    const UnitGeometry& units = ledger_.units();
+    const BlockId victim = units.block_of(from);
+    const std::uint32_t group = ledger_.group_of(victim);
+    const std::uint32_t frontier = ledger_.frontier_of(victim);
+    OpenSuperblock& set = frontiers_.open(group, frontier);
+    for (;;) {
+        if (!set.has_room()) {
+            frontiers_.retire_open(group, frontier);
+            SimTime failed_at = now;
+            // One block stays back where it can: a program that fails in the new superblock must find another.
+            if (!frontiers_.open_superblock(group, frontier, now, std::max(keep_free, ledger_.free_in(group) >= 2 ? 1u : 0u), failed_at)) {
+                if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
+                if (ledger_.free_in(group) > keep_free) continue;
+                return JobEnd::no_room;
+            }
+        }
+        const OpenColumn column = set.columns[set.column()];
+        const UnitId to = units.unit_at(column.block, set.row());
+        const auto copied = program_copy(set, from, to, now, {job.cause, job.id});
+        if (!copied && copied.error().kind == NandErrorKind::program_failed) {
+            note_failed(column.block);
+            frontiers_.retire_open(group, frontier);
+            continue;
+        }
+        if (!copied && copied.error().kind != NandErrorKind::host_io) { // cannot be read: reads of it go on failing, nothing else does
+            ledger_.pin(victim);
+            return JobEnd::unreadable;
+        }
+        if (!copied) return std::unexpected(ledger_.fail(copied.error(), Lpn{0}));
+        ledger_.invalidate(from, copied->done);
+        ledger_.validate(to);
+        owner_.moved(copied->oob, from, to, column, copied->done);
+        ++set.next;
+        set.last_end = std::max(set.last_end, copied->done);
+        job.last_end = std::max(job.last_end, copied->done);
+        ++job.copied;
+        page_copies_ += units.pages_per_unit();
+        return JobEnd::finished;
+    }
+}
+
+std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin) {
+    const UnitGeometry& units = ledger_.units();
+    CopiedPage all{now, {}};
+    for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
+        const auto copied = array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, std::max(now, set.ready), origin);
+        if (!copied) return copied;
+        all.done = std::max(all.done, copied->done);
+        all.oob = copied->oob;
+    }
+    return all;
+}
+
+/// No valid unit is left: the scheme forgets the victim once every newer version is durable, then it is erased.
+FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
+    const BlockId victim = *job.victim;
+    ensure(ledger_.valid().count(victim) == 0, "a victim is erased when nothing in it is valid");
+    const SimTime at = std::max({now, job.last_end, ledger_.settled_at(victim)});
+    ++under_way_;
+    const auto forgotten = owner_.forget(victim, job.retire ? BlockFate::retired : BlockFate::erased, at, job.id);
+    --under_way_;
+    if (!forgotten) {
+        drop(job);
+        return std::unexpected(forgotten.error());
+    }
+    const auto done = give_back(job, *forgotten);
+    if (done) tell(job, *done);
+    job.victim.reset();
+    if (!done) return done;
+    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md, "Reserve").
+    OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), ledger_.frontier_of(victim));
+    open.ready = std::max(open.ready, *forgotten);
+    return done;
+}
+
+/// Counts the job, too. One that was given up is told if it has copied: its copies name it.
+void Collector::tell(const Job& job, SimTime end) {
+    ++jobs_made_;
+    if (!events_.wants(EventLevel::all)) return;
+    events_.on(GcJobEvent{job.id, job.start, end, GroupId{ledger_.group_of(*job.victim)}, *job.victim, job.copied, job.cause});
+}
+
+FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
+    const BlockId victim = *job.victim;
+    SimTime done = forgotten;
+    if (!job.retire) {
+        const auto erased = array_.erase(victim, forgotten, {job.cause, job.id});
+        ledger_.count_erase(victim, erased);
+        if (erased || erased.error().kind == NandErrorKind::host_io) {
+            ledger_.set_free(victim, forgotten, erased);
+            if (!erased) return std::unexpected(ledger_.fail(erased.error(), Lpn{0}));
+            return *erased;
+        }
+        done = owner_.condemned(victim, erased.error().done, job.id);
+    }
+    const auto marked = array_.mark_bad(victim);
+    if (!marked) return std::unexpected(ledger_.fail(marked.error(), Lpn{0}));
+    ledger_.lose(victim);
+    return done;
+}
+
+FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime now) {
+    const std::uint32_t group = ledger_.group_of(victim);
+    Job& job = jobs_[group].job;
+    if (jobs_[group].inner.victim == victim) drop(jobs_[group].inner);
+    for (;;) {
+        if (job.victim && job.victim != victim) drop(job);
+        if (job.victim) job.retire = job.retire || retire;
+        else start(job, victim, retire, now);
+        const auto end = run(job, now, {}, frontiers_.copies_keep_free(victim));
+        if (!end) return std::unexpected(end.error());
+        if (*end != JobEnd::no_room) break;
+        const auto compacted = compact(group, now);
+        if (!compacted) return std::unexpected(compacted.error());
+        if (!*compacted) break;
+    }
+    return std::max(now, frontiers_.open(group, ledger_.frontier_of(victim)).last_end);
+}
+
+FtlResult<SimTime> Collector::retire_failed(SimTime now) {
+    if (is_under_way()) return now; // whoever called the outermost collection comes here when it has ended
+    SimTime done = now;
+    while (!failed_.empty()) {
+        const BlockId block = failed_.back();
+        failed_.pop_back();
+        if (!frontiers_.close_holder(block, now)) continue; // collected meanwhile: it fails again when it is used again
+        const auto moved = collect_now(block, true, now);
+        if (!moved) return std::unexpected(moved.error());
+        done = std::max(done, *moved);
+    }
+    return done;
+}
+
+FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now) {
+    if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+    if (ledger_.state(block) == BlockLedger::State::outside) return now;
+    if (!frontiers_.close_holder(block, now)) return now;
+    collecting_as_ = Cause::wear;
+    const auto moved = collect_now(block, false, now);
+    collecting_as_ = Cause::gc;
+    return moved;
+}
+
+std::vector<BlockId> Collector::victims() const {
+    std::vector<BlockId> out;
+    for (const Jobs& jobs : jobs_)
+        for (const Job* job : {&jobs.job, &jobs.inner})
+            if (job->victim) out.push_back(*job->victim);
+    return out;
+}
+
+} // namespace flashlab

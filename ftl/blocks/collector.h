@@ -1,0 +1,103 @@
+/// Garbage collection of a page-mapping scheme: which block, when, and how much of it at a time.
+///
+/// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few copies with each
+///            row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A block whose program failed is collected, too,
+///            and then marked bad.
+/// Invariant  B3 a victim is erased only when nothing in it is valid, and not before forget() says.
+/// Cost       One virtual call a copied unit. No allocation in steady state.
+/// Power cut  RAM only: a collection under way is forgotten.
+/// Source     Kawaguchi et al., USENIX 1995, for collection; pacing: ftl/DESIGN-pages.md.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ftl/blocks/frontiers.h"
+#include "ftl/blocks/victim_policy.h"
+
+namespace flashlab {
+
+class Collector {
+public:
+    /// All but the policy live as long.
+    Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
+              std::unique_ptr<VictimPolicy> policy);
+
+    // collector_pace.cpp: when, and how much
+    /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
+    [[nodiscard]] FtlResult<void> collect_for_host(std::uint32_t group, SimTime now);
+    /// A collection's share of the host's next pages: when the open superblock is full, which both fill, a whole row of planes shall be free. A collection that
+    /// is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of other dies, too.
+    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t pages, SimTime now);
+    /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
+    [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now);
+    /// While the host asks for nothing; when to come back.
+    [[nodiscard]] SimTime idle(SimTime now);
+
+    // collector.cpp: how
+    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now);
+    /// A program failed in it: what is valid in it moves when retire_failed() is called, then it is marked bad.
+    void note_failed(BlockId block) { failed_.push_back(block); }
+    [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
+    [[nodiscard]] FtlResult<SimTime> retire_failed(SimTime now);
+    /// The group's collections are given up.
+    void give_up(std::uint32_t group);
+
+    [[nodiscard]] bool is_under_way() const { return under_way_ != 0; }
+    [[nodiscard]] std::uint64_t jobs() const { return jobs_made_; }
+    [[nodiscard]] std::uint64_t page_copies() const { return page_copies_; }
+    [[nodiscard]] std::vector<BlockId> victims() const;
+
+private:
+    /// One collection; survives between slices.
+    struct Job {
+        std::optional<BlockId> victim;
+        bool retire = false;             ///< mark bad instead of erasing
+        std::uint32_t next = 0;          ///< unit to look at
+        SimTime start = sim_start;
+        SimTime last_end = sim_start;    ///< of its copies
+        SimTime next_slice = sim_start;
+        std::uint32_t copied = 0;
+        EventId id = no_event;
+        Cause cause = Cause::gc;
+    };
+    enum class JobEnd : std::uint8_t { finished, paused, no_room, unreadable };
+    /// How far a job is run in one go.
+    struct Slice {
+        SimTime until = sim_never;                ///< or somewhat beyond: this has been reserved
+        std::uint32_t copies = ~std::uint32_t{0}; ///< at most
+    };
+    struct Jobs {
+        Job job;
+        Job inner; ///< makes room for a frontier but the first, also while `job` is under way
+    };
+
+    [[nodiscard]] SimTime idle_group(std::uint32_t group, SimTime now);
+    [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_frontier) const;
+    void start(Job& job, BlockId victim, bool retire, SimTime now);
+    [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
+    void look_ahead(BlockId victim, std::uint32_t from) const;
+    [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
+    [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
+    void drop(Job& job);
+    void tell(const Job& job, SimTime end);
+    [[nodiscard]] FtlResult<SimTime> collect_now(BlockId victim, bool retire, SimTime now);
+
+    const PageBlocksConfig& config_;
+    BlockLedger& ledger_;
+    Frontiers& frontiers_;
+    NandArray& array_;
+    EventSink& events_;
+    PageOwner& owner_;
+    std::unique_ptr<VictimPolicy> policy_;
+    std::vector<Jobs> jobs_;                 ///< by group
+    std::vector<BlockId> failed_;            ///< a program failed: to be retired
+    std::uint64_t jobs_made_ = 0;
+    std::uint64_t page_copies_ = 0;
+    std::uint32_t under_way_ = 0;            ///< on the call stack: nothing is retired meanwhile
+    Cause collecting_as_ = Cause::gc;        ///< wear within relocate()
+};
+
+} // namespace flashlab

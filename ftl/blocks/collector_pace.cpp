@@ -1,0 +1,119 @@
+/// When blocks are collected, and how much of one at a time.
+#include <algorithm>
+
+#include "ftl/blocks/collector.h"
+
+namespace flashlab {
+
+FtlResult<void> Collector::collect_for_host(std::uint32_t group, SimTime now) {
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t keep = frontiers_.writes_keep_free(0);
+    const std::uint32_t units_per_block = ledger_.units().units_per_block();
+    const OpenSuperblock& open = frontiers_.open(group, 0);
+    Job& job = jobs_[group].job;
+    SimTime at = now;
+    for (std::uint32_t free = ledger_.free_in(group); free < planes + keep; free = ledger_.free_in(group)) {
+        if (!job.victim) {
+            auto victim = choose_victim(group, 0);
+            if (!victim && free <= keep && frontiers_.closing(group, 0).is_active()) {
+                frontiers_.close(group, 0, at);
+                victim = choose_victim(group, 0);
+            }
+            if (!victim) break;
+            // One free block beyond those kept suffices to go on; a whole row of planes is worth only cheap victims.
+            if (free > keep && units_per_block - ledger_.valid().count(*victim) < std::max(1u, units_per_block / 8)) break;
+            start(job, *victim, false, at);
+        }
+        const BlockId victim = *job.victim;
+        const auto end = run(job, at, {}, frontiers_.copies_keep_free(victim));
+        if (!end) return std::unexpected(end.error());
+        if (*end == JobEnd::no_room) {
+            const auto compacted = compact(group, at);
+            if (!compacted) return std::unexpected(compacted.error());
+            if (!*compacted && frontiers_.copies_keep_free(victim) == 0) break;
+            if (!*compacted) { // after a cut the blocks kept for others may be all there are
+                start(job, victim, false, at);
+                const auto last = run(job, at, {}, 0);
+                if (!last) return std::unexpected(last.error());
+                if (*last == JobEnd::no_room) break;
+            }
+        }
+        at = std::max(at, open.ready);
+        if (open.has_room() && ledger_.free_in(group) >= keep) break;
+    }
+    return {};
+}
+
+FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t pages, SimTime now) {
+    const OpenSuperblock& open = frontiers_.open(group, 0);
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t keep = frontiers_.writes_keep_free(0);
+    const std::uint32_t wanted = planes + keep;
+    const std::uint32_t free = ledger_.free_in(group);
+    if (free >= wanted || !open.has_room() || is_under_way()) return {};
+    const UnitGeometry& units = ledger_.units();
+    if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return {}; // too little to keep so much of it free
+    Job& job = jobs_[group].job;
+    const auto victim = job.victim ? job.victim : choose_victim(group, 0);
+    if (!victim) return {};
+    const std::uint64_t left = ledger_.valid().count(*victim);
+    const std::uint64_t each = left + (job.victim ? job.copied : 0);
+    if (each == units.units_per_block()) return {};
+    if (!job.victim) start(job, *victim, false, now);
+    // The next victims are taken to be like this one; as many as the superblock has room for.
+    const std::uint64_t room = open.units - open.next;
+    const std::uint64_t more = room > left && each != 0 ? std::min<std::uint64_t>(wanted - free - 1, (room - left - 1) / each) : 0;
+    const std::uint64_t copies = left + more * each;
+    const std::uint64_t host = room > copies ? room - copies : 1;
+    const auto share = static_cast<std::uint32_t>(std::min(left, (std::min(pages, planes) * copies + host - 1) / host));
+    const auto end = run(job, now, {.copies = share}, std::max(keep, frontiers_.copies_keep_free(*victim)));
+    if (!end) return std::unexpected(end.error());
+    return {};
+}
+
+FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
+    if (frontiers_.count() == 1) return false;
+    Job& job = jobs_[group].inner;
+    if (!job.victim) {
+        const auto victim = choose_victim(group, 1);
+        if (!victim) return false;
+        start(job, *victim, false, now);
+    }
+    const auto end = run(job, now, {}, frontiers_.copies_keep_free(*job.victim));
+    if (!end) return std::unexpected(end.error());
+    return *end == JobEnd::finished;
+}
+
+SimTime Collector::idle(SimTime now) {
+    if (ledger_.is_read_only()) return sim_never;
+    SimTime next = sim_never;
+    for (std::uint32_t group = 0; group < ledger_.groups(); ++group) next = std::min(next, idle_group(group, now));
+    return next;
+}
+
+SimTime Collector::idle_group(std::uint32_t group, SimTime now) {
+    frontiers_.close_due(group, now);
+    const SimTime close_at = frontiers_.next_close(group);
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t keep = frontiers_.writes_keep_free(0);
+    const auto slice = std::chrono::microseconds{config_.gc_slice_us};
+    Job& job = jobs_[group].job;
+    if (!job.victim) {
+        if (ledger_.free_in(group) > planes + keep) return close_at;
+        const auto victim = choose_victim(group, 0);
+        // In the background only what frees a quarter of a block is worth its wear.
+        if (!victim || ledger_.valid().count(*victim) * 4 > ledger_.units().units_per_block() * 3) return close_at;
+        start(job, *victim, false, now);
+    }
+    if (job.next_slice > now) return std::min(close_at, job.next_slice);
+    const auto end = run(job, now, {.until = now + slice}, std::max(keep, frontiers_.copies_keep_free(*job.victim)));
+    if (!end || has_failed()) {
+        if (end && !retire_failed(now)) return close_at;
+        return ledger_.is_read_only() ? sim_never : std::min(close_at, now + slice);
+    }
+    if (!job.victim) return *end == JobEnd::finished ? std::min(close_at, now + slice) : close_at;
+    job.next_slice = std::max(job.last_end, now);
+    return std::min(close_at, job.next_slice);
+}
+
+} // namespace flashlab

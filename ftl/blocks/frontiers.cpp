@@ -1,0 +1,189 @@
+#include "ftl/blocks/frontiers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace flashlab {
+
+Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner)
+    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontiers.size()) {
+    ensure(!config.frontiers.empty(), "there is a frontier");
+    for (Frontier& f : all_) {
+        f.open.columns.reserve(array.geometry().planes_per_die());
+        f.closing.columns.reserve(array.geometry().planes_per_die());
+    }
+}
+
+std::optional<PlaneId> Frontiers::fullest_plane(std::uint32_t group, const OpenSuperblock& without) const {
+    const Geometry& g = array_.geometry();
+    const FreeBlocks& free = ledger_.free();
+    std::optional<PlaneId> best;
+    for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
+        const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
+        const auto on_plane = [&](const OpenColumn& c) { return g.plane_of(c.block) == plane; };
+        if (free.count(plane) == 0 || std::ranges::any_of(without.columns, on_plane)) continue;
+        if (!best || free.count(plane) > free.count(*best)) best = plane;
+    }
+    return best;
+}
+
+bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at) {
+    Frontier& f = at(group, frontier);
+    OpenSuperblock& set = f.open;
+    ensure(!set.is_active(), "one superblock of a frontier is open");
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t asked = config_.frontiers[frontier].columns;
+    const std::uint32_t most = asked == 0 ? planes : std::min(asked, planes);
+    std::uint32_t left = ledger_.free_in(group);
+    set.reset();
+    set.ready = now;
+    while (left > keep_free && set.columns.size() < most) {
+        const auto best = fullest_plane(group, set);
+        if (!best) break;
+        const FreeBlock taken = ledger_.take_free(*best);
+        --left;
+        const auto erased_at = take_erased(taken, now, failed_at);
+        if (!erased_at && ledger_.is_read_only()) break;
+        if (!erased_at) continue;
+        set.ready = std::max(set.ready, *erased_at);
+        set.columns.push_back({taken.block, 0});
+    }
+    if (set.columns.empty()) return false;
+    if (keep_free > 1) set.ready = forgotten_by(group, keep_free - 1, set.ready); // B5; the last one is kept for a block that fails
+    std::ranges::sort(set.columns, {}, &OpenColumn::block);
+    set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units().units_per_block();
+    set.stamp = next_stamp_++;
+    for (const OpenColumn& c : set.columns) ledger_.set_open(c.block, frontier);
+    set.ready = owner_.opened(set, f.closing, set.ready);
+    return true;
+}
+
+/// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it has fewer.
+SimTime Frontiers::forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTime now) const {
+    const Geometry& g = array_.geometry();
+    SimTime at = now;
+    for (;;) {
+        std::uint32_t by_then = 0;
+        SimTime next = sim_never;
+        for (std::uint32_t p = 0; p < g.planes_per_die() && by_then < blocks; ++p) {
+            ledger_.free().visit(g.plane_at(ledger_.die_of(group), p), [&](BlockId block) {
+                const SimTime forgotten = ledger_.forgotten_at(block);
+                if (forgotten <= at) ++by_then;
+                else next = std::min(next, forgotten);
+                return by_then < blocks;
+            });
+        }
+        if (by_then >= blocks || next == sim_never) break;
+        at = next;
+    }
+    return at;
+}
+
+/// When the block may be programmed; nothing when its erase failed: then it is bad, or the host's image failed and the device is read-only.
+std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
+    if (taken.erased) return ledger_.settled_at(taken.block);
+    // What a ring has given back is not touched before the ring's table leaves it out; other garbage is from before the mount.
+    const auto erased = array_.erase(taken.block, std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event});
+    ledger_.count_erase(taken.block, erased);
+    if (erased) return *erased;
+    failed_at = erased.error().done;
+    if (erased.error().kind == NandErrorKind::host_io) {
+        (void)ledger_.fail(erased.error(), Lpn{0});
+        ledger_.take_back_garbage(taken.block);
+        return std::nullopt;
+    }
+    (void)owner_.condemned(taken.block, now, no_event);
+    if (const auto marked = array_.mark_bad(taken.block); !marked) (void)ledger_.fail(marked.error(), Lpn{0});
+    ledger_.lose(taken.block);
+    return std::nullopt;
+}
+
+void Frontiers::retire_open(std::uint32_t group, std::uint32_t frontier) {
+    Frontier& f = at(group, frontier);
+    if (!f.open.is_active()) return;
+    if (f.closing.is_active()) close(f.closing, sim_start);
+    std::swap(f.open, f.closing);
+    f.open.reset();
+    if (config_.closes_at_once) close(f.closing, sim_start);
+}
+
+void Frontiers::close(std::uint32_t group, std::uint32_t frontier, SimTime now) { close(at(group, frontier).closing, now); }
+
+void Frontiers::close(OpenSuperblock& set, SimTime now) {
+    owner_.closed(set, std::max(now, close_ready(set)));
+    for (const OpenColumn& c : set.columns) ledger_.set_data(c.block, set.last_end);
+    set.reset();
+}
+
+void Frontiers::close_due(std::uint32_t group, SimTime now) {
+    if (config_.closes_at_once) return;
+    for (std::uint32_t i = 0; i < count(); ++i)
+        if (Frontier& f = at(group, i); f.closing.is_active() && close_ready(f.closing) <= now) close(f.closing, now);
+}
+
+bool Frontiers::close_holder(BlockId block, SimTime now) {
+    const std::uint32_t group = ledger_.group_of(block);
+    const auto holds = [block](const OpenSuperblock& set) { return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; }); };
+    for (std::uint32_t i = 0; i < count(); ++i) {
+        Frontier& f = at(group, i);
+        if (holds(f.open)) retire_open(group, i);
+        if (holds(f.closing)) close(f.closing, now);
+    }
+    return ledger_.state(block) == BlockLedger::State::data && !ledger_.is_pinned(block);
+}
+
+void Frontiers::settle_down(std::uint32_t group, SimTime now) {
+    for (std::uint32_t i = 0; i < count(); ++i) {
+        Frontier& f = at(group, i);
+        if (f.open.is_active() && !f.open.has_room()) retire_open(group, i);
+        if (f.closing.is_active()) close(f.closing, now);
+    }
+}
+
+void Frontiers::resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
+    OpenSuperblock& set = at(group, frontier).open;
+    ensure(!set.is_active() && !columns.empty(), "a superblock is resumed once");
+    set.columns.assign(columns.begin(), columns.end());
+    set.next = next;
+    set.units = static_cast<std::uint32_t>(columns.size()) * ledger_.units().units_per_block();
+    set.stamp = stamp;
+}
+
+void Frontiers::set_ready(SimTime ready) {
+    for (Frontier& f : all_) f.open.ready = ready;
+}
+
+SimTime Frontiers::close_ready(const OpenSuperblock& set) const {
+    SimTime at = std::max(set.last_end, set.ready);
+    for (const OpenColumn& c : set.columns) at = std::max(at, ledger_.settled_at(c.block));
+    return at;
+}
+
+SimTime Frontiers::next_close(std::uint32_t group) const {
+    SimTime next = sim_never;
+    for (std::uint32_t i = 0; i < count(); ++i)
+        if (const OpenSuperblock& set = closing(group, i); set.is_active()) next = std::min(next, close_ready(set));
+    return next;
+}
+
+SimTime Frontiers::programmed_by(BlockId block) const {
+    if (ledger_.state(block) != BlockLedger::State::open) return ledger_.closed_by(block);
+    const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
+    return std::max(f.open.last_end, f.closing.last_end);
+}
+
+std::uint64_t Frontiers::open_room() const {
+    std::uint64_t room = 0;
+    for (const Frontier& f : all_) room += f.open.units - f.open.next;
+    return room;
+}
+
+std::vector<BlockId> Frontiers::held_blocks() const {
+    std::vector<BlockId> out;
+    for (const Frontier& f : all_)
+        for (const auto* set : {&f.open, &f.closing})
+            for (const OpenColumn& c : set->columns) out.push_back(c.block);
+    return out;
+}
+
+} // namespace flashlab

@@ -1,0 +1,81 @@
+/// The superblocks that a page-mapping scheme writes: when one is opened, of which blocks, and when it becomes data.
+///
+/// Idea       Each frontier of a group is one open superblock, filled row by row across the planes, and one that closes: its blocks are data once every program
+///            of it, and of what replaced its units, has ended.
+/// Invariant  A frontier has one open superblock at most, of blocks on different planes, and one closing.
+///            B5 a superblock is programmed only once the blocks that its opening leaves free, but for one, are forgotten: a cut leaves them free, too.
+/// Cost       No allocation in steady state; an opening looks at each plane of the die for each column.
+/// Power cut  RAM only. After a mount the scheme says which superblocks go on (resume).
+/// Source     Kim et al. (HY) for the superblock that is written and then becomes data.
+#pragma once
+
+#include <vector>
+
+#include "ftl/blocks/block_ledger.h"
+#include "ftl/blocks/page_owner.h"
+
+namespace flashlab {
+
+class Frontiers {
+public:
+    /// `config` and `ledger` live as long.
+    Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner);
+
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(config_.frontiers.size()); }
+    [[nodiscard]] OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) { return at(group, frontier).open; }
+    [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).open; }
+    [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).closing; }
+
+    /// Takes a free block on each plane, the planes with most free blocks first, and leaves `keep_free` in the group. False when there was none to take;
+    /// `failed_at`: when a block was lost on the way.
+    [[nodiscard]] bool open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
+    /// The open superblock becomes the closing one; what was closing is closed first.
+    void retire_open(std::uint32_t group, std::uint32_t frontier);
+    void close(std::uint32_t group, std::uint32_t frontier, SimTime now);
+    /// Closes what is due.
+    void close_due(std::uint32_t group, SimTime now);
+    /// A block that is open or closing becomes data; false when it cannot be collected then either.
+    [[nodiscard]] bool close_holder(BlockId block, SimTime now);
+    /// The group's closing superblocks are closed, full ones too. What is open stays as it is.
+    void settle_down(std::uint32_t group, SimTime now);
+
+    // Mount
+    void resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp);
+    void set_ready(SimTime ready);
+    void set_next_stamp(std::uint32_t stamp) { next_stamp_ = stamp; }
+
+    /// All programs of the superblock, and of what replaced its units, end by then.
+    [[nodiscard]] SimTime close_ready(const OpenSuperblock& set) const;
+    /// When the first of the group's closing superblocks can be closed; sim_never when none closes.
+    [[nodiscard]] SimTime next_close(std::uint32_t group) const;
+    /// Every program of this block ends by then, for blocks programmed since the mount.
+    [[nodiscard]] SimTime programmed_by(BlockId block) const;
+    [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
+    /// Units that open superblocks have room for.
+    [[nodiscard]] std::uint64_t open_room() const;
+    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const { return config_.keep_free(ledger_.units(), ledger_.spare_units(), frontier); }
+    [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[ledger_.frontier_of(victim)].copies_keep_free; }
+    /// Blocks of open and closing superblocks.
+    [[nodiscard]] std::vector<BlockId> held_blocks() const;
+
+private:
+    struct Frontier {
+        OpenSuperblock open;
+        OpenSuperblock closing;
+    };
+    [[nodiscard]] Frontier& at(std::uint32_t group, std::uint32_t frontier) { return all_[std::size_t{group} * count() + frontier]; }
+    [[nodiscard]] const Frontier& at(std::uint32_t group, std::uint32_t frontier) const { return all_[std::size_t{group} * count() + frontier]; }
+    [[nodiscard]] std::optional<PlaneId> fullest_plane(std::uint32_t group, const OpenSuperblock& without) const;
+    [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at);
+    [[nodiscard]] SimTime forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTime now) const;
+    void close(OpenSuperblock& set, SimTime now);
+
+    const PageBlocksConfig& config_;
+    BlockLedger& ledger_;
+    NandArray& array_;
+    PageOwner& owner_;
+    std::vector<Frontier> all_; ///< by group, then by frontier
+    std::uint32_t next_stamp_ = 1;
+};
+
+} // namespace flashlab

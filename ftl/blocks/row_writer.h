@@ -1,0 +1,58 @@
+/// The loop that gives the pages of a request their places, row by row; a scheme says what comes before a row, and takes each page into its map.
+///
+/// Idea       A row goes to the group that PageBlocks names; the old unit of each of its pages is invalid when the row is programmed. A row whose program failed
+///            is written again elsewhere, and what else its block holds moves before the next row.
+/// Invariant  Each page is adopted once, after its unit is valid and its old one is not.
+/// Cost       No allocation, and no virtual call a page.
+/// Power cut  Keeps nothing: the pages of a row are durable when the row's program ends.
+#pragma once
+
+#include <algorithm>
+
+#include "ftl/blocks/page_blocks.h"
+
+namespace flashlab {
+
+/// Logical pages that follow each other; `from` empty: no payload.
+struct PagesToWrite {
+    Lpn first{0};
+    std::uint32_t pages = 0;
+    std::span<const std::byte> from{};
+};
+
+/// For schemes that need nothing before a row is written.
+inline constexpr auto nothing_before_a_row = [](Lpn, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
+
+/// Returns when the last program ends. `prepare(first, pages, at)`: when these pages may be programmed. `current(lpn)`: the page's unit, or none.
+/// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
+template <class Prepare, class Current, class Adopt>
+[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, SimTime now, Origin origin, const Prepare& prepare, const Current& current,
+                                            const Adopt& adopt) {
+    const UnitGeometry& units = blocks.units();
+    SimTime done = now;
+    SimTime at = now;
+    for (std::uint32_t i = 0; i < what.pages;) {
+        const Lpn lpn{what.first.value() + i};
+        const std::uint32_t row = std::min(what.pages - i, units.geometry().planes_per_die());
+        const auto prepared = prepare(lpn, row, at);
+        if (!prepared) return prepared;
+        at = *prepared;
+        const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
+        const auto placed = blocks.write_row({.first = lpn, .pages = row, .from = part, .before = i, .of = what.pages}, at, origin);
+        if (!placed) return std::unexpected(placed.error());
+        for (std::uint32_t k = 0; k < placed->count; ++k) {
+            const Lpn written{lpn.value() + k};
+            const UnitId unit = blocks.unit_of(*placed, k);
+            if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
+            blocks.validate(unit);
+            adopt(written, unit, placed->columns[k], placed->end);
+        }
+        i += placed->count;
+        done = std::max(done, placed->end);
+        if (!blocks.has_failed_blocks()) continue;
+        if (const auto retired = blocks.retire_failed(now); !retired) return std::unexpected(retired.error());
+    }
+    return done;
+}
+
+} // namespace flashlab
