@@ -1,14 +1,18 @@
 /// What happened, as typed fixed-size events: the only way the layers tell a story.
 ///
-/// Idea       Layers emit structs to an EventSink; tools/log/sqlite_event_log turns them into rows. The null sink costs one compare.
+/// Idea       Layers emit structs to an EventSink; tools/log/sqlite_event_log.h turns them into rows. The null sink costs one compare.
+///            A new event is a struct here, its name in AllEvents, and its table in tools/log/event_tables.h (docs/event-log.md, "A new event").
 /// Invariant  An event with a parent names the host request or background job that caused it; parents are emitted with ids drawn from next_id().
 /// Cost       level() is a plain load: ask wants() before filling an event.
 /// Threading  Called inside the monitor, one caller at a time; a sink must not call back.
 /// Power cut  The log is the observer's, not the device's: it survives.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/id.h"
 #include "base/sim_time.h"
@@ -18,10 +22,13 @@ namespace flashlab {
 enum class EventLevel : std::uint8_t { none, summary, requests, all };
 
 enum class HostOp : std::uint8_t { read, write, trim, flush };
+inline constexpr std::array<std::string_view, 4> host_op_names{"read", "write", "trim", "flush"};
 enum class NandOp : std::uint8_t { read, program, erase };
+inline constexpr std::array<std::string_view, 3> nand_op_names{"read", "program", "erase"};
 /// Why a NAND operation was done; WAF is always split by it.
 enum class Cause : std::uint8_t { user, gc, merge, map, wear, recovery, backup };
-inline constexpr std::size_t cause_count = 7;
+inline constexpr std::array<std::string_view, 7> cause_names{"user", "gc", "merge", "map", "wear", "recovery", "backup"};
+inline constexpr std::size_t cause_count = cause_names.size();
 
 /// Who asked for an operation: travels down with it.
 struct Origin {
@@ -40,6 +47,7 @@ struct HostRequestEvent {
     std::uint64_t sectors = 0;
     bool fua = false;
     bool failed = false;
+    std::uint32_t piece = 0; ///< of a trace's request that a replay splits: 1, 2 ...; 0: a request as it came. The log fills it in: the drive does not know
 };
 
 /// A host request failed because the flash does not give back data that it needs (a write and a trim read the rest of a page). Told after the request. Level summary.
@@ -93,6 +101,7 @@ struct GcJobEvent {
 };
 
 enum class PramUser : std::uint8_t { ftl, fs };
+inline constexpr std::array<std::string_view, 2> pram_user_names{"ftl", "fs"};
 
 /// One committed PRAM transaction. Level all.
 struct PramWriteEvent {
@@ -110,7 +119,11 @@ enum class FsOp : std::uint8_t {
     fsync, opendir, readdir, releasedir, fsyncdir, statfs, getxattr, setxattr, listxattr, removexattr, fallocate, lseek, copy_file_range,
     ioctl, writeback, forget
 };
-inline constexpr std::size_t fs_op_count = 33;
+inline constexpr std::array<std::string_view, 33> fs_op_names{
+    "lookup", "getattr", "setattr", "readlink", "mknod", "mkdir", "symlink", "unlink", "rmdir", "rename", "link",
+    "create", "open", "read", "write", "flush", "release", "fsync", "opendir", "readdir", "releasedir", "fsyncdir",
+    "statfs", "getxattr", "setxattr", "listxattr", "removexattr", "fallocate", "lseek", "copy_file_range", "ioctl", "writeback", "forget"};
+inline constexpr std::size_t fs_op_count = fs_op_names.size();
 
 /// A file system operation as the application saw it. Level requests.
 struct FsOpEvent {
@@ -125,6 +138,7 @@ struct FsOpEvent {
 };
 
 enum class PowerEventKind : std::uint8_t { mount, clean_unmount, cut, recovery };
+inline constexpr std::array<std::string_view, 4> power_kind_names{"mount", "clean_unmount", "cut", "recovery"};
 
 /// Told by whoever switches a device on and off, since a recovery is the drive's and the file system's together. Level summary.
 struct PowerEvent {
@@ -138,7 +152,7 @@ struct PowerEvent {
     std::uint64_t words_undone = 0;
 };
 
-/// The cumulative counters of a running device at one instant; see Sample in FORMAT of the event log. Level summary.
+/// The cumulative counters of a running device at one instant; a log writes what a run added to them. Level summary.
 struct SampleEvent {
     SimTime at;
     std::uint64_t host_reads = 0, host_writes = 0, host_trims = 0, host_flushes = 0;
@@ -166,23 +180,33 @@ struct PartitionEvent {
     std::uint64_t buffer_bytes = 0;
 };
 
-class EventSink {
+/// Every event there is. A sink has an on() for each, the log a table (tools/log/event_tables.h).
+template <class... Event>
+struct EventList {};
+using AllEvents = EventList<HostRequestEvent, UncorrectableReadEvent, NandOpEvent, GcJobEvent, PramWriteEvent, FsOpEvent, PowerEvent, SampleEvent, PartitionEvent>;
+
+/// An on() for each event of a list. It does nothing: who listens overrides those that he wants.
+template <class List>
+class EventHearer;
+template <class Last>
+class EventHearer<EventList<Last>> {
 public:
-    virtual ~EventSink() = default;
+    virtual ~EventHearer() = default;
+    virtual void on(const Last&) {}
+};
+template <class First, class Second, class... Rest>
+class EventHearer<EventList<First, Second, Rest...>> : public EventHearer<EventList<Second, Rest...>> {
+public:
+    using EventHearer<EventList<Second, Rest...>>::on;
+    virtual void on(const First&) {}
+};
+
+class EventSink : public EventHearer<AllEvents> {
+public:
     [[nodiscard]] EventLevel level() const { return level_; }
     [[nodiscard]] bool wants(EventLevel at_least) const { return level_ >= at_least; }
     /// Ids are dense and start at 1; drawn at every level so that ids do not depend on the level.
     [[nodiscard]] EventId next_id() { return EventId{++last_id_}; }
-
-    virtual void on(const HostRequestEvent&) {}
-    virtual void on(const UncorrectableReadEvent&) {}
-    virtual void on(const NandOpEvent&) {}
-    virtual void on(const GcJobEvent&) {}
-    virtual void on(const PramWriteEvent&) {}
-    virtual void on(const FsOpEvent&) {}
-    virtual void on(const PowerEvent&) {}
-    virtual void on(const SampleEvent&) {}
-    virtual void on(const PartitionEvent&) {}
 
 protected:
     explicit EventSink(EventLevel level) : level_{level} {}

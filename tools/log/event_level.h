@@ -1,10 +1,11 @@
-/// The words for how much is logged, as --log and ctl take them.
+/// The words for how much is logged, as --log and ctl take them and the schema says them.
 ///
 /// Cost       A few compares.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/events.h"
 
@@ -12,5 +13,6 @@ namespace flashlab {
 
 /// none, summary, requests, all.
 [[nodiscard]] std::optional<EventLevel> parse_event_level(const std::string& text);
+[[nodiscard]] std::string_view name_of(EventLevel level);
 
 } // namespace flashlab

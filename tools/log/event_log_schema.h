@@ -1,25 +1,33 @@
-/// The tables and views of the event log, as SQL and as documentation.
+/// The tables of the event log, as SQL.
 ///
-/// Idea       One text makes the database, `query --schema` prints it, docs/event-log.md explains it.
-/// Invariant  user_version names the schema; a log of version 3 to 5 is brought up, one of another version is left alone and refused.
+/// Idea       tools/log/event_tables.h describes them; here the descriptions become the text that makes the database and that
+///            `query --schema` prints.
+/// Invariant  user_version names the schema; a log of version 3 or later is brought up, one of another version is left alone and refused.
 /// Cost       No secondary index while recording.
+/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tools/log/event_table.h"
 
 namespace flashlab {
 
-inline constexpr int event_log_version = 6;
+/// The latest version that a table or a column came with.
+[[nodiscard]] int event_log_version();
+/// In the order of the SQL.
+[[nodiscard]] const std::vector<TableDescription>& event_log_descriptions();
+[[nodiscard]] std::span<const NameTable> event_log_name_tables();
 
 /// CREATE TABLE statements with comments.
-[[nodiscard]] std::string_view event_log_tables();
-/// CREATE VIEW statements with comments.
-[[nodiscard]] std::string_view event_log_views();
-/// What a log of version 3 to 5 lacks, without its views. Its rows say nothing of the kinds of their pages (3) and of pieces.
+[[nodiscard]] std::string event_log_tables();
+/// What a log of an older version lacks, without its views. In its rows the columns that are added say 0 or NULL.
 [[nodiscard]] std::string event_log_upgrade(std::int64_t version);
-/// INSERTs of the enum tables, from the names in base/events.h's order.
+/// INSERTs of the tables of names.
 [[nodiscard]] std::string event_log_enums();
 
 [[nodiscard]] std::string_view name_of_fs_op(std::uint8_t op);

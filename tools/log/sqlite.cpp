@@ -18,12 +18,7 @@ void SqliteStatement::bind(int at, std::string_view value) {
     sqlite3_bind_text(statement_.get(), at, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
 }
 
-void SqliteStatement::bind(int at, const std::optional<std::uint64_t>& value) {
-    if (value)
-        bind(at, *value);
-    else
-        sqlite3_bind_null(statement_.get(), at);
-}
+void SqliteStatement::bind_null(int at) { sqlite3_bind_null(statement_.get(), at); }
 
 bool SqliteStatement::step() {
     const int result = sqlite3_step(statement_.get());

@@ -54,7 +54,14 @@ private:
     void bind(int at, bool value) { bind(at, std::int64_t{value}); }
     void bind(int at, std::string_view value);
     void bind(int at, const std::string& value) { bind(at, std::string_view{value}); }
-    void bind(int at, const std::optional<std::uint64_t>& value);
+    template <class Value>
+    void bind(int at, const std::optional<Value>& value) {
+        if (value)
+            bind(at, *value);
+        else
+            bind_null(at);
+    }
+    void bind_null(int at);
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 

@@ -2,27 +2,16 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "tools/log/event_batch.h"
 #include "tools/log/event_log_writer.h"
 
 namespace flashlab {
-
-void EventBatch::clear() {
-    host_requests.clear();
-    fs_ops.clear();
-    uncorrectable_reads.clear();
-    unreadable_files.clear();
-    nand_ops.clear();
-    gc_jobs.clear();
-    pram_writes.clear();
-    powers.clear();
-    partitions.clear();
-    samples.clear();
-    wears.clear();
-    run_starts.clear();
-    events = 0;
-}
 
 std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open(EventLogConfig config) {
     std::unique_ptr<SqliteEventLog> log{new SqliteEventLog{std::move(config)}};
@@ -33,7 +22,7 @@ std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open
     return log;
 }
 
-SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventSink{config.level}, config_{std::move(config)} {}
+SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventTaker{config.level}, config_{std::move(config)}, filling_{std::make_unique<EventBatch>()} {}
 
 SqliteEventLog::~SqliteEventLog() { close(); }
 
@@ -65,23 +54,24 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
 }
 
 template <class Event>
-void SqliteEventLog::append(std::vector<Event> EventBatch::* list, Event event) {
+void SqliteEventLog::append(std::vector<Event>& (*list)(EventBatch&), Event event) {
     std::unique_lock lock{mutex_};
     wake_emitter_.wait(lock, [&] { return waiting_.size() < most_waiting || !running_; });
     ++given_;
     if (!running_)
         return;
-    (filling_.*list).push_back(std::move(event));
-    if (++filling_.events == batch_events)
+    list(*filling_).push_back(std::move(event));
+    if (++filling_->events == batch_events)
         close_batch();
 }
 
 void SqliteEventLog::close_batch() {
-    if (filling_.events == 0)
+    if (filling_->events == 0)
         return;
     waiting_.push_back(std::move(filling_));
-    filling_ = {};
-    if (!empty_.empty()) {
+    if (empty_.empty()) {
+        filling_ = std::make_unique<EventBatch>();
+    } else {
         filling_ = std::move(empty_.back());
         empty_.pop_back();
     }
@@ -104,7 +94,7 @@ void SqliteEventLog::look_at_the_clock() {
     gathering_ = false;
     if (now - gathering_since_ >= longest_waiting)
         needed_until_ = now + at_least;
-    if (filling_.events != 0)
+    if (filling_->events != 0)
         close_batch(); // wakes the writer, too
     else
         wake_writer();
@@ -117,66 +107,51 @@ void SqliteEventLog::begin_gathering(std::chrono::steady_clock::time_point now) 
 
 void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? Turn::at_need : Turn::when_idle)].notify_one(); }
 
-void SqliteEventLog::on(const HostRequestEvent& event) {
-    if (wants(EventLevel::requests))
-        append(&EventBatch::host_requests, HostRequestRow{event, piece_under_way_ ? piece_under_way_() : 0});
+template <class Event>
+void SqliteEventLog::take(const Event& event) {
+    if constexpr (std::is_same_v<Event, UncorrectableReadEvent>)
+        nameless_ = event.request;
+    if (wants(*table_of<Event>().text.level))
+        append(+[](EventBatch& batch) -> auto& { return batch.rows_of<Event>(); }, Event{as_told(event)});
 }
-void SqliteEventLog::on(const FsOpEvent& event) {
-    if (wants(EventLevel::requests))
-        append(&EventBatch::fs_ops, event);
+
+template <class Body, class Base, class First, class... Rest>
+void EventTaker<Body, Base, EventList<First, Rest...>>::on(const First& event) {
+    static_cast<Body*>(this)->take(event);
 }
-void SqliteEventLog::on(const UncorrectableReadEvent& event) {
-    nameless_ = event.request;
-    if (wants(EventLevel::summary))
-        append(&EventBatch::uncorrectable_reads, event);
+
+HostRequestEvent SqliteEventLog::as_told(HostRequestEvent event) const {
+    event.piece = piece_under_way_ ? piece_under_way_() : 0;
+    return event;
 }
-void SqliteEventLog::on(const NandOpEvent& event) {
-    if (wants(EventLevel::all))
-        append(&EventBatch::nand_ops, event);
+/// One that was under way when the run began is this run's from then on.
+GcJobEvent SqliteEventLog::as_told(GcJobEvent event) const {
+    event.start = std::max(event.start, base_.at());
+    return event;
 }
-void SqliteEventLog::on(const GcJobEvent& event) {
-    if (!wants(EventLevel::all))
-        return;
-    GcJobEvent job = event;
-    job.start = std::max(job.start, base_.at()); // one that was under way when the run began is this run's from then on
-    append(&EventBatch::gc_jobs, job);
-}
-void SqliteEventLog::on(const PramWriteEvent& event) {
-    if (wants(EventLevel::all))
-        append(&EventBatch::pram_writes, event);
-}
-void SqliteEventLog::on(const PowerEvent& event) {
-    if (wants(EventLevel::summary))
-        append(&EventBatch::powers, event);
-}
-void SqliteEventLog::on(const PartitionEvent& event) {
-    if (wants(EventLevel::summary))
-        append(&EventBatch::partitions, event);
-}
-void SqliteEventLog::on(const SampleEvent& event) { add_sample(event, {}); }
 
 void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns) {
     base_ = SampleBase{base, std::move(channel_busy_ns)};
     if (wants(EventLevel::summary))
-        append(&EventBatch::run_starts, base.at);
+        append(+[](EventBatch& batch) -> auto& { return batch.run_starts; }, base.at);
 }
 
 void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
     if (!wants(EventLevel::summary))
         return;
     details.channel_busy_ns = base_.since(std::move(details.channel_busy_ns));
-    append(&EventBatch::samples, std::pair{base_.since(event), std::move(details)});
+    append(+[](EventBatch& batch) -> auto& { return batch.samples; }, std::pair{base_.since(event), std::move(details)});
 }
 
 void SqliteEventLog::add_wear(WearHistogram wear) {
     if (wants(EventLevel::summary))
-        append(&EventBatch::wears, std::move(wear));
+        append(+[](EventBatch& batch) -> auto& { return batch.wears; }, std::move(wear));
 }
 
 void SqliteEventLog::add_unreadable_file(UnreadableFile file) {
     file.request = std::exchange(nameless_, no_event);
     if (wants(EventLevel::summary))
-        append(&EventBatch::unreadable_files, std::move(file));
+        append(+[](EventBatch& batch) -> auto& { return batch.rows_of<UnreadableFile>(); }, std::move(file));
 }
 
 void SqliteEventLog::flush() {
@@ -244,18 +219,18 @@ void SqliteEventLog::write_batches(Turn turn) {
             return;
         if (waiting_.size() >= too_many)
             needed_until_ = std::chrono::steady_clock::now() + at_least;
-        EventBatch batch = std::move(waiting_.front());
+        std::unique_ptr<EventBatch> batch = std::move(waiting_.front());
         waiting_.pop_front();
         writing_ = true;
         wake_emitter_.notify_all();
         lock.unlock();
-        const auto written = writer_->write(batch);
+        const auto written = writer_->write(*batch);
         lock.lock();
         writing_ = false;
         if (!written)
             return stop_with(written.error(), lock);
-        committed_ += batch.events;
-        batch.clear();
+        committed_ += batch->events;
+        batch->clear();
         empty_.push_back(std::move(batch));
         wake_emitter_.notify_all();
         if (waiting_.empty())
@@ -269,7 +244,7 @@ void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mut
     const std::string said = fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
     failure_ = said;
     running_ = false;
-    filling_.clear();
+    filling_->clear();
     waiting_.clear();
     wake_emitter_.notify_all();
     for (auto& wake : wake_) wake.notify_one();

@@ -1,6 +1,6 @@
 /// Events as rows of an SQLite file: DIR/events.db, or --events FILE.
 ///
-/// Idea       on() appends to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
+/// Idea       An event is appended to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
 ///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
 ///            It gathers batches and then writes all of them: a little after each one, it came between a program and its answers too often. Such a thread can
 ///            be starved: where batches pile up or grow old, or somebody waits for them, a second, ordinary one does its work.
@@ -27,11 +27,14 @@
 #include <vector>
 
 #include "base/events.h"
+#include "tools/log/event_taker.h"
+#include "tools/log/log_rows.h"
 #include "tools/log/sample_base.h"
 
 namespace flashlab {
 
 class EventLogWriter;
+struct EventBatch;
 
 struct EventLogConfig {
     std::string path;
@@ -48,75 +51,17 @@ struct EventLogConfig {
     std::function<void(const std::string&)> complain{}; ///< called once, on the writer's thread, when the log stops
 };
 
-struct FsLatencyRow {
-    FsOp op = FsOp::lookup;
-    std::uint64_t calls = 0, errors = 0;
-    std::int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
-};
-
-/// What goes with a sample but is not an event of a layer: follows the last SampleEvent given.
-struct SampleDetails {
-    std::vector<std::uint64_t> channel_busy_ns; ///< by channel
-    std::vector<FsLatencyRow> latency;
-};
-struct WearHistogram {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;
-};
-
-/// A place of a file that the flash does not give back: what the file system knows beside an UncorrectableReadEvent.
-struct UnreadableFile {
-    Ino ino{0};
-    std::uint64_t offset = 0, bytes = 0;
-    std::string path{};         ///< empty: it has none, or nobody looked
-    EventId request = no_event; ///< filled in by the log
-};
-
 /// A run in the file.
-/// A request of the host, and which piece of a trace's request it is; 0: whole.
-struct HostRequestRow {
-    HostRequestEvent event;
-    std::uint32_t piece = 0;
-};
-
 struct LogRun {
     std::int64_t run = 0;
     std::uint64_t id_base = 0;
 };
 
-/// Events by table: what one transaction writes.
-struct EventBatch {
-    std::vector<HostRequestRow> host_requests;
-    std::vector<FsOpEvent> fs_ops;
-    std::vector<UncorrectableReadEvent> uncorrectable_reads;
-    std::vector<UnreadableFile> unreadable_files;
-    std::vector<NandOpEvent> nand_ops;
-    std::vector<GcJobEvent> gc_jobs;
-    std::vector<PramWriteEvent> pram_writes;
-    std::vector<PowerEvent> powers;
-    std::vector<PartitionEvent> partitions;
-    std::vector<std::pair<SampleEvent, SampleDetails>> samples;
-    std::vector<WearHistogram> wears;
-    std::vector<SimTime> run_starts; ///< the last one holds
-    std::size_t events = 0;
-    void clear();
-};
-
-class SqliteEventLog final : public EventSink {
+class SqliteEventLog final : public EventTaker<SqliteEventLog, EventSink, AllEvents> {
 public:
     /// Opens or makes the file, begins a run, starts the thread. At level none nothing is opened until change_level().
     [[nodiscard]] static std::expected<std::unique_ptr<SqliteEventLog>, std::string> open(EventLogConfig config);
     ~SqliteEventLog() override;
-
-    using EventSink::on;
-    void on(const HostRequestEvent& event) override;
-    void on(const UncorrectableReadEvent& event) override;
-    void on(const NandOpEvent& event) override;
-    void on(const GcJobEvent& event) override;
-    void on(const PramWriteEvent& event) override;
-    void on(const FsOpEvent& event) override;
-    void on(const PowerEvent& event) override;
-    void on(const SampleEvent& event) override;
-    void on(const PartitionEvent& event) override;
 
     /// The run begins here, not with the device's power-on: later samples count from this one.
     void begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns);
@@ -141,9 +86,20 @@ public:
     [[nodiscard]] std::string failure() const;
 
 private:
+    template <class Body, class Base, class List>
+    friend class EventTaker;
     explicit SqliteEventLog(EventLogConfig config);
+    /// An event becomes a row of its table, from the table's level on.
     template <class Event>
-    void append(std::vector<Event> EventBatch::* list, Event event);
+    void take(const Event& event);
+    void take(const SampleEvent& event) { add_sample(event, {}); }
+    /// The event as the log tells it.
+    template <class Event>
+    const Event& as_told(const Event& event) const { return event; }
+    HostRequestEvent as_told(HostRequestEvent event) const;
+    GcJobEvent as_told(GcJobEvent event) const;
+    template <class Event>
+    void append(std::vector<Event>& (*list)(EventBatch&), Event event);
     enum class Turn : std::uint8_t { when_idle, at_need };
     void write_batches(Turn turn);
     [[nodiscard]] bool is_needed_now() const;
@@ -173,9 +129,9 @@ private:
     mutable std::mutex mutex_;
     std::array<std::condition_variable, 2> wake_; ///< writers, by turn
     std::condition_variable wake_emitter_;
-    EventBatch filling_;
-    std::deque<EventBatch> waiting_; ///< in order
-    std::vector<EventBatch> empty_;  ///< used again
+    std::unique_ptr<EventBatch> filling_;
+    std::deque<std::unique_ptr<EventBatch>> waiting_; ///< in order
+    std::vector<std::unique_ptr<EventBatch>> empty_;  ///< used again
     std::uint64_t given_ = 0;        ///< events appended, ever
     std::uint64_t committed_ = 0;
     std::uint64_t wanted_ = 0;       ///< somebody waits until so many are committed

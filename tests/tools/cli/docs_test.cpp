@@ -10,7 +10,9 @@
 #include "tests/tools/device_fixture.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
+#include "tools/log/event_log_page.h"
 #include "tools/log/event_log_schema.h"
+#include "tools/log/event_log_views.h"
 #include "tools/log/sqlite.h"
 
 using namespace flashlab;
@@ -79,4 +81,35 @@ TEST_CASE("docs/event-log.md names every table with its columns, and every view"
         for (const auto& column : names(*db, "SELECT name FROM pragma_table_info('" + table + "')"))
             CHECK_THAT(section, Contains("| `" + column + "` |"));
     }
+}
+
+TEST_CASE("the tables of docs/event-log.md are what the descriptors say", "[tools]") {
+    const std::string text = page("event-log.md");
+    const auto written = event_log_page(text);
+    INFO("tools_tests \"[rewrite-docs]\" writes the page anew");
+    INFO((written ? "" : written.error()));
+    REQUIRE(written.has_value());
+    CHECK(*written == text);
+}
+
+TEST_CASE("a page that lacks a block, or has it twice, is not taken for one that is up to date", "[tools]") {
+    const std::string text = page("event-log.md");
+    const std::string begin = "<!-- generated: views -->\n", end = "<!-- end of views -->\n";
+    std::string without = text, twice = text + begin + end, turned = text;
+    without.erase(without.find(begin), begin.size());
+    turned.erase(turned.find(end), end.size()).insert(0, end);
+    for (const std::string& broken : {without, twice, turned, std::string{}})
+        CHECK_FALSE(event_log_page(broken).has_value());
+    std::string outdated = text;
+    outdated.insert(text.find(begin) + begin.size(), "| `v_gone` | nothing any more |\n");
+    CHECK(event_log_page(outdated) == text);
+}
+
+// Not a test: the command that writes the generated blocks anew (CONTRIBUTING.md, "Where things go").
+TEST_CASE("docs/event-log.md is written anew", "[.rewrite-docs]") {
+    const auto written = event_log_page(page("event-log.md"));
+    REQUIRE(written.has_value());
+    std::ofstream out{FLASHLAB_TREE "/docs/event-log.md"};
+    out << *written;
+    REQUIRE(out.flush().good());
 }

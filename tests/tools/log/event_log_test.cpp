@@ -186,6 +186,18 @@ TEST_CASE("ids of a second run follow those of the first", "[tools]") {
     CHECK(file.number("SELECT max(first_id) FROM run") == 3);
 }
 
+TEST_CASE("requests that two runs number alike are two rows at level summary, too, where only those that failed are kept", "[tools]") {
+    const TemporaryFile file;
+    for (int run = 0; run < 2; ++run) {
+        auto log = open_log(file, EventLevel::summary);
+        log->on(UncorrectableReadEvent{.request = EventId{7}, .at = sim_start});
+        log->close();
+        CHECK(log->failure().empty());
+    }
+    CHECK(file.number("SELECT count(*) FROM uncorrectable_read") == 2);
+    CHECK(file.number("SELECT count(DISTINCT run) FROM uncorrectable_read") == 2);
+}
+
 TEST_CASE("summary alone answers write amplification by cause, p99 latency and the busiest channel", "[tools]") {
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::summary);

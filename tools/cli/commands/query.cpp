@@ -8,6 +8,7 @@
 #include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 #include "tools/log/event_log_schema.h"
+#include "tools/log/event_log_views.h"
 #include "tools/log/sqlite.h"
 #include "tools/text/table.h"
 

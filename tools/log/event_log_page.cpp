@@ -1,0 +1,131 @@
+#include "tools/log/event_log_page.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/log/event_level.h"
+#include "tools/log/event_log_schema.h"
+#include "tools/log/event_log_views.h"
+
+namespace flashlab {
+namespace {
+
+constexpr std::size_t line_length = 120;
+
+std::string wrapped(std::string_view text) {
+    std::string out;
+    std::size_t column = 0;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        if (column != 0 && column + 1 + word.size() > line_length) {
+            out += '\n';
+            column = 0;
+        } else if (column != 0) {
+            out += ' ';
+            ++column;
+        }
+        out += word;
+        column += word.size();
+    }
+    return out;
+}
+
+struct LevelText {
+    EventLevel level;
+    std::string_view more, answers;
+};
+constexpr std::array levels{
+    LevelText{EventLevel::none, "", "nothing"},
+    LevelText{EventLevel::summary, " (default; `none` for a read-only mount)",
+              "write amplification by cause, latency percentiles by operation, the busiest channel"},
+    LevelText{EventLevel::requests, "", "which request was slow, what was asked where"},
+    LevelText{EventLevel::all, "", "why it was slow: which chip, which block, whose copy"},
+};
+
+std::string levels_block() {
+    std::string out = "| level | tables with rows | answers |\n|---|---|---|\n";
+    for (const LevelText& of : levels) {
+        std::string tables;
+        for (const TableDescription& t : event_log_descriptions())
+            if (t.text.level.value_or(EventLevel::summary) == of.level)
+                tables += fmt::format("{}`{}`", tables.empty() ? (of.level > EventLevel::summary ? "and " : "") : ", ", t.text.name);
+        out += fmt::format("| `{}`{} | {} | {} |\n", name_of(of.level), of.more, tables.empty() ? "none" : tables, of.answers);
+    }
+    return out;
+}
+
+std::string names_block() {
+    std::string out = "| table | column | numbers from 0 on |\n|---|---|---|\n";
+    for (const NameTable& t : event_log_name_tables()) {
+        std::string names;
+        for (const std::string_view name : t.names)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+        out += fmt::format("| `{}` | `{}` | {} |\n", t.table, t.column, names);
+    }
+    return out;
+}
+
+std::string column_row(const ColumnDescription& c) {
+    std::string meaning{c.text.meaning.empty() ? c.text.comment : c.text.meaning};
+    if (c.refers_to_names)
+        meaning += fmt::format("; names in `{}`", c.refers_to);
+    else if (!c.refers_to.empty())
+        meaning += fmt::format(" (`{}`)", c.refers_to);
+    return fmt::format("| `{}` | {} | {} |\n", c.text.name, c.text.unit, meaning);
+}
+
+std::string table_section(const TableDescription& t) {
+    std::string about;
+    if (!t.text.about.empty()) {
+        about = t.text.level ? fmt::format("level {}: {}.", name_of(*t.text.level), t.text.about) : fmt::format("{}.", t.text.about);
+        about.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(about.front())));
+    }
+    const auto add = [&](std::string_view sentence) { about += fmt::format("{}{}", about.empty() ? "" : " ", sentence); };
+    if (!t.text.more.empty())
+        add(t.text.more);
+    if (t.text.sheds)
+        add("Beyond `--log-keep` its oldest rows go.");
+    std::string out = fmt::format("### {}\n\n{}\n\n| column | unit | meaning |\n|---|---|---|\n", t.text.name, wrapped(about));
+    for (const ColumnDescription& c : t.columns)
+        out += column_row(c);
+    return out;
+}
+
+std::string tables_block() {
+    std::string out;
+    for (const TableDescription& t : event_log_descriptions())
+        out += fmt::format("{}{}", out.empty() ? "" : "\n", table_section(t));
+    return out;
+}
+
+std::string views_block() {
+    std::string out = "| view | answers |\n|---|---|\n";
+    for (const LogView& view : event_log_view_list())
+        out += fmt::format("| `{}` | {} |\n", view.name, view.about);
+    return out;
+}
+
+} // namespace
+
+std::expected<std::string, std::string> event_log_page(std::string_view page) {
+    std::string out{page};
+    for (const auto& [name, block] : {std::pair{"levels", levels_block()}, std::pair{"names", names_block()}, std::pair{"tables", tables_block()},
+                                      std::pair{"views", views_block()}}) {
+        const std::string begin = fmt::format("<!-- generated: {} -->\n", name), end = fmt::format("<!-- end of {} -->\n", name);
+        const auto from = out.find(begin);
+        const auto to = out.find(end);
+        if (from == std::string::npos || to == std::string::npos || to < from)
+            return std::unexpected(fmt::format("the page lacks the lines {} and {}", begin, end));
+        if (out.find(begin, from + 1) != std::string::npos || out.find(end, to + 1) != std::string::npos)
+            return std::unexpected(fmt::format("the page has the block {} twice", name));
+        out.replace(from, to - from, fmt::format("{}\n{}\n", begin, block));
+    }
+    return out;
+}
+
+} // namespace flashlab

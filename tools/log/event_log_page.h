@@ -1,0 +1,19 @@
+/// The tables of docs/event-log.md, from the descriptors.
+///
+/// Idea       The page has blocks between <!-- generated: NAME --> and <!-- end of NAME -->. What stands in them is written anew, the rest
+///            is left alone.
+/// Invariant  A page that is up to date comes back as it was; a test compares. CONTRIBUTING.md, "Where things go", has the command that rewrites it.
+/// Cost       Some strings.
+/// Power cut  Nothing is kept here.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+namespace flashlab {
+
+/// The page with its blocks up to date, or why that cannot be: a block is missing, twice there, or has no end.
+[[nodiscard]] std::expected<std::string, std::string> event_log_page(std::string_view page);
+
+} // namespace flashlab

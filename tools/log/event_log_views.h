@@ -1,0 +1,23 @@
+/// The ready views of the event log.
+///
+/// Idea       A view is a name, a sentence and a query. The database, `query --views` and docs/event-log.md are made of the same list.
+/// Invariant  A view uses tables of this version only: a log that is brought up gets all views anew.
+/// Cost       None until somebody asks.
+/// Power cut  Nothing is kept here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace flashlab {
+
+struct LogView {
+    std::string_view name, about, select; ///< select: all that follows AS
+};
+
+[[nodiscard]] std::span<const LogView> event_log_view_list();
+/// CREATE VIEW statements with comments.
+[[nodiscard]] std::string event_log_views();
+
+} // namespace flashlab
