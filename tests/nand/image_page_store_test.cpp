@@ -54,7 +54,7 @@ std::vector<std::byte> of(std::initializer_list<int> values) {
 ImageErrorKind failure(const std::filesystem::path& path, const GeometryConfig& geometry = small) {
     const auto store = ImagePageStore::open(path, *Geometry::make(geometry));
     REQUIRE_FALSE(store);
-    CHECK_THAT(store.error().message, Catch::Matchers::Contains(path.string()));
+    CHECK_THAT(store.error().message, ContainsSubstring(path.string()));
     return store.error().kind;
 }
 

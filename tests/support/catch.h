@@ -1,9 +1,13 @@
-/// Catch2 v2 (Debian 12) and v3 (Debian 13) under one include.
+/// Catch2 v2 (Debian 12) and v3 (Debian 13) under one include, with the names of v3.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using namespace Catch;
+using Catch::Matchers::ContainsSubstring;
 #else
+#include <string>
+
 #include <catch2/catch.hpp>
+inline auto ContainsSubstring(const std::string& text) { return Catch::Matchers::Contains(text); }
 #endif

@@ -17,7 +17,6 @@
 
 using namespace flashlab;
 using namespace flashlab::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -47,7 +46,7 @@ TEST_CASE("docs/configuration.md has the row of every key as the schema writes i
     for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1))
         ++rows;
     for (const std::string& row : config_keys_as_markdown())
-        CHECK_THAT(text, Contains(row));
+        CHECK_THAT(text, ContainsSubstring(row));
     CHECK(rows == config_keys().size());
 }
 
@@ -59,7 +58,7 @@ TEST_CASE("docs/mounting.md names every key of smart", "[tools]") {
     const std::string text = page("mounting.md");
     const std::string table = text.substr(text.find("## Keys of `flashlab smart`"));
     for (const auto& [key, value] : smart.members())
-        CHECK_THAT(table, Contains("`" + key + "`"));
+        CHECK_THAT(table, ContainsSubstring("`" + key + "`"));
 }
 
 TEST_CASE("docs/event-log.md names every table with its columns, and every view", "[tools]") {
@@ -68,18 +67,18 @@ TEST_CASE("docs/event-log.md names every table with its columns, and every view"
     REQUIRE(db.has_value());
     REQUIRE(db->execute(fmt::format("{}{}{}", event_log_tables(), event_log_enums(), event_log_views())).has_value());
     for (const auto& view : names(*db, "SELECT name FROM sqlite_schema WHERE type='view'"))
-        CHECK_THAT(text, Contains("| `" + view + "` |"));
+        CHECK_THAT(text, ContainsSubstring("| `" + view + "` |"));
     for (const auto& table : names(*db, "SELECT name FROM sqlite_schema WHERE type='table'")) {
         CAPTURE(table);
         if (table.ends_with("_name")) {
-            CHECK_THAT(text, Contains("`" + table + "`"));
+            CHECK_THAT(text, ContainsSubstring("`" + table + "`"));
             continue;
         }
         const auto begin = text.find("\n### " + table + "\n");
         REQUIRE(begin != std::string::npos);
         const std::string section = text.substr(begin + 1, text.find("\n##", begin + 1) - begin);
         for (const auto& column : names(*db, "SELECT name FROM pragma_table_info('" + table + "')"))
-            CHECK_THAT(section, Contains("| `" + column + "` |"));
+            CHECK_THAT(section, ContainsSubstring("| `" + column + "` |"));
     }
 }
 

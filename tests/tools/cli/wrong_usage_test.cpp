@@ -70,7 +70,7 @@ TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
     REQUIRE(plan.has_value());
     CHECK(plan->ftl.groups == 4);
     sources.settings = {"ftl.groups=9"};
-    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), Catch::Matchers::Contains("the geometry has 8 dies"));
+    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), ContainsSubstring("the geometry has 8 dies"));
 }
 
 TEST_CASE("what can be seen to be wrong without a device is wrong usage", "[tools]") {

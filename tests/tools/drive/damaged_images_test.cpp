@@ -16,7 +16,6 @@
 
 using namespace flashlab;
 using namespace flashlab::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -140,7 +139,7 @@ struct Seen {
 };
 
 /// Who reads it has a damaged drive: it names no place in our sources, and calls nothing a defect of ours.
-void require_for_users(const std::string& message) { CHECK_THAT(message, !Contains(".cpp:") && !Contains(".h:") && !Contains("defect")); }
+void require_for_users(const std::string& message) { CHECK_THAT(message, !ContainsSubstring(".cpp:") && !ContainsSubstring(".h:") && !ContainsSubstring("defect")); }
 
 /// Every name, every byte.
 Seen compare(const files::path& directory, const Model& model) {
@@ -149,7 +148,7 @@ Seen compare(const files::path& directory, const Model& model) {
     options.access = DeviceAccess::look;
     auto opened = DeviceDirectory::open(directory, options);
     if (!opened) {
-        CHECK_THAT(opened.error(), Contains(directory.string()));
+        CHECK_THAT(opened.error(), ContainsSubstring(directory.string()));
         require_for_users(opened.error());
         seen.refused = true;
         return seen;
@@ -286,19 +285,19 @@ TEST_CASE("each single flipped bit of the written part of the PRAM cells makes a
     OpenOptions options;
     const auto refused = DeviceDirectory::open(directory, options);
     REQUIRE_FALSE(refused.has_value());
-    CHECK_THAT(refused.error(), Contains("superblock") && Contains("fsck") && Contains("recovery"));
+    CHECK_THAT(refused.error(), ContainsSubstring("superblock") && ContainsSubstring("fsck") && ContainsSubstring("recovery"));
     image.put_back();
     image.flip(cells + config.layout.ftl_at + config.layout.ftl_bytes - 1, 7);
     const auto also = DeviceDirectory::open(directory, options);
     REQUIRE_FALSE(also.has_value());
-    CHECK_THAT(also.error(), Contains("translation layer"));
+    CHECK_THAT(also.error(), ContainsSubstring("translation layer"));
     std::string warned;
     options.tolerate_damage = true;
     options.complain = [&](const std::string& what) { warned += what; };
     {
         const auto looked = DeviceDirectory::open(directory, options);
         REQUIRE(looked.has_value());
-        CHECK_THAT(warned, Contains("damaged"));
+        CHECK_THAT(warned, ContainsSubstring("damaged"));
         const FsCall call = call_at((*looked)->device().ready_at());
         const auto changed = (*looked)->device().fs().make_directory(call, root_ino, "no", 0755);
         REQUIRE_FALSE(changed.has_value());
@@ -326,7 +325,7 @@ TEST_CASE("an image older than its sister is refused, whichever of the two it is
             files::copy_file(work / "older", directory / file, files::copy_options::overwrite_existing);
             const auto refused = DeviceDirectory::open(directory, OpenOptions{});
             REQUIRE_FALSE(refused.has_value());
-            CHECK_THAT(refused.error(), Contains("older than its sister") && Contains(file));
+            CHECK_THAT(refused.error(), ContainsSubstring("older than its sister") && ContainsSubstring(file));
             CHECK(problems_of(directory) != 0);
             files::copy_file(work / "newer", directory / file, files::copy_options::overwrite_existing);
             close(*open(directory));
@@ -350,7 +349,7 @@ TEST_CASE("a drive whose metadata in a journal do not read is refused with the i
         image.put_back();
         REQUIRE_FALSE(refused.has_value());
         INFO(refused.error());
-        CHECK_THAT(refused.error(), Contains("nand.img") && (Contains("restore") || Contains("put back")) && Contains("copy"));
+        CHECK_THAT(refused.error(), ContainsSubstring("nand.img") && (ContainsSubstring("restore") || ContainsSubstring("put back")) && ContainsSubstring("copy"));
         require_for_users(refused.error());
     }
     close(*open(directory));

@@ -8,7 +8,6 @@
 
 using namespace flashlab;
 using namespace flashlab::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -75,11 +74,11 @@ TEST_CASE("mkfs refuses a directory that holds something else, and a device with
     const TemporaryDirectory work;
     files::create_directory(work / "mine");
     std::ofstream{work / "mine" / "letter"} << "dear";
-    CHECK_THAT(make_device_directory(work / "mine", small_plan(), "", ExistingDevice::replace).error(), Contains("not empty"));
+    CHECK_THAT(make_device_directory(work / "mine", small_plan(), "", ExistingDevice::replace).error(), ContainsSubstring("not empty"));
     CHECK(contents(work / "mine").at("letter").begin()->second == "dear");
     CHECK(contents(work / "mine").size() == 1);
     make(work / "device");
-    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::refuse).error(), Contains("--force"));
+    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::refuse).error(), ContainsSubstring("--force"));
 }
 
 TEST_CASE("a forced mkfs that fails leaves the old device as it was, one that succeeds leaves only the new one and what is not the device's", "[tools]") {
@@ -109,9 +108,9 @@ TEST_CASE("a device in use is opened by nobody else and not replaced", "[tools]"
     for (const auto access : {DeviceAccess::use, DeviceAccess::check, DeviceAccess::look}) {
         OpenOptions options;
         options.access = access;
-        CHECK_THAT(DeviceDirectory::open(work / "device", options).error(), Contains("in use"));
+        CHECK_THAT(DeviceDirectory::open(work / "device", options).error(), ContainsSubstring("in use"));
     }
-    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::replace).error(), Contains("in use"));
+    CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::replace).error(), ContainsSubstring("in use"));
     close(*opened);
     CHECK_FALSE(is_in_use(work / "device"));
 }

@@ -8,7 +8,6 @@
 
 using namespace flashlab;
 using namespace flashlab::test;
-using Catch::Matchers::Contains;
 
 TEST_CASE("fsck --data names file and offset of a page that does not read, and the read is counted", "[tools][damage]") {
     const TemporaryDirectory work;
@@ -50,7 +49,7 @@ TEST_CASE("fsck --data names file and offset of a page that does not read, and t
     const Json& problem = checked.problems.items().front();
     CHECK(problem["kind"].text() == "unreadable-data");
     CHECK((problem["where"].text() == "/one" || problem["where"].text() == "/two"));
-    CHECK_THAT(problem["detail"].text(), Contains("offset "));
+    CHECK_THAT(problem["detail"].text(), ContainsSubstring("offset "));
     const auto before = (*opened)->history_now().uncorrectable_reads;
     std::vector<std::byte> all(100'000);
     const FsCall call = call_at(device.ready_at());
@@ -65,7 +64,7 @@ TEST_CASE("fsck --data names file and offset of a page that does not read, and t
     CHECK(failed == 1);
     CHECK((*opened)->history_now().uncorrectable_reads == before + 1);
     REQUIRE(said.size() == 1);
-    CHECK_THAT(said.front(), Contains(problem["where"].text()) && Contains("offset"));
+    CHECK_THAT(said.front(), ContainsSubstring(problem["where"].text()) && ContainsSubstring("offset"));
     close(**opened);
     CHECK(DeviceHistory::read(directory)->uncorrectable_reads == before + 1);
     auto log = SqliteConnection::open(directory / "events.db", SqliteAccess::read_only);

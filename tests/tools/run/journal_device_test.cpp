@@ -57,9 +57,9 @@ TEST_CASE("a drive too small for a journal, or one whose PRAM is too small for i
     REQUIRE(config.has_value());
     const auto small = plan_device(*config, std::nullopt);
     REQUIRE(!small.has_value());
-    CHECK_THAT(small.error(), Catch::Matchers::Contains("too small for metadata in a journal"));
+    CHECK_THAT(small.error(), ContainsSubstring("too small for metadata in a journal"));
     sources.settings = {"pram.bytes=64K", "fs.metadata=journal", "ftl.scheme=hftl"};
     const auto tight = plan_device(*gather_config(sources), 256u << 20);
     REQUIRE(!tight.has_value());
-    CHECK_THAT(tight.error(), Catch::Matchers::Contains("the hftl scheme needs"));
+    CHECK_THAT(tight.error(), ContainsSubstring("the hftl scheme needs"));
 }

@@ -118,11 +118,11 @@ TEST_CASE("a history writes each page for the last time once, and leaves in each
 TEST_CASE("a precondition that would do nothing, or says a part twice, is refused with what to write", "[precondition]") {
     for (const char* text : {"random:2x", "random", "written", "random:2x,written", "fill:0,random:2x"}) {
         CAPTURE(text);
-        CHECK_THAT(parse_precondition(text).error(), Catch::Matchers::Contains("for example fill:100,random:2x"));
+        CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("for example fill:100,random:2x"));
     }
     for (const char* text : {"fill:50,fill:60", "fill:50,90", "fill:50,random,random:2x", "fill:50,written,written"}) {
         CAPTURE(text);
-        CHECK_THAT(parse_precondition(text).error(), Catch::Matchers::Contains("second time"));
+        CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("second time"));
     }
     CHECK(parse_precondition("fill:0")->fill_percent == 0);
     CHECK(parse_precondition("random:2x,fill:90")->random_fills == 2);
