@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Ctrl-C (INT), TERM or HUP to the whole group while `mount` starts, at every moment of it: either the mount stands and works, or nothing of it is left; and the
+# drive is sound. Never a mount without its daemon, a daemon without its mount, or a command that says success and leaves no mount.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+begin 512
+make_device --size 64M
+mount_device
+echo kept > "$mnt/file"
+unmount_device
+
+daemons() { pgrep -f -- "$FLASHLAB mount $device" | tr '\n' ' '; }
+# What a command still works on when it was interrupted may take it a moment.
+wait_for_end_of_daemons() {
+    local tries=0
+    while [[ -n $(daemons) ]] && ((tries++ < 100)); do sleep 0.05; done
+    [[ -z $(daemons) ]] || die "$1: no mount, but a daemon is left: $(daemons)"
+}
+
+stood=0 ended=0
+for signal in INT TERM HUP; do
+    for ((delay_us = 0; delay_us < 60000; delay_us = delay_us * 5 / 4 + 900)); do
+        what="$signal after $delay_us us"
+        # A new session is a new process group, which the daemon has not left yet while it starts. sh sets the signals' default, which a background job loses.
+        setsid bash -c 'trap - INT TERM HUP; exec "$@"' _ "$FLASHLAB" mount "$device" "$mnt" > "$work/out" 2>&1 &
+        command=$!
+        sleep "$(printf '0.%06d' "$delay_us")"
+        kill -"$signal" -- -"$command" 2> /dev/null || true
+        code=0
+        wait "$command" || code=$?
+        if mounted; then
+            # It may end a moment later: the signal reached the daemon, which then unmounts.
+            if [[ $(cat "$mnt/file" 2> /dev/null) == kept ]]; then
+                stood=$((stood + 1))
+                "$FLASHLAB" umount "$mnt" > "$work/umount" 2>&1 || ! mounted || die "$what: umount: $(cat "$work/umount")"
+            else
+                tries=0
+                while mounted && ((tries++ < 100)); do sleep 0.05; done
+                mounted && die "$what: a mount that does not answer is left"
+                ended=$((ended + 1))
+            fi
+        else
+            ended=$((ended + 1))
+        fi
+        wait_for_end_of_daemons "$what"
+        "$FLASHLAB" fsck "$device" > "$work/fsck" 2>&1 || die "$what: fsck: $(cat "$work/fsck")"
+    done
+done
+say "interrupted starts: $stood mounts stood, $ended ended"
+((ended > 0)) || die "no signal came early enough to end a start"
+mount_device
+[[ $(cat "$mnt/file") == kept ]] || die "the file is gone"
+unmount_device
+check_device
+say "ok: interrupted starts of a mount"
