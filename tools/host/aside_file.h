@@ -1,10 +1,12 @@
-/// A file that is written aside and takes its name when it is complete: what -o, --html and --events make.
+/// A file that is written aside and takes its name when it is complete: the output files of -o, --html and --events.
 ///
-/// Idea       NAME.unfinished-PID beside the target, renamed at the end. Whoever reads NAME sees the file before or the whole new one.
-/// Invariant  Until commit() the target is as it was; without commit() nothing is left, nor of what SQLite puts beside its files. A place where nothing can be made
-///            is told by make(). A symbolic link stays one: what it points to is replaced. A pipe, terminal or other device is written straight through.
-/// Cost       A name, a rename.
-/// Power cut  Of the host: not synced, the name may point to an empty file, as after any program that writes without fsync.
+/// Idea       The content goes to NAME.unfinished-PID beside the target. commit() renames it to NAME. A reader of NAME sees the old file or the whole
+///            new one.
+/// Invariant  Until commit() the target stays as it was. Without commit() no file is left, and none of the files that SQLite puts beside its own.
+///            make() reports a place where no file can be made. If the target is a symbolic link, the file that it points to is replaced, and the
+///            link stays. A pipe, a terminal or another device is written directly.
+/// Cost       One extra name and one rename.
+/// Power cut  Of the host: nothing is synced. After it NAME may be an empty file, as with any program that writes without fsync.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +25,13 @@ public:
     AsideFile& operator=(AsideFile&&) = delete;
     ~AsideFile();
 
-    /// Where it is until commit().
+    /// Where the content lies until commit().
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const std::string& target() const { return target_; }
-    /// The file, to be written from its beginning; null: it cannot be opened.
+    /// The file, to be written from its beginning. Null: the file cannot be opened.
     [[nodiscard]] std::FILE* stream();
     [[nodiscard]] std::expected<void, std::string> write(std::string_view text);
-    /// Everything written is in the file, and the file is the target from now on.
+    /// Writes out what is buffered and gives the file its name. From then on it is the target.
     [[nodiscard]] std::expected<void, std::string> commit();
 
 private:
@@ -37,7 +39,7 @@ private:
     [[nodiscard]] bool is_aside() const { return path_ != target_; }
     [[nodiscard]] std::unexpected<std::string> failed(int why) const;
 
-    std::string target_, path_; ///< the same: a device
+    std::string target_, path_; ///< both are the same where the target is a device
     Existing existing_;
     std::FILE* stream_ = nullptr;
     bool gone_ = false; ///< committed, or moved from

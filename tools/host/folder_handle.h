@@ -1,8 +1,8 @@
-/// A folder, by whatever name it has.
+/// A folder, held by a descriptor instead of by its name.
 ///
-/// Idea       A path may come to mean another folder while a device is open; a descriptor does not.
-/// Invariant  path() names the folder that was opened, unless it was deleted.
-/// Cost       A descriptor; a system call a question.
+/// Idea       While a device is open, its path may come to mean another folder. A descriptor stays with the folder that was opened.
+/// Invariant  path() names the folder that was opened, unless that folder was deleted.
+/// Cost       One descriptor, and one system call for each question.
 /// Power cut  Keeps nothing.
 #pragma once
 
@@ -22,7 +22,7 @@ public:
         return *this;
     }
     ~FolderHandle();
-    /// Where it lies now; the name it was opened by where that cannot be told.
+    /// Where the folder lies now. Where the host does not tell that: the name by which the folder was opened.
     [[nodiscard]] std::string path() const;
 
 private:

@@ -1,9 +1,11 @@
-/// INT, TERM, HUP and PIPE while a long command runs: noted, so that it cleans up, reports what it has, marked partial, and ends with 128 + the signal.
+/// The signals INT, TERM, HUP and PIPE while a long command runs. The command then cleans up, reports what it has so far, marks the report as
+/// partial, and ends with 128 + the signal.
 ///
-/// Idea       The handler notes which signal came first; loops ask came(). run_command_line() turns the note into the exit code, for every command.
-/// Invariant  The former handlers come back with the end of the scope; outside of one a signal ends the process at once. HUP stays ignored where nohup(1) has it so.
-///            A further signal, half a second or more after the first, ends the process at once: timeout(1) and shells send theirs twice, and mean it once.
-/// Cost       came() is one load. System calls that block return EINTR: who waits for input asks came() then.
+/// Idea       The handler only notes which signal came first. Loops ask came(). run_command_line() turns the note into the exit code of any command.
+/// Invariant  The former handlers are restored at the end of the scope. Outside of a scope a signal ends the process at once. HUP stays ignored where
+///            nohup(1) has set it so. A further signal (other than PIPE) half a second or more after the first ends the process at once. The half
+///            second is there because timeout(1) and shells send a signal twice and mean it once.
+/// Cost       came() is one load. System calls that block return EINTR: code that waits for input asks came() then.
 /// Power cut  Keeps nothing.
 #pragma once
 
@@ -22,16 +24,16 @@ public:
     Interruption& operator=(const Interruption&) = delete;
 
     [[nodiscard]] static bool came() { return first_.load(std::memory_order_relaxed) != 0; }
-    /// What came, of any scope so far; 0: nothing.
+    /// The first signal of the newest scope, also after that scope has ended. 0: none came.
     [[nodiscard]] static int signal() { return first_.load(std::memory_order_relaxed); }
     [[nodiscard]] static std::string_view name();
-    /// As a shell tells it: 130, 143, 129, 141.
+    /// The exit code as shells have it: 130 (INT), 143 (TERM), 129 (HUP), 141 (PIPE).
     [[nodiscard]] static int exit_code() { return 128 + signal(); }
 
 private:
     static constexpr std::array noted{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     static void note(int signal);
-    inline static std::atomic<int> first_{0}; ///< a handler has no argument of ours
+    inline static std::atomic<int> first_{0}; ///< static: a signal handler gets no argument of ours
     inline static std::atomic<long long> first_ms_{0};
     static_assert(std::atomic<int>::is_always_lock_free && std::atomic<long long>::is_always_lock_free);
     std::array<struct sigaction, noted.size()> before_{};

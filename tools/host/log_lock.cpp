@@ -19,7 +19,9 @@ std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool 
     if (fd < 0)
         return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     LogLock lock{fd};
-    // flock(2), as SQLite's own locks are of the other kind, which a close of any descriptor of the file would let go of. Where a file system has none, nothing is lost.
+    // The lock is one of flock(2). SQLite uses the other kind, fcntl(2): the kernel releases those as soon as the process closes any descriptor of
+    // the file.
+    // A file system may lack flock(2). The log is then written without the lock.
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return std::unexpected(fmt::format("{}: another flashlab writes this event log: wait until it has ended, or name another file", path));
     return lock;

@@ -1,9 +1,10 @@
-/// One writer an event log.
+/// The lock that gives an event log a single writer.
 ///
-/// Idea       Ids are unique in a file because its writer counts them: a second writer would take the same ones, and the first would stop at the collision.
-/// Invariant  As long as it lives no other process and no other log of this one writes the file. Readers are not kept out.
-/// Cost       An open file.
-/// Power cut  The host's kernel lets go of it with the process.
+/// Idea       The writer of a log counts the ids of its rows, which makes them unique in the file. A second writer would give out the same ids, and
+///            the first writer would stop at the collision.
+/// Invariant  As long as the lock lives, no other process writes the file, and no other log of this process. Readers are not kept out.
+/// Cost       One open file.
+/// Power cut  The host's kernel releases the lock when the process ends.
 #pragma once
 
 #include <expected>
@@ -13,7 +14,8 @@ namespace flashlab {
 
 class LogLock {
 public:
-    /// Makes the file where there is none. `is_private`: readable by its owner only, and never through a symbolic link. The error says what to do.
+    /// Creates the file if it does not exist. `is_private`: only the owner may read the file, and a symbolic link is not followed.
+    /// The error says what to do.
     [[nodiscard]] static std::expected<LogLock, std::string> take(const std::string& path, bool is_private);
     LogLock(LogLock&& other) noexcept;
     LogLock& operator=(LogLock&&) = delete;

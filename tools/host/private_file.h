@@ -1,9 +1,9 @@
-/// Small files of a device directory: what they say is their owner's business.
+/// Small files of a device directory that only their owner may read.
 ///
-/// Idea       Mode 0600 whatever the umask says; a symbolic link that somebody planted at their name is not followed.
-/// Invariant  When it returns without an error, the file holds exactly the text.
+/// Idea       The mode is 0600 whatever the umask says. A symbolic link that somebody planted under the file's name is not followed.
+/// Invariant  After a return without an error the file holds exactly the text.
 /// Cost       A few system calls.
-/// Power cut  A kill may leave a part of it: what matters is written beside its place and renamed.
+/// Power cut  A kill may leave a part of the text. Important files are therefore written under another name and then renamed.
 #pragma once
 
 #include <expected>
@@ -11,7 +11,7 @@
 
 namespace flashlab {
 
-/// Replaces whatever has the name. The error is a whole sentence.
+/// Replaces whatever file has this name. The error is a whole sentence.
 [[nodiscard]] std::expected<void, std::string> write_private_file(const std::string& path, const std::string& text);
 
 } // namespace flashlab

@@ -1,8 +1,9 @@
-/// The three streams that every program is given, or not.
+/// The three standard streams, which a program cannot rely on to be open.
 ///
-/// Idea       What is closed at the start becomes /dev/null: else the first image that is opened is descriptor 1, and a daemon that lets go of its terminal lets go
-///            of the image. All of standard output is checked once, at the end. What standard error does not take is lost: there is nowhere to say so.
-/// Invariant  No write to standard error throws. A command whose output was not taken, to the last byte, does not end with 0.
+/// Idea       A standard stream that is closed at the start becomes /dev/null. Otherwise the first image to be opened would get descriptor 1, and a
+///            daemon that detaches from its terminal would close that image. All of standard output is checked once, at the end. Failed writes to
+///            standard error are ignored, because there is no place left to report them.
+/// Invariant  No write to standard error throws. A command does not end with 0 unless every byte of its output was written.
 /// Cost       Three system calls at the start, three at the end.
 #pragma once
 
@@ -11,13 +12,14 @@
 
 namespace flashlab {
 
-/// Before anything else is opened.
+/// To be called before anything else is opened.
 void open_missing_streams();
 
-/// As it is, to standard error.
+/// Writes the text to standard error, unchanged.
 void tell(const std::string& text);
 
-/// Why not all of standard output could be written; nothing: it was. `thrown`: the errno of a write that has failed already, 0 where none is known.
+/// Flushes standard output. Returns why some of it could not be written, or nothing when all was written.
+/// `thrown`: the errno of a write that has failed already, 0 where none is known.
 [[nodiscard]] std::optional<std::string> finish_standard_output(int thrown = 0);
 
 } // namespace flashlab

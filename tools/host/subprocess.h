@@ -1,9 +1,9 @@
 /// A child process with a directory, an environment and a file for what it prints.
 ///
-/// Idea       Started in a process group of its own, so that it ends with everything that it started.
+/// Idea       The child gets a process group of its own, so that it can be ended together with every process that it started.
 /// Invariant  A Subprocess that goes out of scope leaves no process of its group and no zombie.
 /// Cost       fork and exec.
-/// Power cut  Programs on a mount whose power went get EIO; most end by themselves, the others are ended.
+/// Power cut  Programs on a mount whose power was cut get EIO. Most of them end by themselves; the others are killed.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@ namespace flashlab {
 
 struct SubprocessCall {
     std::vector<std::string> words;     ///< the program, looked up in PATH, and its arguments
-    std::string directory;              ///< to run in; empty: this one
-    std::string output;                 ///< file to append both outputs to; empty: inherited
-    std::vector<std::pair<std::string, std::string>> environment; ///< beside the inherited
+    std::string directory;              ///< where the program runs; empty: the current directory
+    std::string output;                 ///< the file to which stdout and stderr are appended; empty: both are inherited
+    std::vector<std::pair<std::string, std::string>> environment; ///< added to the inherited variables
 };
 
 class Subprocess {
@@ -34,10 +34,10 @@ public:
     Subprocess& operator=(const Subprocess&) = delete;
     ~Subprocess() { end(std::chrono::milliseconds{0}); }
 
-    /// The exit code, 128 + the signal where one ended it; nothing while it runs.
+    /// The exit code, or 128 + the signal if a signal ended the process. Nothing while it runs.
     [[nodiscard]] std::optional<int> poll();
     [[nodiscard]] int wait();
-    /// Waits that long, then ends the whole group.
+    /// Waits for `patience`, then kills the whole group.
     void end(std::chrono::milliseconds patience);
 
 private:
@@ -45,9 +45,9 @@ private:
     pid_t pid_; ///< -1: none
 };
 
-/// What becomes of a program that we wait for when a signal tells us to end (interruption.h).
+/// What happens to the program that we wait for, when a signal tells us to end (interruption.h).
 enum class AtSignal : std::uint8_t { wait, end_it };
-/// Starts, waits; the exit code, 127 where it could not be started.
+/// Starts the program and waits for it. Returns its exit code, or 127 if it could not be started.
 [[nodiscard]] int run_to_end(const SubprocessCall& call, AtSignal at_signal = AtSignal::wait);
 
 } // namespace flashlab

@@ -1,4 +1,4 @@
-/// A directory that vanishes with its content unless it is kept: what mkfs and clone build in, so that a failure leaves nothing.
+/// A directory that is removed with its content unless it is kept. mkfs and clone build in such a directory, so that a failure leaves nothing behind.
 #pragma once
 
 #include <filesystem>

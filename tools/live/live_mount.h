@@ -1,8 +1,10 @@
 /// Finding a live mount and talking to it.
 ///
-/// Idea       A mount tells where its device directory lies; its socket lies in it (or, where that path is too long, in the runtime directory).
-/// Invariant  The images of a mounted device are never read behind the daemon's back. A mount that answers, or may, is never taken for dead.
-/// Cost       One small file read and a question to the mount found; one connection a question.
+/// Idea       A mount tells where its device directory lies. Its control socket lies in that directory, or in the runtime directory if the path of
+///            the device directory is too long for a socket.
+/// Invariant  The images of a mounted device are never read while the daemon uses them. A mount that answers, or that may still answer, is never
+///            treated as dead.
+/// Cost       Finding a mount: one small file read, and a question to the mount found. Talking to it: one connection for each question.
 #pragma once
 
 #include <chrono>
@@ -20,23 +22,25 @@ namespace flashlab {
 /// Where the control socket of a device lies.
 [[nodiscard]] std::string control_socket_path(const std::string& directory);
 
-/// By mount point, or by device directory. A copy that lies where the device of a mount lay when it was mounted is not that device.
+/// Finds a mount by its mount point or by its device directory. The device directory of a mount may have been moved, and a copy put in its old place:
+/// that copy is not the mounted device.
 [[nodiscard]] std::optional<MountEntry> find_mount(const std::string& directory_or_mount_point);
 
-/// Takes away a mount whose daemon was killed: that of this device, or one on this mount point. What was done, or empty. The kernel says that its connection has
-/// ended, and nobody has the images locked: a daemon that is only busy, or whose folder was moved, keeps its mount.
+/// Detaches a mount whose daemon was killed: the mount of this device, or a mount on this mount point. Returns what was done, or an empty text.
+/// It detaches only if the kernel says that the connection to the daemon has ended, and nobody has the images locked. So a daemon that is only busy,
+/// or whose folder was moved, keeps its mount.
 [[nodiscard]] std::string detach_dead_mount(const std::string& directory_or_mount_point);
 
-/// Waits, 10 s at most, until nobody has the images locked against `access`: a daemon writes back after umount(8) has returned. The error says who has them.
-/// `say`: called when it takes longer than a moment.
+/// Waits until nobody holds a lock on the images that excludes `access`, 10 s at most. A daemon may still write back after umount(8) has returned.
+/// The error says who holds the lock. `say` is called when the wait takes longer than a moment.
 [[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say);
-/// A daemon answers at its socket.
+/// Whether a daemon answers at the device's socket.
 [[nodiscard]] bool is_served(const std::string& directory);
 
-/// DIR for DIR or MNT.
+/// The device directory DIR, given DIR itself or a mount point MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);
 
-/// One question; the answer's "error" member becomes the error, and so does silence for longer than `patience` where one is given.
+/// Asks one question. The answer's "error" member becomes the error. No answer within `patience`, where one is given, is an error, too.
 [[nodiscard]] std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request,
                                                          std::optional<std::chrono::milliseconds> patience = std::nullopt);
 

@@ -1,4 +1,4 @@
-/// The mount's half of ctl stats: its operations and how long their answers took.
+/// The part of `ctl stats` that the mount knows: its operations and how long their answers took.
 ///
 /// Cost       Constant.
 #pragma once

@@ -1,9 +1,10 @@
 /// A live mount from the tools' side: the device directory, the mount, the sampler and the answers to ctl.
 ///
-/// Idea       serve() opens, mounts, reports readiness, runs until the end and closes; it is the whole life of the daemon.
-/// Invariant  The device is closed after the mount has ended, and only then.
+/// Idea       make() opens the device and mounts it. serve() reports that the mount is ready, runs until its end and closes the device. The two are
+///            the whole life of the daemon.
+/// Invariant  The device is closed after the mount has ended, never before.
 /// Cost       A thread that wakes once a second.
-/// Threading  The control handler runs on the control socket's thread, the sampler on its own; both enter the monitor through the mount.
+/// Threading  The control handler runs on the control socket's thread, the sampler on its own thread. Both enter the monitor through the mount.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,7 @@ struct MountSessionConfig {
     OpenOptions open;
 };
 
-/// off, real, or Nx with N between 0.001 and 1000000.
+/// "off", "real", or "Nx" with N between 0.001 and 1000000.
 [[nodiscard]] std::optional<LatencyMode> parse_latency(const std::string& text);
 
 class MountSession {
@@ -36,7 +37,7 @@ public:
     /// Opens the device and mounts. The error is a whole sentence.
     [[nodiscard]] static std::expected<std::unique_ptr<MountSession>, std::string> make(const MountSessionConfig& config);
     ~MountSession();
-    /// Serves until the end and closes the device; the error says what was not closed cleanly.
+    /// Serves until the mount ends, then closes the device. The error says what was not closed cleanly.
     [[nodiscard]] std::expected<MountEnd, std::string> serve(const std::function<void()>& ready);
 
 private:
@@ -59,7 +60,7 @@ private:
     std::unique_ptr<DeviceDirectory> opened_;
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;
-    std::mutex mutex_; ///< of stopping_ only
+    std::mutex mutex_; ///< protects stopping_ only
     std::condition_variable wake_;
     bool stopping_ = false;
     std::thread sampler_;

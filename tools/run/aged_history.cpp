@@ -13,7 +13,7 @@ struct Part {
     double pages = 0, live = 0;
 };
 
-/// Whole numbers with the same sums, to the last page.
+/// Rounds the numbers so that their running sums stay right to the page.
 std::vector<AgeSegment> rounded(const std::deque<Part>& parts, std::uint64_t live_at_all) {
     std::vector<AgeSegment> out;
     double pages = 0, live = 0, all_live = 0;
@@ -39,7 +39,7 @@ std::vector<AgeSegment> rounded(const std::deque<Part>& parts, std::uint64_t liv
     return out;
 }
 
-/// What a segment of new pages takes from all others: the whole stays `span` live pages.
+/// What a segment of new pages takes from all other segments, so that `span` pages stay alive in all.
 void overwrite(std::deque<Part>& parts, double live_before, double live_after) {
     for (Part& part : parts)
         part.live *= live_after / live_before;
@@ -76,7 +76,8 @@ std::vector<AgeSegment> page_map_ages(std::uint64_t span, std::uint64_t places, 
 std::vector<AgeSegment> shared_log_ages(std::uint64_t span, std::uint64_t places, std::uint64_t pages_per_block) {
     if (span == 0 || places == 0)
         return {};
-    // v live pages in the oldest log block lead to as many merges; a page survives those of the blocks before it: v = block * exp(-places * (v + 1) / span).
+    // v live pages in the oldest log block lead to v merges. A page must survive the merges of all blocks before its own:
+    // v = block * exp(-places * (v + 1) / span).
     const auto all = static_cast<double>(span), log = static_cast<double>(places), block = static_cast<double>(pages_per_block);
     double low = 0, high = block;
     for (int i = 0; i < 60; ++i) {

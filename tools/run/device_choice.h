@@ -1,4 +1,4 @@
-/// The options that say which device a run in virtual time uses, the same in all commands that run one.
+/// The options that say which device a run in virtual time uses. They are the same in all commands that have such runs.
 ///
 /// Invariant  Plain data: nothing is checked here.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace flashlab {
 
-/// Of a run in virtual time: which device, made in memory or there already, and where its events go.
+/// The device of a run, made in memory or an existing drive, and where the events of the run go.
 struct DeviceChoice {
     std::optional<std::string> preset, config_file, ftl;
-    std::optional<std::string> directory;        ///< a drive on disk instead
-    std::optional<std::string> events_file, log; ///< log: requests where there is a file
+    std::optional<std::string> directory;        ///< an existing drive on disk, instead of one in memory
+    std::optional<std::string> events_file, log; ///< log: the level; "requests" by default where there is a file
     std::optional<std::uint64_t> size_bytes;
     std::vector<std::string> settings;
 };

@@ -1,7 +1,7 @@
-/// Latencies of a run: exact count, mean and maximum; percentiles from a histogram.
+/// Latencies of a run: exact count, mean and maximum, and percentiles from a histogram.
 ///
-/// Idea       128 steps in each power of two: a percentile is right to 1/128.
-/// Invariant  Percentiles never exceed the maximum; the same values in any order give the same answers.
+/// Idea       The histogram has 128 steps in each power of two, so a percentile is right to 1/128.
+/// Invariant  Percentiles never exceed the maximum. The same values in any order give the same answers.
 /// Cost       A bit scan and an increment a value; 60 KiB.
 #pragma once
 

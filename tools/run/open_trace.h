@@ -1,6 +1,6 @@
-/// What a name of a trace means: a file, standard input, a device's event log, or a generated load (workload:NAME).
+/// What the name of a trace means: a file, standard input, a device's event log, or a generated load (workload:NAME).
 ///
-/// Idea       Traces know no loads and loads read no traces; here both are known.
+/// Idea       tools/traces knows nothing of generated loads, and tools/workloads reads no trace files. Only this file knows both.
 /// Cost       As TraceReader.
 #pragma once
 

@@ -1,10 +1,12 @@
-/// What is on a drive before a run: filled, and overwritten at random.
+/// What is on a drive before a run: it is filled, and overwritten at random.
 ///
-/// Idea       The fill is written in order. Of the random part only what leaves a trace is written: where it is known how much of its past a scheme remembers,
-///            a short load of the same effect takes the place of the long one (aged_history.h), and a little of the real one closes it.
-/// Invariant  Every write goes through the drive: maps, journals and checkpoints are those of written data, check() holds. Nothing of it counts in a report.
-///            Where bytes are kept it writes zeros: an image stays as small as its records.
-/// Cost       quick: one pass over the flash at most, whatever random says, and a fraction of it for schemes with logs. written: every write.
+/// Idea       The fill is written in order. Of the random part only those writes are made whose effect is still to be seen at the end. Where it is
+///            known how much of its past a scheme remembers, a short load with the same effect replaces the long one (aged_history.h). A small part
+///            of the real load follows it.
+/// Invariant  Every write goes through the drive, so maps, journals and checkpoints are those of written data, and check() succeeds. No
+///            preconditioning counts in a report. Where bytes are kept, zeros are written: an image then holds little more than its records.
+/// Cost       quick: one pass over the flash at most, however large the random part is, and a fraction of a pass for schemes with logs. written:
+///            every write of the load.
 #pragma once
 
 #include <expected>

@@ -1,8 +1,8 @@
 /// Requests of a trace on a device, in virtual time.
 ///
-/// Idea       run_loop.h with a device's sectors as target.
+/// Idea       The request loop of run_loop.h, with a device's sectors as its target.
 /// Invariant  As run_requests().
-/// Cost       As run_requests(), and a virtual call a piece of a request.
+/// Cost       As run_requests(), and one virtual call for each piece of a request.
 #pragma once
 
 #include <expected>

@@ -20,7 +20,7 @@ constexpr const char* file_name = "replay.data";
 
 std::string errno_text(const char* what, const FsError& error) { return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number)); }
 
-/// Found, or made of all free space but what metadata and others may want.
+/// Finds the file, or makes it out of all free space except a reserve for metadata and other files.
 std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
     if (const auto found = fs.lookup(call, root_ino, file_name))
         return found->value.ino;
@@ -72,7 +72,7 @@ std::expected<std::string, RunDevice::Error> RunDevice::place_log(const DeviceCh
         return std::string{};
     std::error_code ignored;
     const auto bytes = std::filesystem::file_size(*choice.events_file, ignored);
-    if (std::filesystem::exists(*choice.events_file, ignored) && bytes != 0) // also what is no file: SQLite says so
+    if (std::filesystem::exists(*choice.events_file, ignored) && bytes != 0) // also if the name is no file: SQLite reports that
         return *choice.events_file;
     auto made = AsideFile::make(*choice.events_file, bytes == 0 ? AsideFile::Existing::replaced : AsideFile::Existing::refused);
     if (!made)
@@ -98,7 +98,7 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
     log_ = std::move(*log);
     log_->change_level(EventLevel::none);
     const bool in_journal = options.with_file_system && plan->config.in_journal();
-    auto device = make_virtual_device(*plan, in_journal ? Payload::keep : Payload::none, *log_); // metadata on the flash are to be read again
+    auto device = make_virtual_device(*plan, in_journal ? Payload::keep : Payload::none, *log_); // metadata that lie on the flash must be readable
     if (!device)
         return std::unexpected(Error{device.error()});
     memory_ = std::move(*device);
@@ -120,7 +120,7 @@ std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice
     if (choice.preset || choice.config_file || choice.ftl || choice.size_bytes)
         return std::unexpected(Error{"--device names a drive that is made already: no --preset, --config, --ftl, --size with it", exit_usage});
     OpenOptions open;
-    open.log = std::min(level_, EventLevel::summary); // the mount and its recovery are told, what they did on the flash is not the run's
+    open.log = std::min(level_, EventLevel::summary); // the mount and its recovery are logged, but not what they did on the flash
     open.log_path = choice.events_file.value_or("");
     open.kind = options.kind;
     open.past = DevicePast::final; // a run in virtual time is not cut
@@ -181,7 +181,7 @@ std::expected<void, std::string> RunDevice::close(SimTime now) {
     auto closed = close_device(now);
     log_.reset();
     std::error_code ignored;
-    const bool is_there = new_log_ && std::filesystem::file_size(new_log_->path(), ignored) != 0; // not where the log could not be begun
+    const bool is_there = new_log_ && std::filesystem::file_size(new_log_->path(), ignored) != 0; // empty: the log could not be begun
     if (is_there && Interruption::came())
         complain(fmt::format("interrupted: the event log {} is not made", new_log_->target()));
     else if (is_there && closed)

@@ -1,12 +1,13 @@
-/// The device of a run in virtual time, and where its events go: made in memory, or a drive on the host's disk.
+/// The device of a run in virtual time, and its event log. The device is made in memory, or it is a drive on the host's disk.
 ///
-/// Idea       In memory the run has the whole drive. Of a drive on disk it gets the pages of one file, replay.data, which takes nearly all free space: the
-///            file system stays sound, other files stay as they are, and what is written stays on the flash.
-/// Invariant  Without a log file nothing is logged; with one, only between begin_log() and close(), from where its
-///            counters count, too; of the mount of a drive on disk `power` alone tells. A run is added to a log that is there, whose runs before stay
-///            as they are; one that failed or was interrupted says so in its kind. A new log takes its name at close(), and is not left by such a run.
-/// Cost       A sample each few thousand requests when there is a log; events as SqliteEventLog.
-/// Power cut  A drive on disk is used like a mount: killed, it recovers at the next one.
+/// Idea       In memory the run has the whole drive. Of a drive on disk the run gets the pages of one file, replay.data, which takes nearly all free
+///            space. So the file system stays sound, other files stay as they are, and what the run writes stays on the flash.
+/// Invariant  Without a log file nothing is logged. With a log file, the run's events are logged between begin_log() and close(), and the counters of
+///            the log begin at zero in begin_log(). A drive on disk is mounted before begin_log(): only the table `power` tells of that mount. An
+///            existing log keeps its earlier runs, and this run is added; if the run failed or was interrupted, its `kind` says so. A new log takes
+///            its name at close(); a run that failed or was interrupted leaves no new log.
+/// Cost       With a log: a sample every few thousand requests, and the cost of SqliteEventLog for each event.
+/// Power cut  A drive on disk is used as by a mount: after a kill it recovers at the next mount.
 #pragma once
 
 #include <expected>
@@ -25,9 +26,9 @@
 namespace flashlab {
 
 struct RunDeviceOptions {
-    std::string kind;                    ///< of the run, in the log
+    std::string kind;                    ///< what the log calls the run
     std::uint64_t default_bytes = 0;
-    bool with_file_system = false;       ///< of a device in memory; a drive on disk has one
+    bool with_file_system = false;       ///< for a device in memory; a drive on disk always has one
 };
 
 class RunDevice {
@@ -46,13 +47,13 @@ public:
     [[nodiscard]] const std::string& directory() const { return directory_name_; }
 
     void begin_log(SimTime now);
-    /// The log's requests say which piece of a trace's request they are; null: they are whole.
+    /// From now on the log's requests say which piece of a trace's request they are. Null: requests are whole.
     void tell_pieces_of(const AddressFit* fit);
     void sample(SimTime now);
     [[nodiscard]] bool has_log() const { return level_ != EventLevel::none; }
     /// Requests between two samples.
     static constexpr std::uint64_t sample_every = 4096;
-    /// The last sample and the wear into the log; a drive on disk is closed cleanly. The device is gone then.
+    /// Writes the last sample and the wear into the log, and closes a drive on disk cleanly. Afterwards the device no longer exists.
     [[nodiscard]] std::expected<void, std::string> close(SimTime now);
 
 private:
@@ -61,14 +62,14 @@ private:
     [[nodiscard]] std::expected<void, Error> take(const DeviceChoice& choice, const RunDeviceOptions& options);
     [[nodiscard]] SqliteEventLog& log() { return directory_ ? directory_->log() : *log_; }
 
-    /// What the last run left goes on, anything else is made aside; where the log is written.
+    /// Returns the path to which the log is written: the log itself if it exists and is not empty, else a new file aside.
     [[nodiscard]] std::expected<std::string, Error> place_log(const DeviceChoice& choice);
     [[nodiscard]] std::expected<void, std::string> close_device(SimTime now);
 
     EventLevel level_ = EventLevel::none;
-    std::optional<AsideFile> new_log_; ///< outlives who writes it
+    std::optional<AsideFile> new_log_; ///< declared first, so that it outlives the writer of the log
     std::string directory_name_;
-    std::unique_ptr<SqliteEventLog> log_; ///< of a device in memory
+    std::unique_ptr<SqliteEventLog> log_; ///< the log of a device in memory
     std::unique_ptr<Device> memory_;
     std::unique_ptr<DeviceDirectory> directory_;
     std::unique_ptr<BlockDevice> file_;

@@ -1,8 +1,10 @@
-/// Requests against something that answers in virtual time: the one loop of replay, bench and preconditioning.
+/// Requests against a target that answers in virtual time: the one loop of replay, bench and preconditioning.
 ///
-/// Idea       Open loop: a request arrives when its time says. Closed loop: the next arrives when one of `depth` in flight is answered.
-/// Invariant  Served = read: every request taken is issued once and answered once, or an error numbers it. A signal ends a run: who watches it gets the part, others an error.
-/// Cost       Two indirect calls a request; nothing allocated a request in steady state.
+/// Idea       Open loop: a request arrives at the time that it carries. Closed loop: the next request arrives when one of the `depth` requests in
+///            flight is answered.
+/// Invariant  Served = read: every request taken is issued once and answered once; otherwise the run ends with an error that gives the request's
+///            number. A signal ends a run. A caller with a watch then gets the tally so far, any other caller an error.
+/// Cost       Two indirect calls a request. In steady state a request allocates nothing.
 #pragma once
 
 #include <expected>
@@ -25,38 +27,41 @@ struct ReplaySpeed {
 /// The next request, or none at the end.
 using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&)>;
 
-/// What a load on sectors may use: the whole of a drive, unless another disk is named.
+/// The space that a load on sectors may use: the whole drive, unless `disk` names a part of it.
 struct RunSpace {
     RunSpace(Device& whole) : device{&whole}, disk{&whole.ssd()}, begin{whole.ready_at()} {} // NOLINT(google-explicit-constructor): a drive is such a space
     [[nodiscard]] std::uint64_t bytes() const { return disk->identify().sectors * sector_bytes; }
     Device* device;
     BlockDevice* disk;
-    PayloadStamp* payload = nullptr; ///< null: nobody wants the bytes
+    PayloadStamp* payload = nullptr; ///< null: the bytes do not matter
     SimTime begin;
 };
 
 /// What is driven.
 struct RunTarget {
     std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now)> issue;
-    /// Lets what is due by then happen; `work_at`: something may have become due.
+    /// pass: does the background work that is due by `now`. work_at: tells that background work may have become due.
     std::function<void(SimTime now)> pass;
     std::function<void(SimTime now)> work_at = [](SimTime) {};
 };
 
 /// count_from_here: the tally begins anew with the next request.
 enum class RunStep : std::uint8_t { go_on, count_from_here, stop };
-/// Told after requests.
+/// The caller's look at the run, taken after requests.
 struct RunWatch {
-    std::uint64_t every = 0; ///< requests; 0 = never
+    std::uint64_t every = 0; ///< requests between two looks; 0 = never
     std::function<RunStep(const RunTally& tally)> look{};
 };
 
 [[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
                                                                 const RunWatch& watch = {});
 
-/// What a target writes where bytes are kept: each sector its own, to be verified when it is read, or zeros, which cost an image no room.
+/// What a target writes where bytes are kept. stamps: each sector has its own content, which is verified at a read. zeros: they take no room in an
+/// image.
 enum class Written : std::uint8_t { stamps, zeros };
-/// A device's sectors. `disk` is what the addresses mean: the whole drive, or a part of it; `payload`: null where nobody wants the bytes. All outlive the target.
+/// A device's sectors as a target. Addresses count from the beginning of `disk`, which is the whole drive or a part of it. `payload` is null where
+/// the
+/// bytes do not matter. All arguments must outlive the target.
 [[nodiscard]] RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written = Written::stamps);
 
 } // namespace flashlab

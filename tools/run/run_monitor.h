@@ -1,8 +1,8 @@
-/// What is watched while a run goes on: samples for its log, the steady state, and from where to where it is measured.
+/// What is watched during a run: samples for its log, the steady state, and which part of the run is measured.
 ///
-/// Idea       One object that replay and bench hand to the request loop; the report is the difference to `before()`.
+/// Idea       One object that replay and bench hand to the request loop. The report is the difference to `before()`.
 /// Invariant  The warm-up, in requests or until the steady state, is in no figure of the report. Nothing here changes what the device does.
-/// Cost       A few comparisons each 64 requests; a snapshot once.
+/// Cost       A few comparisons every 64 requests, and one snapshot.
 #pragma once
 
 #include <optional>
@@ -25,12 +25,12 @@ public:
     RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin);
     [[nodiscard]] RunWatch watch();
     [[nodiscard]] const RunSnapshot& before() const { return before_; }
-    /// Adds steady_state, and partial where a signal ended the run; an error where the warm-up never ended.
+    /// Adds `steady_state` to the report, and `partial` if a signal ended the run. It is an error if the warm-up never ended.
     [[nodiscard]] std::expected<void, std::string> finish(Json& report) const;
 
 private:
     [[nodiscard]] RunStep look(const RunTally& tally);
-    /// A warm-up of so many requests ends exactly there.
+    /// Requests between two looks. A warm-up of a number of requests needs a look at each one, so that it ends exactly.
     [[nodiscard]] std::uint64_t every() const { return measure_.warm_up_requests != 0 ? 1 : 64; }
 
     RunDevice& on_;

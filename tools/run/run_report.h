@@ -1,8 +1,8 @@
 /// What a run in virtual time did to a device: the JSON object of `bench` and `replay`.
 ///
-/// Idea       A snapshot of the counters before, another after; the report is their difference, so that preconditioning does not count.
-/// Invariant  Keys and units are those of the documentation; wall-clock keys and peak_rss_bytes aside, the same run gives the same bytes.
-/// Cost       Counters a snapshot; the wear histogram once.
+/// Idea       The counters are copied before the run and after it. The report is the difference, so preconditioning does not count.
+/// Invariant  Keys and units are those of the documentation. The same run gives the same bytes, except for wall-clock keys and peak_rss_bytes.
+/// Cost       All counters for each snapshot; the wear histogram once.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace flashlab {
 
 struct RunTally {
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
-    std::uint64_t before = 0; ///< answered before the count began: a warm-up's
+    std::uint64_t before = 0; ///< requests answered before the count began, in a warm-up
     LatencyRecorder all, read, write;
     SimTime begin = sim_start, end = sim_start;
     [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
@@ -38,7 +38,7 @@ struct RunIdentity {
     double wall_seconds = 0;
 };
 
-/// Where the reads of a run found nothing written and so say nothing of the flash; before the device is closed.
+/// A warning if no read of a run touched the flash, because nothing was written where it read. To be called before the device is closed.
 [[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 

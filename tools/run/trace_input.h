@@ -20,19 +20,19 @@ struct TraceInput {
     std::optional<std::uint64_t> limit;
 };
 
-/// An unknown format or columns that describe nothing: wrong usage, whatever is in the file.
+/// An unknown format, or a wrong description of columns, is wrong usage, whatever the file holds.
 [[nodiscard]] std::expected<void, std::string> check_usage(const TraceInput& input);
 
 class TraceStream {
 public:
-    /// Tells on standard error what the format is and why, unless it was named.
+    /// Says on standard error which format was detected and why, unless the user named the format.
     [[nodiscard]] static std::expected<TraceStream, std::string> open(const TraceInput& input);
-    /// False at the end, or at the limit.
+    /// Reads the next request. False at the end of the trace, or at the limit.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);
     [[nodiscard]] const TraceReader& reader() const { return *reader_; }
-    /// At the end: that --skip and --limit left something, which is an error of whoever asked.
+    /// To be called at the end. It is the user's error if --skip and --limit left no request.
     [[nodiscard]] std::expected<void, std::string> check_given() const;
-    /// Requests that next() gave, and those that --skip left out.
+    /// The number of requests that next() gave, and the number that --skip left out.
     [[nodiscard]] std::uint64_t given() const { return given_; }
     [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
 
@@ -40,7 +40,7 @@ private:
     std::unique_ptr<TraceReader> reader_;
     std::uint64_t to_skip_ = 0;
     std::uint64_t left_ = 0;
-    std::uint64_t base_ns_ = 0; ///< of the first request taken
+    std::uint64_t base_ns_ = 0; ///< time of the first request taken
     std::uint64_t given_ = 0;
     std::uint64_t skipped_ = 0;
 };

@@ -1,6 +1,7 @@
-/// Calls of a file system whose only clock is the simulated one.
+/// Calls of a file system for runs whose only clock is the simulated one.
 ///
-/// Idea       Runs without a kernel (bench --level fs, replay --device) ask as nobody else does: the wall clock of a file's times is the simulated instant.
+/// Idea       A run without a kernel (bench --level fs, replay --device) has no wall clock. Where a mount gives a file a wall-clock time, such a run
+///            gives it the simulated time.
 /// Invariant  The same calls at the same instants leave the same bytes.
 /// Cost       None of its own.
 /// Power cut  Keeps nothing.
@@ -11,7 +12,7 @@
 namespace flashlab {
 
 [[nodiscard]] FsCall call_at(SimTime now);
-/// Everything written is durable at the time returned; the file system's own steps are waited for.
+/// Syncs the file system and waits for its background steps. At the time returned everything written is durable.
 [[nodiscard]] FsResult<SimTime> sync_all(FileSystem& fs, SimTime now);
 
 } // namespace flashlab

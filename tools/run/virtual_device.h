@@ -1,7 +1,7 @@
 /// A device in memory for a run in virtual time: bench, replay, the papers' experiments.
 ///
-/// Idea       The choice of a device is the same options everywhere; what holds its bytes is the host's memory.
-/// Invariant  No undo records and no past: such a device is never cut.
+/// Idea       The device is chosen by the same options in all these commands. The host's memory holds its content.
+/// Invariant  There are no undo records, because the power of such a device is never cut.
 /// Cost       RAM for the tables that the plan names, and for the payload where it is kept.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace flashlab {
 
-/// That a drive of this configuration can be assembled: the one authority on whether dram.size holds what the scheme keeps there is the scheme itself.
-/// Cost: a drive without payload, and only when its DRAM is partitioned.
+/// Checks that a drive of this configuration can be assembled. Only the scheme itself knows whether dram.size is enough for what it keeps in DRAM.
+/// Cost: if the DRAM is partitioned, a drive without payload is built. Otherwise nothing is.
 [[nodiscard]] std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config);
 
-/// `default_bytes`: the size of the default device where nothing says another.
+/// `default_bytes`: the size of the default device, where neither options nor configuration give a size.
 [[nodiscard]] std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes);
 
-/// Assembled, not started. `events` outlives it.
+/// The device is assembled, but not started. `events` must outlive the device.
 [[nodiscard]] std::expected<std::unique_ptr<Device>, std::string> make_virtual_device(const DevicePlan& plan, Payload payload, EventSink& events);
 
 } // namespace flashlab

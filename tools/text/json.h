@@ -1,7 +1,8 @@
-/// JSON values: what `--json`, the control socket and the counters file speak.
+/// JSON values for `--json`, the control socket and the counters file.
 ///
-/// Idea       A small value type that keeps the order of its keys; the parser is nlohmann's, met in json.cpp only, since it is slow to compile.
-/// Invariant  parse(dump()) gives the same value; whole numbers stay whole.
+/// Idea       A small value type that keeps the order of its keys. The parser is nlohmann's. Only json.cpp includes it, because it is slow to
+///            compile.
+/// Invariant  parse(dump()) gives the same value. Whole numbers stay whole.
 /// Cost       Allocates; never on a hot path.
 #pragma once
 
@@ -37,13 +38,13 @@ public:
     [[nodiscard]] static Json object(std::initializer_list<Member> members) { return Json{Object(members)}; }
 
     [[nodiscard]] static std::expected<Json, std::string> parse(std::string_view text);
-    /// One line, no blanks.
+    /// The value as one line without blanks.
     [[nodiscard]] std::string dump() const;
 
     [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
     [[nodiscard]] bool is_object() const { return std::holds_alternative<Object>(value_); }
     [[nodiscard]] bool is_number() const;
-    /// Members of an object, none of anything else.
+    /// The members of an object. Any other value has none.
     [[nodiscard]] const Object& members() const;
     [[nodiscard]] const Array& items() const;
     /// The member, or null.

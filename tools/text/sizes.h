@@ -1,8 +1,8 @@
 /// Sizes as people write them: 4k, 512M, 4GiB, 10GB.
 ///
-/// Idea       K, M, G, T and KiB, MiB ... are powers of 1024; KB, MB ... powers of 1000; case does not matter; no fraction.
+/// Idea       K, M, G, T and KiB, MiB ... are powers of 1024. KB, MB ... are powers of 1000. Case does not matter. Fractions are refused.
 /// Invariant  parse_size(format_size(n)) == n.
-/// Cost       None to speak of.
+/// Cost       Negligible.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace flashlab {
 
 /// The error says what is wrong with the text and what is accepted.
 [[nodiscard]] std::expected<std::uint64_t, std::string> parse_size(std::string_view text);
-/// Exact: the largest binary unit that divides the number, "4 GiB", "4000 B".
+/// The exact size, in the largest binary unit that divides it: "4 GiB", "4000 B".
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
-/// Rounded to three digits, for people: "3.72 GiB".
+/// The size rounded to three digits, for people: "3.72 GiB".
 [[nodiscard]] std::string human_size(std::uint64_t bytes);
 
 } // namespace flashlab

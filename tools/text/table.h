@@ -1,6 +1,7 @@
-/// Rows of text in aligned columns: how every command prints to people.
+/// Rows of text in aligned columns: the form in which every command prints for people.
 ///
-/// Idea       Columns of numbers align right, others left; widths follow the content; no colours, no lines that a script must skip but the header.
+/// Idea       Columns of numbers are aligned right, others left. Widths follow the content. There are no colours, and the header is the only line
+///            that a script has to skip.
 /// Cost       Keeps all rows.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace flashlab {
 
-/// What a command prints: aligned columns for people, or the same for programs.
+/// How a command prints its results: as aligned columns for people, or as JSON or CSV for programs.
 enum class OutputFormat : std::uint8_t { table, json, csv };
 
 class Table {
@@ -20,7 +21,7 @@ public:
     explicit Table(std::vector<std::string> header) : header_{std::move(header)} {}
     void add(std::vector<std::string> row);
     [[nodiscard]] std::string to_text() const;
-    /// RFC 4180: quotes only where needed.
+    /// CSV as in RFC 4180, with quotes only where they are needed.
     [[nodiscard]] std::string to_csv() const;
 
 private:
@@ -28,12 +29,13 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// What `--json`, `--csv` and neither print of rows that are the same in all three.
+/// The text to print in one of the three formats, for results whose rows are the same in all three.
 [[nodiscard]] std::string shown(OutputFormat format, const Json& json, const Table& table);
-/// The same of one object: a line a key, nested keys joined by a dot; as CSV below the header "key,value", an item of a list a line.
+/// The same for one object: one line for each key, nested keys joined by a dot. As CSV it has the header "key,value" and one line for each item of a
+/// list.
 [[nodiscard]] std::string shown(OutputFormat format, const Json& object);
 
-/// "key  value" lines of a flat or nested object; nested keys are joined by a dot.
+/// An object as lines "key  value". Nested keys are joined by a dot.
 [[nodiscard]] std::string to_key_value_text(const Json& object);
 
 } // namespace flashlab
