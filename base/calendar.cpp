@@ -48,7 +48,7 @@ void Calendar::take(SimTime start, Duration length) {
     busy_ += length;
 }
 
-/// Behind everything reserved.
+/// Adds `slot`, which begins behind everything reserved.
 void Calendar::append(Slot slot) {
     if (head_ < slots_.size() && slot.start - last_end_ < shortest_) {
         slots_.back().end = slot.end;
@@ -58,7 +58,7 @@ void Calendar::append(Slot slot) {
     last_end_ = slot.end;
 }
 
-/// The steps whose slots would be forgotten by the end of the run become one slot at once, with everything before them.
+/// Some steps would be forgotten by the end of the run. Their slots, with everything before them, become one slot at once.
 void Calendar::take_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) {
     const Phase& first = phases.front();
     const Phase& last = phases.back();
@@ -108,7 +108,7 @@ std::uint32_t Calendar::steps_free(SimTime start, Duration step, std::uint32_t c
     return count;
 }
 
-/// One pass: what was reserved behind `start` is laid aside and comes back between the phases.
+/// One pass: the reservations behind `start` move to `scratch` and come back between the phases.
 void Calendar::weave_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases, std::vector<Slot>& scratch) {
     const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(first_ending_after(start));
     scratch.assign(first, slots_.end());
@@ -158,7 +158,7 @@ void Calendar::drop_past(SimTime now) {
     drop_dead();
 }
 
-/// `behind`: reservations that are kept elsewhere for a moment.
+/// `behind`: how many later reservations are kept in weave_run()'s scratch memory for the moment.
 void Calendar::forget_oldest(std::size_t behind) {
     while (slots_.size() - head_ + behind > max_live_) {
         slots_[head_ + 1].start = slots_[head_].start;

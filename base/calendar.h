@@ -1,10 +1,10 @@
 /// A resource that serves one operation at a time, as a calendar of reservations.
 ///
 /// Idea       An operation takes the earliest gap that fits; a late arrival may use an earlier gap.
-/// Invariant  Reservations never overlap; touching ones are merged.
-/// Cost       O(1) amortised: reservations before settle()'s time are dropped, gaps shorter than the shortest phase are forgotten, and settle() forgets
-///            the oldest gaps beyond so many reservations, so that an open-loop backlog costs no more than a quiet device.
-/// Power cut  A calendar is the simulator's, not the device's: nothing of it survives.
+/// Invariant  Reservations never overlap. Reservations that touch are merged.
+/// Cost       O(1) amortised. Gaps shorter than the shortest phase are not kept. settle() drops the reservations before its time. When more than
+///            max_live reservations are left, it also forgets the oldest gaps, so that an open-loop backlog costs no more than a quiet device.
+/// Power cut  A calendar belongs to the simulator, not to the device: nothing of it survives.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ class Calendar {
 public:
     static constexpr std::size_t usual_live = 64;
 
-    /// `shortest`: gaps below it are useless to every caller and are merged away. No phase of positive length may be shorter.
-    /// `max_live`: a gap that lies more than this many reservations back is forgotten by settle(): a later operation will not go back to it. As many as
-    /// may be under way at once, each with a reservation to come, lose nothing.
+    /// `shortest`: no phase of positive length may be shorter. A shorter gap is useless to every caller and is merged away.
+    /// `max_live`: settle() forgets a gap that lies more than this many reservations back, so that no later operation can use it.
+    /// Nothing is lost while at most this many operations are under way, each with one reservation to come.
     explicit Calendar(Duration shortest = Duration{1}, std::size_t max_live = usual_live);
     /// Earliest start >= from at which `length` fits; reserves nothing. A phase of no length fits anywhere.
     [[nodiscard]] SimTime earliest(SimTime from, Duration length) const {
         if (from >= last_end_ || length == Duration{0}) return from;
         return earliest_gap(from, length);
     }
-    /// Earliest gap, taken.
+    /// Takes the earliest gap.
     Slot reserve(SimTime from, Duration length);
     /// Takes exactly [start, start + length); ContractViolation when it is not free.
     void take(SimTime start, Duration length);
@@ -44,12 +44,13 @@ public:
         Duration length;
         bool settles = true; ///< it begins an operation: settle() comes before it
     };
-    /// take() of these phases, `count` times, a step apart, behind everything reserved; with the settle() of each operation in between, at the time of the
-    /// last one. Costs no more than max_live of them.
+    /// Takes these phases `count` times, one step apart, behind everything reserved. The result is that of single calls of take() with a settle()
+    /// before each operation, all at the time of the last settle(). It costs no more than max_live calls of take().
     void take_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases);
-    /// How many whole steps of such a run, `count` at most, are free from `start` on; 0 also where settle() between them might forget gaps they need.
+    /// How many whole steps of such a run are free from `start` on, `count` at most.
+    /// 0 also where a settle() between them might forget gaps that they need.
     [[nodiscard]] std::uint32_t steps_free(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases) const;
-    /// take_run() among what is reserved, of steps that are free. `scratch` is for its use.
+    /// take_run() between existing reservations. All its steps must be free (steps_free()). `scratch` is working memory.
     void weave_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases, std::vector<Slot>& scratch);
     [[nodiscard]] SimTime free_at() const { return last_end_; } ///< end of the last reservation, sim_start when none
     [[nodiscard]] Duration busy() const { return busy_; }       ///< total reserved, ever

@@ -17,7 +17,7 @@ namespace flashlab {
 class ContractViolation : public std::logic_error {
 public:
     ContractViolation(const std::string& promise, std::string place) : logic_error{promise}, place_{std::move(place)} {}
-    /// File, line and function: for developers. what() is the promise alone, since messages are read by users whose images are damaged, too.
+    /// File, line and function, for developers. what() holds the broken promise alone: users whose images are damaged read it, too.
     [[nodiscard]] const std::string& place() const { return place_; }
 
 private:

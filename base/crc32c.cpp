@@ -5,7 +5,8 @@
 namespace flashlab {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) {
-    // ISA-L's prototype lacks the const; it only reads. It takes and gives the register, not the inverted checksum, and an int length.
+    // ISA-L's function only reads, although its prototype lacks the const. It takes and returns the register, not the inverted checksum;
+    // its length is an int.
     std::uint32_t state = ~seed;
     auto* at = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
     for (std::size_t left = bytes.size(); left != 0;) {

@@ -2,10 +2,10 @@
 ///
 /// Idea       Layers emit structs to an EventSink; tools/log/sqlite_event_log.h turns them into rows. The null sink costs one compare.
 ///            A new event is a struct here, its name in AllEvents, and its table in tools/log/event_tables.h (docs/event-log.md, "A new event").
-/// Invariant  An event with a parent names the host request or background job that caused it; parents are emitted with ids drawn from next_id().
+/// Invariant  The parent of an event is the host request or background job that caused the event. A parent's id comes from next_id().
 /// Cost       level() is a plain load: ask wants() before filling an event.
 /// Threading  Called inside the monitor, one caller at a time; a sink must not call back.
-/// Power cut  The log is the observer's, not the device's: it survives.
+/// Power cut  The log belongs to the observer, not to the device: it survives.
 #pragma once
 
 #include <array>
@@ -25,19 +25,19 @@ enum class HostOp : std::uint8_t { read, write, trim, flush };
 inline constexpr std::array<std::string_view, 4> host_op_names{"read", "write", "trim", "flush"};
 enum class NandOp : std::uint8_t { read, program, erase };
 inline constexpr std::array<std::string_view, 3> nand_op_names{"read", "program", "erase"};
-/// Why a NAND operation was done; WAF is always split by it.
+/// Why a NAND operation was done. The write amplification factor (WAF) is always split by cause.
 enum class Cause : std::uint8_t { user, gc, merge, map, wear, recovery, backup };
 inline constexpr std::array<std::string_view, 7> cause_names{"user", "gc", "merge", "map", "wear", "recovery", "backup"};
 inline constexpr std::size_t cause_count = cause_names.size();
 
-/// Who asked for an operation: travels down with it.
+/// Who asked for an operation. The origin is passed down with the operation.
 struct Origin {
     Cause cause = Cause::user;
     EventId parent = no_event;
     friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-/// A request as the host saw it at the device's link. Level requests. Its id is the parent of what it causes.
+/// A request as the host saw it at the device's link. Level requests. Its id is the parent of the events that it causes.
 struct HostRequestEvent {
     EventId id = no_event;
     SimTime arrival;
@@ -50,7 +50,8 @@ struct HostRequestEvent {
     std::uint32_t piece = 0; ///< of a trace's request that a replay splits: 1, 2 ...; 0: a request as it came. The log fills it in: the drive does not know
 };
 
-/// A host request failed because the flash does not give back data that it needs (a write and a trim read the rest of a page). Told after the request. Level summary.
+/// A host request failed because the flash does not give back data that the request needs. Writes and trims, too, read the rest of a page.
+/// Emitted after the request. Level summary.
 struct UncorrectableReadEvent {
     EventId request = no_event;
     SimTime at;              ///< the answer
@@ -60,7 +61,7 @@ struct UncorrectableReadEvent {
     Sector bad{0};           ///< first sector of the request in the first logical page that does not read
 };
 
-/// When a NAND operation had the bus and the cells; a phase that it lacks is empty.
+/// When a NAND operation had the bus and the cells. A phase that the operation lacks is empty.
 struct NandPhases {
     SimTime bus_in;      ///< command, and data of a program
     SimTime bus_in_end;
@@ -70,7 +71,8 @@ struct NandPhases {
     SimTime bus_out_end;
 };
 
-/// A NAND operation on `pages` consecutive pages of one block (1 but for runs; then the phases are the first page's). Level all.
+/// A NAND operation on `pages` consecutive pages of one block. `pages` is 1 except for runs; the phases of a run are those of its first page.
+/// Level all.
 struct NandOpEvent {
     SimTime start;
     SimTime end;
@@ -88,8 +90,9 @@ struct NandOpEvent {
     NandPhases phases{};
 };
 
-/// One collection of one victim block, or one merge of a logical block (then the victim is the first block that it frees). Told also when it was given up after
-/// it had copied, and for copies that block_map makes before a write. Level all. Its id is the parent of its copies and erases.
+/// One collection of one victim block, or one merge of a logical block. The victim of a merge is the first block that the merge frees. Level all.
+/// Also emitted for a job that was given up after it had copied pages, and for the copies that block_map makes before a write.
+/// Its id is the parent of its copies and erases.
 struct GcJobEvent {
     EventId id = no_event;
     SimTime start;
@@ -140,7 +143,8 @@ struct FsOpEvent {
 enum class PowerEventKind : std::uint8_t { mount, clean_unmount, cut, recovery };
 inline constexpr std::array<std::string_view, 4> power_kind_names{"mount", "clean_unmount", "cut", "recovery"};
 
-/// Told by whoever switches a device on and off, since a recovery is the drive's and the file system's together. Level summary.
+/// Power came on or went off. Emitted by the code that switches a device on and off, since a recovery covers the drive and the file system.
+/// Level summary.
 struct PowerEvent {
     PowerEventKind kind = PowerEventKind::mount;
     SimTime at;
@@ -164,7 +168,7 @@ struct SampleEvent {
     std::uint32_t free_blocks = 0;
 };
 
-/// A decision on the drive's DRAM: what the ghosts of its two caches were worth, and what came of it. Level summary.
+/// A decision on the division of the drive's DRAM: what the ghosts of its two caches were worth, and how the DRAM was divided. Level summary.
 struct PartitionEvent {
     SimTime at;
     double buffer_benefit = 0;             ///< ns that a byte more would have saved in the interval
@@ -185,7 +189,7 @@ template <class... Event>
 struct EventList {};
 using AllEvents = EventList<HostRequestEvent, UncorrectableReadEvent, NandOpEvent, GcJobEvent, PramWriteEvent, FsOpEvent, PowerEvent, SampleEvent, PartitionEvent>;
 
-/// An on() for each event of a list. It does nothing: who listens overrides those that he wants.
+/// An on() for each event of a list. It does nothing: a listener overrides the functions that it wants.
 template <class List>
 class EventHearer;
 template <class Last>
@@ -205,7 +209,7 @@ class EventSink : public EventHearer<AllEvents> {
 public:
     [[nodiscard]] EventLevel level() const { return level_; }
     [[nodiscard]] bool wants(EventLevel at_least) const { return level_ >= at_least; }
-    /// Ids are dense and start at 1; drawn at every level so that ids do not depend on the level.
+    /// Ids are dense and start at 1. They are drawn at every level, so that an id does not depend on the level.
     [[nodiscard]] EventId next_id() { return EventId{++last_id_}; }
 
 protected:

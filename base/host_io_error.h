@@ -1,4 +1,5 @@
-/// A failure of the host (EIO, ENOSPC under an image), not of the simulated media: the device turns read-only until remount, nothing is retired.
+/// A failure of the host (EIO, ENOSPC under an image), not of the simulated media. The device turns read-only until the next mount;
+/// no block is retired.
 #pragma once
 
 namespace flashlab {

@@ -35,7 +35,7 @@ using ChannelId = Id<struct ChannelTag, std::uint32_t>; ///< bus that chips shar
 using GroupId = Id<struct GroupTag, std::uint32_t>;     ///< independent (channel set, chip, die)
 using Sector = Id<struct SectorTag, std::uint64_t>;     ///< 512-byte unit at the host edge
 using Ino = Id<struct InoTag, std::uint64_t>;           ///< inode number; never reused
-using WriteSequence = Id<struct WriteSequenceTag, std::uint64_t>; ///< order of host writes; a GC copy keeps its data's
+using WriteSequence = Id<struct WriteSequenceTag, std::uint64_t>; ///< order of host writes; a GC copy keeps the sequence of its data
 using EventId = Id<struct EventTag, std::uint64_t>;     ///< host request or background job in the event log; 0 = nobody
 using PramAddress = Id<struct PramAddressTag, std::uint64_t>; ///< byte offset in the PRAM
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t crc_at = ImageGeneration::encoded_size - sizeof(std::uint32_t);
 
-/// The finaliser of SplitMix64: neighbours have nothing in common.
+/// The finaliser of SplitMix64: the results of neighbouring numbers have nothing in common.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

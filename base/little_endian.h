@@ -1,7 +1,7 @@
-/// Bytes on the media, field by field.
+/// Numbers as bytes on the media, written and read field by field.
 ///
-/// Idea       A writer and a reader over a span; the format never depends on the compiler or the CPU.
-/// Invariant  Writing past the span is a ContractViolation; reading past it makes the reader fail, which decode() must ask.
+/// Idea       A writer and a reader over a span. The format never depends on the compiler or the CPU.
+/// Invariant  Writing past the span is a ContractViolation. Reading past the span sets failed(), which every decode() must ask.
 /// Cost       A bounded memcpy per field.
 #pragma once
 
@@ -69,7 +69,7 @@ public:
     std::uint16_t u16() { return get<std::uint16_t>(); }
     std::uint32_t u32() { return get<std::uint32_t>(); }
     std::uint64_t u64() { return get<std::uint64_t>(); }
-    /// Empty when fewer than n bytes are left, and failed() from then on.
+    /// Returns an empty span when fewer than n bytes are left; failed() is true from then on.
     std::span<const std::byte> bytes(std::size_t n) {
         if (n > in_.size() - at_) {
             failed_ = true;

@@ -1,10 +1,10 @@
 /// How often values came, in buckets that grow with the value: percentiles without keeping the values.
 ///
 /// Idea       A value below 2^step_bits has a bucket of its own. Above, each power of two is divided into 2^step_bits equal buckets.
-/// Invariant  Every value lies in exactly one bucket. The answer for a rank is at least the exact value, exceeds it by less than a 2^step_bits-th part of it,
-///            and never exceeds the largest value. Values in another order give the same answers.
-/// Cost       A bit scan and an increment a value; 8 bytes a bucket, (65 - step_bits) * 2^step_bits buckets: 8 KiB with 4 bits, 15 KiB with 5, 58 KiB with 7.
-///            An answer walks the buckets.
+/// Invariant  Every value lies in exactly one bucket. The answer for a rank is at least the exact value, exceeds it by less than a 2^step_bits-th
+///            part of it, and never exceeds the largest value. Values in another order give the same answers.
+/// Cost       A bit scan and an increment a value; 8 bytes a bucket, (65 - step_bits) * 2^step_bits buckets: 8 KiB with 4 bits, 15 KiB with 5, 58 KiB
+///            with 7. An answer walks the buckets.
 /// Power cut  Keeps nothing.
 /// Source     The bucket rule of Tene's HdrHistogram.
 #pragma once

@@ -1,6 +1,7 @@
 /// Memory that begins where a page of the host begins.
 ///
-/// Idea       The kernel copies to and from the memory of a process page by page. Where page meets page each costs one look-up; elsewhere each costs two.
+/// Idea       The kernel copies to and from the memory of a process page by page. A page that begins where a host page begins costs one look-up of a
+///            host page; any other page costs two.
 /// Cost       As operator new.
 #pragma once
 
@@ -10,14 +11,14 @@
 
 namespace flashlab {
 
-inline constexpr std::size_t host_page_bytes = 4096; ///< on hosts with larger pages only less is gained
+inline constexpr std::size_t host_page_bytes = 4096; ///< on hosts with larger pages the gain is smaller
 
 struct PageMemoryDelete {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{host_page_bytes}); }
 };
 using PageMemory = std::unique_ptr<std::byte[], PageMemoryDelete>;
 
-/// Not initialised.
+/// The bytes are not initialised.
 [[nodiscard]] inline PageMemory page_memory(std::size_t bytes) {
     return PageMemory{static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{host_page_bytes}))};
 }

@@ -1,6 +1,6 @@
 /// Simulated time: integer nanoseconds since the device was made.
 ///
-/// Idea       A clock without now(): nobody below fs/fuse can ask the wall what time it is.
+/// Idea       A clock without now(): no code below fs/fuse can ask for the wall-clock time.
 /// Invariant  point - point is a duration, point + point does not compile.
 /// Cost       An int64; 292 years of range.
 /// Power cut  Order on the media rests on sequences, never on times.

@@ -1,7 +1,7 @@
 /// Large tables of zeros that cost nothing until they are used.
 ///
-/// Idea       calloc takes large blocks from the kernel untouched; a std::vector of zeros would write, and so occupy, every byte of them at once.
-/// Invariant  For types whose zero bytes are their initial value, in vectors that are made at their full size and never grow: elements are not initialised.
+/// Idea       calloc takes large blocks from the kernel untouched. A std::vector of zeros would write, and so occupy, every byte at once.
+/// Invariant  Elements are not initialised. So it is only for types whose initial value is all zero bytes, and for vectors that never grow.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,7 @@ SimTime BlockTable::end_of_program(BlockId block, std::uint32_t page, SimTime fr
         const std::uint32_t at = (recent.next - back) % Recent::size;
         if (recent.end[at] != sim_start && recent.block[at] == block.value() && recent.page[at] == page) return std::max(from, recent.end[at]);
     }
-    // Longer ago, or not programmed since the erase: waiting for the block's last program is right and rarely too long.
+    // The program is longer ago, or the page was not programmed since the erase. Waiting for the block's last program is right and rarely too long.
     return blocks_[block.value()].programmed_at;
 }
 
@@ -87,7 +87,7 @@ void BlockTable::note_program(BlockId block, std::uint32_t page, SimTime end, bo
 void BlockTable::note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends) {
     Block& known = blocks_[block.value()];
     if (page != known.write_pointer) known.all_programmed = false;
-    // The ends of those further back would be forgotten at once.
+    // The ends of the earlier programs would be forgotten at once.
     const std::uint32_t skipped = count - std::min(count, recent_programs);
     known.write_pointer = page + skipped;
     for (std::uint32_t i = skipped; i < count; ++i) note_program(block, page + i, ends[i % recent_programs], false);

@@ -1,6 +1,7 @@
 /// What the array knows of each block: the chip rules (N1) and when a block is ready (N2).
 ///
-/// Idea       A few words a block. The write pointer is read from the records at first need; programs still under way are remembered by plane.
+/// Idea       A few words a block. The write pointer is read from the page records when it is first needed.
+///            The last programs are remembered by plane.
 /// Invariant  N1: programs go to pages at or past the write pointer, of blocks that are not bad. N2: ready times never go back.
 /// Cost       O(1); one read of a block's records at its first use.
 /// Power cut  Rebuilt from the store.
@@ -34,13 +35,13 @@ public:
         if (known.write_pointer != unknown) [[likely]] return known.write_pointer;
         return find_write_pointer(block);
     }
-    /// False: some page before the write pointer is skipped, torn or garbage: ask its record. Valid after write_pointer().
+    /// False: some page before the write pointer was skipped, or is torn or garbage; its page record tells which. Valid after write_pointer().
     [[nodiscard]] bool all_programmed(BlockId block) const { return blocks_[block.value()].all_programmed; }
 
-    /// True: some page reads erased but cannot be programmed: ask its record. Valid after write_pointer().
+    /// True: some page reads erased but cannot be programmed; its page record tells which. Valid after write_pointer().
     [[nodiscard]] bool has_weak(BlockId block) const { return blocks_[block.value()].has_weak; }
 
-    /// N1, or a ContractViolation.
+    /// Throws ContractViolation when N1 forbids the program.
     void check_program(BlockId block, std::uint32_t page) const {
         const Block& known = blocks_[block.value()];
         if (known.bad || page < known.write_pointer) [[unlikely]] refuse_program(block, page);
@@ -60,9 +61,10 @@ public:
         known.idle_at = std::max(known.idle_at, end);
     }
     void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
-    /// Of so many programs of a plane the ends are known one by one.
+    /// For how many of a plane's last programs the end of each is known.
     static constexpr std::uint32_t recent_programs = 8; ///< a power of two
-    /// note_program() of `count` pages in a row from `page` on, the last of which ended at ends[i % recent_programs], i counted from `page`.
+    /// note_program() for `count` pages in a row from `page` on. Page `page` + i ended at ends[i % recent_programs];
+    /// only the last ones are looked at.
     void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends);
     void note_erase(BlockId block, SimTime end, bool failed);
     void mark_grown_bad(BlockId block);

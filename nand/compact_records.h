@@ -1,10 +1,11 @@
-/// The page records of one block whose payload nobody keeps.
+/// The page records of one block in a store without payload.
 ///
-/// Idea       Logical page and the low half of the write sequence are each page's own. State, kind, scheme word and the upper bits of the sequence stay the same over long runs
-///            of pages, mostly over the whole block: they are kept once a run.
-/// Invariant  Pages behind the last one set are erased.
-/// Cost       8 bytes a page and 32 a block, 12 more for each further run. An erase touches no page. Changing a page that is not the last one takes as long as the block has pages.
-/// Power cut  No store without payload outlives one.
+/// Idea       The logical page and the low half of the write sequence are stored for each page. State, kind, scheme word and the upper bits of the
+///            sequence stay the same over long runs of pages, mostly over the whole block. They are stored once for each run.
+/// Invariant  Pages behind the last page that was set are erased.
+/// Cost       8 bytes a page and 32 a block, and 12 for each further run. An erase touches no page. Changing the last page is O(1); changing an
+///            earlier one is linear in the pages of the block.
+/// Power cut  A store without payload does not outlive a power cut.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@ class CompactRecords {
 public:
     explicit CompactRecords(std::uint32_t pages_per_block) : pages_per_block_{pages_per_block} {}
 
-    /// `oob` is null where none parses.
+    /// `oob` is null when the page's OOB does not parse.
     void set(std::uint32_t page, CellState state, const PageOob* oob);
     [[nodiscard]] StoredOob get(std::uint32_t page) const;
-    /// With an OOB that parses.
+    /// True: the page is programmed and its OOB parses.
     [[nodiscard]] bool is_programmed(std::uint32_t page) const;
-    /// `count` pages of `from`, which is another block, all set; to pages of this one from `to` on.
+    /// Copies `count` records of another block, from page `first` on, to this block from page `to` on. All of them must be set.
     void copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count);
     void erase();
 
@@ -47,7 +48,7 @@ private:
     };
 
     [[nodiscard]] const Shared& shared(std::uint32_t page) const;
-    /// Pages before `page` are set from now on, erased where nobody did it.
+    /// From now on all pages before `page` count as set. Those that were not set are set to erased.
     void reach(std::uint32_t page);
     void share(std::uint32_t first, std::uint32_t count, const Shared& value);
     void share_again(std::uint32_t first, std::uint32_t count, const Shared& value);

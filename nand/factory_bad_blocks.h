@@ -1,4 +1,4 @@
-/// Which blocks left the factory bad: a pure function of the seed, so nothing of it need be stored.
+/// Which blocks are bad from the factory. It is a pure function of the seed, so nothing has to be stored.
 ///
 /// Invariant  Same seed, same blocks, on every host and in any order of asking.
 /// Cost       One draw a question.

@@ -36,7 +36,8 @@ public:
     /// Checks every count: non-zero, page_bytes a multiple of 512, totals within 32-bit ids. The error says which and what is allowed.
     [[nodiscard]] static std::expected<Geometry, std::string> make(const GeometryConfig& config);
 
-    /// As the users of an array see it that joins `width` channels each (nand/striping.h): fewer channels, wider pages.
+    /// The geometry that the users of a striped array see: groups of `width` channels act as one (nand/striping.h),
+    /// with fewer channels and wider pages.
     [[nodiscard]] std::expected<Geometry, std::string> striped(std::uint32_t width) const;
 
     [[nodiscard]] const GeometryConfig& config() const { return config_; }

@@ -29,8 +29,8 @@ constexpr std::size_t check_bytes = 3;
 constexpr std::uint32_t check_shift = 8; ///< behind the state
 constexpr std::uint32_t check_mask = 0xff'ffff;
 
-/// Of a page record: 24 bits of the CRC of all but the check itself, 0 for an erased one. Garbage promises nothing and has a check that needs no bytes: it
-/// is what a record is while it is replaced.
+/// The check of a page record: 24 bits of the CRC of all bytes but the check itself; 0 for an erased record. The check of a garbage record is a
+/// constant, since a record is garbage while it is being replaced and its other bytes are not known then.
 std::uint32_t check_of(CellState state, std::span<const std::byte, ImageLayout::page_record_bytes> record) {
     if (state == CellState::erased) return 0;
     if (state == CellState::garbage) return check_mask;
@@ -74,7 +74,7 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
     LittleEndianReader reader{in};
     (void)reader.bytes(magic.size());
     const std::uint32_t version = reader.u32();
-    // A newer version may checksum another way, so the version is believed first; 0 was never written.
+    // A newer version may compute its checksum in another way, so the version is looked at before the checksum. Version 0 was never written.
     if (version > current_version && version < 0x10000) {
         return std::unexpected(ImageError{ImageErrorKind::newer_version, fmt::format("has format version {}, this program reads version {}; use a newer flashlab",
                                                                                       version, current_version)});

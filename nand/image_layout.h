@@ -32,7 +32,7 @@ struct ImageHeader {
     GeometryConfig geometry;
 
     void encode(std::span<std::byte, encoded_size> out) const;
-    /// The message lacks the path: the caller knows it.
+    /// The error's message has no path: the caller adds it.
     [[nodiscard]] static std::expected<ImageHeader, ImageError> decode(std::span<const std::byte> in);
 };
 
@@ -55,9 +55,9 @@ struct ImageLayout {
 };
 
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out);
-/// False: the record is not what any program, erase or cut has written: bits of it were changed from outside.
+/// False: no program, erase or power cut writes such a record. Its bits were changed from outside.
 [[nodiscard]] bool decode_page_record(std::span<const std::byte, ImageLayout::page_record_bytes> in, PageRecord& record);
-/// What a record is for a moment while another one takes its place: garbage, whatever lies behind its first eight bytes.
+/// The first eight bytes of a record while it is being replaced. They say "garbage", whatever the bytes behind them are.
 inline constexpr std::uint64_t page_record_in_change = 0xff'ffff'03;
 void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLayout::block_record_bytes> out);
 /// False: the record's checksum does not match.

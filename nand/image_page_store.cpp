@@ -199,7 +199,7 @@ std::expected<void, HostIoError> ImagePageStore::read_data(Ppn page, std::uint32
     return read_all(fd_, layout_.data_at(page) + offset, to);
 }
 
-/// Does the file hold nothing from this page to the end of its block? Asked of the host once in a block's life.
+/// Is the file a hole from this page to the end of its block? The host is asked once between two erases of a block.
 bool ImagePageStore::is_hole(Ppn page) {
     const BlockId block = geometry_.block_of(page);
     std::uint32_t& from = hole_from_[block.value()];
@@ -248,7 +248,7 @@ void ImagePageStore::discard_data(Ppn first, std::uint32_t pages) {
     if (discards_.size() > most_discards) punch(most_discards / 2);
 }
 
-/// Gives the host back the payload of the `oldest` waiting blocks. A file system without holes only keeps the bytes.
+/// Gives the payload of the `oldest` waiting blocks back to the host. On a file system without holes the bytes stay.
 void ImagePageStore::punch(std::size_t oldest) {
     for (std::size_t i = 0; i < oldest; ++i) {
         const Discard& discard = discards_[i];
@@ -345,7 +345,7 @@ std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId bloc
 }
 
 std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
-    // What moved out of the block must be durable before, and the emptiness before new data overwrite the old.
+    // Data that were moved out of the block must be durable before the erase. The erase must be durable before new data overwrite the old.
     if (auto synced = sync_if_ordered(); !synced) return synced;
     records_.forget(block);
     hole_from_[block.value()] = not_asked;

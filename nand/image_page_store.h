@@ -1,13 +1,12 @@
-/// Cells in one sparse image file.
+/// A page store in one sparse image file.
 ///
-/// Idea       Records in dense areas (a scan is a sequential read), payload behind them. Payload and blocks go by pread and pwrite, and page records into a mapping
-///            only where the host has allocated them before, so a full host disk is an error.
-/// Invariant  A page's record is written after its data, an erase clears the records and leaves the payload: what a record promises is there.
-///            One process at a time holds the image (open file description lock).
-/// Cost       One pwrite a program, two an erase; one pread a page, or a run of neighbours, whose block's records are at hand.
-///            Making an image of any size writes 4 KiB. Holes are punched in batches.
-///            A page of zeros where the file has nothing stays a hole.
-/// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host, at a sync each.
+/// Idea       Records lie in dense areas, so that a scan is a sequential read; the payload lies behind them. Payload and block records go by pread
+///            and pwrite. Page records go through a mapping, but only where the host has allocated their room before: a full host disk is an error.
+/// Invariant  A page's record is written after its data. An erase clears the records and leaves the payload. So the data that a record promises are
+///            there. One process at a time holds the image (open file description lock).
+/// Cost       One pwrite a program, two an erase. One pread for a page, or for a run of neighbouring pages, whose block's records are in the cache.
+///            Making an image of any size writes 4 KiB. Holes are punched in batches. A page of zeros where the file has a hole stays a hole.
+/// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host; each call then costs a sync.
 /// Source     nand/FORMAT.md.
 #pragma once
 
@@ -25,19 +24,20 @@
 namespace flashlab {
 
 enum class HostSync : std::uint8_t { none, ordered };
-/// read_write: exclusive. read_only: beside other readers only, nothing may be written (PrivatePageStore keeps changes for itself).
+/// read_write: for one process alone. read_only: shared with other readers only.
+/// Nothing may be written then (PrivatePageStore keeps changes to itself).
 enum class ImageAccess : std::uint8_t { read_write, read_only };
 
 class ImagePageStore final : public PageStore {
 public:
-    /// Makes a new image and opens it; refuses to touch an existing file.
+    /// Makes a new image and opens it. Fails, and changes nothing, when the file exists.
     [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> create(const std::filesystem::path& path, const Geometry& geometry,
                                                                                            const Uuid& uuid, HostSync sync = HostSync::none);
-    /// Opens and locks an image; the file stays untouched when this fails.
+    /// Opens and locks an image. On failure the file stays as it was.
     [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> open(const std::filesystem::path& path, const Geometry& geometry,
                                                                                          HostSync sync = HostSync::none,
                                                                                          ImageAccess access = ImageAccess::read_write);
-    /// The header alone, without the lock: for tools that ask what an image is.
+    /// Reads the header alone, without the lock, for tools that ask what an image is.
     [[nodiscard]] static std::expected<ImageHeader, ImageError> read_header(const std::filesystem::path& path);
 
     ~ImagePageStore() override;
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] const Uuid& uuid() const { return uuid_; }
     [[nodiscard]] std::expected<ImageGeneration, ImageError> generation() const;
     [[nodiscard]] std::expected<void, HostIoError> set_generation(const ImageGeneration& generation);
-    /// What was written so far survives a power loss of the host.
+    /// When it returns, all writes so far survive a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();
 
     /// errno of the first write that the host refused; 0: none. A translation layer takes no more writes after one.
@@ -55,7 +55,7 @@ public:
 
     [[nodiscard]] bool keeps_payload() const override { return true; }
     [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
-    /// Neighbours in one call of the host.
+    /// Reads neighbouring pages in one system call.
     [[nodiscard]] std::expected<void, HostIoError> read_pages(std::span<PageFetch> pages) override;
     [[nodiscard]] std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override;
     void discard_data(Ppn first, std::uint32_t pages) override;
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override;
 
 private:
-    /// Payload of one block that waits to be given back to the host.
+    /// The payload of one block, waiting to be given back to the host.
     struct Discard {
         BlockId block;
         std::uint32_t first;

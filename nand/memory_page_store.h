@@ -1,9 +1,10 @@
-/// Cells in memory, for replay, bench, explore and tests.
+/// A page store in memory, for replay, bench, explore and tests.
 ///
-/// Idea       A block's arrays appear at its first program. Without payload the record of a page is kept unpacked and compact.
-/// Invariant  What was written is read back, but without payload only an OOB that parses: others read as unreadable bytes.
-/// Cost       Without payload 8 bytes a page (compact_records.h), an erase is O(1); with payload the page and 72 bytes.
-/// Power cut  Lives and dies with the process; cut() of the array works on it as on an image.
+/// Idea       A block's arrays are allocated at its first program. Without payload page records are kept unpacked and compact.
+/// Invariant  Whatever was written is read back. One exception:
+///            without payload an OOB that does not parse is read back as other bytes that do not parse.
+/// Cost       Without payload 8 bytes a page (compact_records.h) and an erase in O(1). With payload the page and 72 bytes.
+/// Power cut  The store ends with the process. cut() of the array works on it as on an image.
 #pragma once
 
 #include <memory>
@@ -23,11 +24,12 @@ public:
     MemoryPageStore(const Geometry& geometry, Payload payload);
     ~MemoryPageStore() override;
 
-    /// Becomes equal to `other`, which has the same geometry, both with payload: a snapshot for whoever tries many cuts. Cost: the blocks in which the two may
-    /// differ; when the last copy came from the same store, those changed since.
+    /// Makes this store equal to `other`: a snapshot for a caller that tries many cuts. Both must have the same geometry and keep payload. Cost: the
+    /// blocks in which the two may differ. When the last copy came from the same store, these are the blocks changed since then.
     void copy_from(const MemoryPageStore& other);
 
-    /// Equal for equal contents and, in all likelihood, for no others. Payload of erased pages does not count. Cost: the blocks changed since the last call.
+    /// A hash of the contents: equal for equal contents, and almost surely different for different ones. The payload of erased pages does not count.
+    /// Cost: the blocks changed since the last call.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
     [[nodiscard]] bool keeps_payload() const override { return payload_ == Payload::keep; }
@@ -46,7 +48,7 @@ public:
     [[nodiscard]] std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override;
 
 private:
-    /// Payload kept.
+    /// One block of a store with payload.
     struct Cells {
         std::unique_ptr<std::byte[]> data;
         std::vector<PageRecord> records;

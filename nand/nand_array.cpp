@@ -43,7 +43,7 @@ std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page, PageAd
     return as_read(record->state);
 }
 
-/// The data stay in the store for the read at hand; the record no longer promises them.
+/// The data stay in the store for the read at hand, but the record no longer promises them.
 std::expected<void, HostIoError> NandArray::Impl::use_up(Ppn page) {
     auto record = store.read_record(page);
     if (!record) return std::unexpected(record.error());
@@ -131,7 +131,7 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime no
     return OobRead{record->oob, as_read(record->state), when.end};
 }
 
-/// The promises of a call; the addresses are those of its pages.
+/// Checks the contract of a call of program(). planes_ and addresses_ belong to `pages`.
 void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) const {
     ensure(!cut_, "no operation after a power cut");
     ensure(!pages.empty() && pages.size() <= geometry.planes_per_die(), "a program has one page a plane");
@@ -195,7 +195,8 @@ std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId bloc
     return record->state == CellState::weak;
 }
 
-/// Undo record's payload first, then the data, then the record that makes them count. Over weak cells the chip reports success and keeps garbage.
+/// Order: the payload of the undo record, then the data, then the page record that makes the data count. Over weak cells the chip reports success and
+/// keeps garbage.
 std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails) {
     const auto weak = is_weak(page.page, at.block);
     if (!weak) return std::unexpected(weak.error());
@@ -218,7 +219,7 @@ std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, P
     return {};
 }
 
-/// Did a program that an erase in the log may bring back lie on this page?
+/// Is there an erase in the log that, when undone, brings back a program of this page?
 bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
     const std::uint32_t at = geometry.page_in_block(page);
     for (std::uint64_t erase = last_erase_[geometry.block_of(page).value()]; log_.holds(erase); erase = log_.at(erase).previous_erase) {
@@ -359,7 +360,7 @@ void NandArray::Impl::settle(SimTime now) {
     while (!log_.empty() && log_.front().end <= now) {
         const UndoRecord& record = log_.front();
         const BlockId block = geometry.block_of(record.page);
-        // A later erase that may still be undone would bring back what was programmed in between; it gives the payload back itself.
+        // A later erase of the block may still be undone and bring back what was programmed in between. That erase gives the payload back itself.
         if (record.kind == UndoRecord::Kind::erase && last_erase_[block.value()] == log_.front_index()) {
             const auto pointer = blocks.write_pointer(block);
             const std::uint32_t from = pointer.value_or(geometry.pages_per_block());

@@ -51,19 +51,21 @@ struct PageProgram {
     Ppn page;
     std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
     PageOob oob;
-    std::uint32_t bytes = 0;         ///< that cross the bus: a partial program pays command and tPROG in full (MC3, CO12); 0: all
+    std::uint32_t bytes = 0;         ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
 };
 
 struct PageRead {
     Ppn page;
-    std::uint32_t offset = 0;        ///< bytes into the page; only the part crosses the bus (MC3)
+    std::uint32_t offset = 0;        ///< in bytes from the page's start; only the part that is read crosses the bus (MC3)
     std::uint32_t bytes = 0;
-    std::span<std::byte> to;         ///< `bytes` long, or empty: nobody wants the payload (and no data checksum is verified)
+    std::span<std::byte> to;         ///< `bytes` long; empty: the payload is not wanted, and no data checksum is verified
 };
 
 struct OobRead {
     std::expected<PageOob, OobError> oob;
-    CellState state;   ///< what the chip's ECC says of the data: erased, programmed, torn, garbage, or unstable: right, with too many corrections to last
+    /// What the chip's ECC says of the data: erased, programmed, torn, garbage or unstable.
+    /// Unstable data are right, but needed too many corrections to last.
+    CellState state;
     SimTime done;
 };
 
@@ -73,12 +75,12 @@ struct CopiedPage {
 };
 
 struct CopiedRun {
-    std::uint32_t pages = 0;         ///< copied, from the first on
+    std::uint32_t pages = 0;         ///< how many were copied, counted from the first one
     SimTime done;
-    std::optional<NandError> failed; ///< of the page behind them; none: all were copied
+    std::optional<NandError> failed; ///< the error of the page behind them; none: all were copied
 };
 
-/// What becomes of an operation in flight at a cut; seeded or enumerated by the explorer.
+/// What becomes of an operation that is in flight at a cut. Outcomes are drawn from a seed, or enumerated by the explorer.
 enum class ProgramOutcome : std::uint8_t {
     not_started,  ///< T0
     complete,     ///< T1
@@ -109,18 +111,18 @@ struct NandCutReport {
     std::uint64_t torn_erases = 0;
 };
 
-/// The host request at hand, where a page's data cross the drive's link by themselves.
+/// The host request at hand, on a drive whose link transfers each page's data by themselves.
 struct LinkedRequest {
     struct Out {
         SimTime end;
         std::uint32_t bytes = 0;
     };
-    Origin origin;                   ///< operations of this origin are its own
-    std::vector<Out> out{};          ///< of a read: pages that left the flash
-    Lpn first{0};                    ///< of a write: this logical page's data have arrived by `first_in`,
+    Origin origin;                   ///< an operation with this origin belongs to the request
+    std::vector<Out> out{};          ///< read: the pages that have left the flash
+    Lpn first{0};                    ///< write: the data of this logical page arrive at `first_in`
     SimTime first_in = sim_start;
-    Duration each_in{0};             ///< those of each page after it so much later
-    SimTime all_in = sim_start;      ///< and the last ones by then
+    Duration each_in{0};             ///< the data of each further page arrive later by this much
+    SimTime all_in = sim_start;      ///< no data arrive later than this
     [[nodiscard]] SimTime arrival_of(Lpn lpn) const {
         if (lpn < first) return sim_start;
         return std::min(all_in, first_in + static_cast<std::int64_t>(lpn.value() - first.value()) * each_in);
@@ -140,90 +142,96 @@ class NandArray {
 public:
     using Result = std::expected<SimTime, NandError>;
 
-    /// `geometry` is that of the chips and the store; config.striping makes geometry() and every address a striped one.
+    /// `geometry` is the geometry of the chips and of the store. With config.striping > 1, geometry() and all addresses are striped ones.
     NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
     ~NandArray();
     NandArray(const NandArray&) = delete;
     NandArray& operator=(const NandArray&) = delete;
 
     [[nodiscard]] const Geometry& geometry() const;
-    /// Of the chips themselves: what channel_busy(), plane_busy() and events count in.
+    /// The geometry of the chips themselves. channel_busy(), plane_busy() and events use its ids.
     [[nodiscard]] const Geometry& chip_geometry() const;
     [[nodiscard]] const NandConfig& config() const;
-    /// False: pages have a state and an OOB only; who keeps records of its own on flash must remember what they say.
+    /// False: pages have a state and an OOB, but no data. A scheme that keeps records of its own on flash must then remember their content itself.
     [[nodiscard]] bool keeps_payload() const;
 
-    /// The request whose pages are told, and are programmed once they have arrived; null: none.
+    /// Sets the request at hand: its pages are programmed only when their data have arrived, and the pages that it reads are noted in `out`. Null:
+    /// none.
     void set_linked(LinkedRequest* request);
 
-    /// Which operations fail; null: none. The object outlives the array or is taken back with null.
+    /// Decides which operations fail; null: none. The object must outlive the array, or be taken back with set_faults(nullptr).
     void set_faults(NandFaults* faults);
 
-    /// Reads the chip's own state of every block (erase counts, bad marks, write pointers) from the store; call once before use. O(blocks) records
-    /// in one sequential pass; write pointers are found lazily.
+    /// Reads the state of every block (erase count, bad mark) from the store, in one sequential pass over O(blocks) records. Call it once, before
+    /// anything else. Write pointers are read later, when they are first needed.
     [[nodiscard]] std::expected<void, NandError> open();
 
-    /// Fails with erased_page or uncorrectable as the cells say; a torn page fails. Returns when the data are out of the chip.
+    /// Returns the time at which the data are out of the chip.
+    /// Fails with erased_page on an erased page, and with uncorrectable on a torn or garbage page.
     [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, SimTime now, Origin origin);
-    /// Independent reads issued together, each a command of its own. The first failure is returned after all were issued.
+    /// Issues independent reads together, each as a command of its own. All are issued, then the first failure is returned.
     [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, SimTime now, Origin origin);
     /// Reads the OOB only: command, tR, transfer of the spare bytes.
     [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
-    /// One page, or one page on each of several planes of one die with the same page-in-block (a multi-plane command). All end together.
+    /// Programs one page, or, as a multi-plane command, one page on each of several planes of one die, all with the same number in their block.
+    /// All end together.
     [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
-    /// Read through the controller and programmed again with the same LPN, sequence and kind (no copy-back).
+    /// Reads a page through the controller and programs it again with the same LPN, sequence and kind (no copy-back command).
     [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
-    /// The same with another word for the scheme; tells what is written there now.
+    /// copy() with another scheme word. Returns the OOB that was written.
     [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin);
-    /// copy() of that many pages in a row to pages in a row, each after the one before: the same times, records and failures, in one go.
+    /// Copies `pages` consecutive pages to consecutive pages, one after another. Times, records and failures are those of single calls of copy().
     [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
     [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
-    /// Marks a grown bad block; survives.
+    /// Marks a block as grown bad. The mark survives a power cut.
     [[nodiscard]] std::expected<void, NandError> mark_bad(BlockId block);
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
-    /// The next page that may be programmed; pages_per_block when full. For check() and recovery, costs no simulated time.
+    /// The next page that may be programmed; pages_per_block when the block is full. Costs no simulated time: for check() and recovery.
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
-    /// State and OOB of a page as the cells hold them, at no simulated cost: for check(), fsck and tests only.
+    /// State and OOB of a page as the cells hold them. Costs no simulated time: for check(), fsck and tests only.
     [[nodiscard]] std::expected<PageRecord, NandError> inspect(Ppn page) const;
-    /// The same with the OOB parsed: what a scheme may ask about a page it has just read or programmed.
+    /// inspect() with the OOB parsed. A scheme may ask it about a page that it has just read or programmed.
     [[nodiscard]] std::expected<StoredOob, NandError> inspect_oob(Ppn page) const;
-    /// The same of a whole block in one go; `to` has pages_per_block elements.
+    /// inspect() for all pages of a block. `to` has pages_per_block elements.
     [[nodiscard]] std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) const;
 
-    /// What was programmed until now must survive, also the cut of a program that shares cells with it (C5): a flush is to be answered, or a record that
-    /// relies on it to be written, not before the time returned. Costs nothing by itself; `now` where nothing is in danger.
+    /// All pages programmed until now must survive, even when a later program that shares their cells is cut (C5). Returns the earliest time at which
+    /// a flush may be answered, or a record that relies on these pages may be written: `now` if no page is in danger. Costs nothing by itself.
     [[nodiscard]] SimTime note_durable(SimTime now);
-    /// Cells share several bits, and the array keeps what is noted as durable: everything else may be lost although its write was answered.
+    /// True: pages share cells, and the array protects the pages that note_durable() covers.
+    /// Any other page may be lost, although its write was answered.
     [[nodiscard]] bool guards_pairs() const;
-    /// After open(), before anything is read: the time that finding backups takes.
+    /// Charges the time that finding backups takes. Call it after open(), before anything is read.
     [[nodiscard]] std::expected<SimTime, NandError> scan_backups(SimTime now);
 
-    /// When the group of planes of this die is free of all reservations: for "least busy" choices.
+    /// When the last reservation of this plane's cells ends: for "least busy" choices.
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
     /// The end of the last reservation anywhere.
     [[nodiscard]] SimTime last_reserved_end() const;
-    /// The clock passed `now`: undo records that ended are dropped, erased payload is given back, past reservations forgotten.
+    /// The clock has passed `now`: undo records of ended operations are dropped, erased payload is given back to the host,
+    /// past reservations are forgotten.
     void settle(SimTime now);
-    /// The power fails at `at` (not before the last settle()). Afterwards no operation may be issued on this object: reopen the store.
+    /// The power fails at `at`, which must not lie before the last settle(). Afterwards no operation may be issued on this object: reopen the store.
     [[nodiscard]] std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
 
-    /// cut() in two steps, for whoever tries many cuts of one run, the latest first. rewind() undoes for good what had not begun at `at` and returns how
-    /// many operations that were; tear() then does to `target`, which holds what this array's store holds, what the cut does to those in flight.
+    /// cut() in two steps, for a caller that tries many cuts of one run, the latest first. rewind() undoes for good the operations that had not begun
+    /// at `at`, and returns how many they were. tear() then applies to `target`, a copy of this array's store,
+    /// what the cut does to the operations in flight.
     [[nodiscard]] std::expected<std::uint64_t, NandError> rewind(SimTime at);
     [[nodiscard]] std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
-    /// The times at which what a cut leaves changes: where cells begin to change, and where they are done.
+    /// Appends the times at which the result of a cut changes: the times at which cells begin to change, and those at which they are done.
     void append_moments(std::vector<SimTime>& to) const;
 
     [[nodiscard]] const NandCounters& counters() const;
     /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.
     [[nodiscard]] Duration channel_busy(ChannelId channel) const;
     [[nodiscard]] Duration plane_busy(PlaneId plane) const;
-    /// The same of the controller and the serial host interface.
+    /// Busy time of the controller and the serial host interface.
     [[nodiscard]] Duration front_busy() const;
-    /// Reads that suspended an erase or a program since open().
+    /// How many reads have suspended an erase or a program since open().
     [[nodiscard]] std::uint64_t suspensions() const;
 
 private:

@@ -1,6 +1,7 @@
 /// The parts of a NandArray, and how a call goes through them. Internal to nand/.
 ///
-/// Idea       BlockTable says whether and from when (N1, N2), Scheduler when (N3), the store keeps the bytes, UndoLog what was there before.
+/// Idea       BlockTable decides whether an operation is allowed and from when (N1, N2). Scheduler decides when it runs (N3). The store keeps the
+///            bytes; UndoLog keeps what was there before.
 /// Invariant  Times are reserved before the state changes; a record follows its data into the store, and an undo record follows every change.
 /// Cost       Without payload and undo: one virtual call of the store a program, none a read of a regular block.
 /// Power cut  nand_cut.cpp.
@@ -32,18 +33,18 @@ public:
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
     Done erase(BlockId block, SimTime now, Origin origin);
-    /// What a cell says of itself, or its backup for it.
+    /// State and OOB of a page, taken from its backup where the page is read from there.
     std::expected<StoredOob, HostIoError> oob_of(Ppn page);
     std::expected<PageRecord, HostIoError> record_of(Ppn page);
     std::expected<void, HostIoError> records_of(BlockId block, std::span<PageRecord> to);
     [[nodiscard]] bool is_set_aside(BlockId block) const { return blocks.is_bad(block) || is_backup_block(config, block); }
-    /// For the guard: an erase that it knows of, and a page of a backup block.
+    /// For PairGuard: the erase of one of its backup blocks, and the program of a page in one.
     Done erase_block(BlockId block, SimTime now, Origin origin);
     Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
     [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
         return {NandErrorKind::host_io, page, at, error.error_number};
     }
-    /// Of a page that was to be read: one whose record is damaged is lost, the rest of the image is not.
+    /// The error of a page that could not be read. A page whose record is damaged is uncorrectable; the rest of the image stays readable.
     [[nodiscard]] NandError read_error(HostIoError error, Ppn page, SimTime at) const {
         return error.error_number == EBADMSG ? NandError{NandErrorKind::uncorrectable, page, at} : host_error(error, page, at);
     }
@@ -74,19 +75,19 @@ private:
     };
     [[nodiscard]] PageAddress address_of(Ppn page) const { return {geometry.block_of(page), geometry.page_in_block(page)}; }
 
-    /// Time of a page read, charged to its block; the data have not been looked at.
+    /// Reserves the time of a page read and notes it for the block. It does not look at the data.
     [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
-    /// The payload, verified as a whole page even where only a part is wanted.
+    /// Gets the payload. The whole page is verified even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
-    /// The one more read that an unstable page had.
+    /// Uses up the one read that an unstable page had left.
     [[nodiscard]] std::expected<void, HostIoError> use_up(Ppn page);
     [[nodiscard]] std::expected<bool, HostIoError> is_weak(Ppn page, BlockId block);
     [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails);
-    /// The payload of the whole pages in fetches_, in one go; the first of them that fails.
+    /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state);
-    /// Copies as many pages of a run at once as nothing speaks against; 0: the first one by itself.
+    /// Copies as many pages of a run at once as is allowed, and returns their number. 0: the first page has to be copied by itself.
     [[nodiscard]] std::expected<std::uint32_t, NandError> copy_at_once(Ppn from, Ppn to, std::uint32_t pages, SimTime& now, Origin origin);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;

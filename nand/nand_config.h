@@ -1,4 +1,5 @@
-/// What a preset or a TOML file says of the flash: geometry, timing, endurance, factory state. Plain data, validated by Geometry::make and NandTiming::validate.
+/// What a preset or a TOML file says of the flash: geometry, timing, endurance, factory state.
+/// Plain data, validated by Geometry::make and NandTiming::validate.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 
 namespace flashlab {
 
-/// Every duration of DESIGN.md's phases (MC2). Integer picoseconds a byte, so that no rounding depends on the host.
+/// The durations of the phases in nand/DESIGN.md (MC2). Transfer rates are integer picoseconds a byte, so that no rounding depends on the host.
 struct NandTiming {
     Duration page_read{60'000};        ///< tR: cells to page register; the plane is busy, the bus free
     Duration page_program{700'000};    ///< tPROG, mean over the page types of the cell
     Duration block_erase{3'000'000};   ///< tBERS
     Duration command{100};             ///< command and address cycles on the bus, for each plane addressed
-    std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, its spare bytes where NandOptions says so
-    Duration suspend{20'000};            ///< from the suspend command until the cells can sense (only with NandOptions' suspends)
-    Duration resume{5'000};              ///< and back to work
+    std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, and its spare bytes if NandOptions::spare_on_bus
+    Duration suspend{20'000};            ///< from the suspend command until the cells can sense (only with erase_suspends, program_suspends)
+    Duration resume{5'000};              ///< from the end of the read until the cells work again
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
@@ -32,13 +33,13 @@ struct NandTiming {
 
 /// What the chips and channel managers can do beyond the plain phases.
 struct NandOptions {
-    bool independent_planes = true;      ///< MC7, CO12: false: planes of a die work one after the other, but for multi-plane commands
+    bool independent_planes = true;      ///< MC7, CO12; false: planes of a die work one after the other, except in multi-plane commands
     bool cache_register = false;         ///< cached programs and reads: the bus serves the register while the cells are busy
-    bool spare_on_bus = false;           ///< the spare bytes cross the bus with a page's data, with a part of it in proportion; false: data alone
+    bool spare_on_bus = false;           ///< spare bytes cross the bus with a page's data (with a part of a page: in proportion); false: data alone
     bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
-    std::uint32_t erase_suspends = 0;    ///< reads of the host that an erase lets in, at most; each erase is given time for so many
-    std::uint32_t program_suspends = 0;  ///< the same of a program that no host waits for
-    bool paired_pages = false;           ///< T6: cut programs damage the pages that share their cells; and what must survive is backed up before (C5)
+    std::uint32_t erase_suspends = 0;    ///< how many reads of the host may suspend one erase; each erase is given time for so many
+    std::uint32_t program_suspends = 0;  ///< the same for a program that no host waits for
+    bool paired_pages = false;           ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 

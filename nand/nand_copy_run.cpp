@@ -1,4 +1,4 @@
-/// Runs of copies: what merges of block-mapping schemes are made of.
+/// Runs of copies: merges of block-mapping schemes consist of them.
 #include <algorithm>
 #include <array>
 
@@ -29,7 +29,8 @@ CopiedRun NandArray::Impl::copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTi
     return run;
 }
 
-/// Where no cut can come, nothing fails, nobody listens and no payload is kept, a run is reserved in one go and its records are copied as they lie.
+/// A run is reserved in one go, and its records are copied unchanged, where no cut can come, no faults are set,
+/// no sink wants events and no payload is kept.
 std::expected<std::uint32_t, NandError> NandArray::Impl::copy_at_once(Ppn from, Ppn to, std::uint32_t pages, SimTime& now, Origin origin) {
     if (undo_policy != UndoPolicy::none || store.keeps_payload() || faults != nullptr || guard || events.wants(EventLevel::all)) return 0;
     const PageAddress source = address_of(from), target = address_of(to);
@@ -44,7 +45,7 @@ std::expected<std::uint32_t, NandError> NandArray::Impl::copy_at_once(Ppn from, 
     if (!blocks.all_programmed(source.block)) pages = store.programmed_run(from, pages);
     if (pages == 0) return 0;
     blocks.check_program(target.block, target.page);
-    // Programs of the source's own that have not ended: their order is the single copy's business.
+    // Programs of the source pages have not ended. copy() waits for them, page by page.
     if (blocks.read_ready(source.block, source.page, now) != now || blocks.read_ready(source.block, source.page + pages - 1, now) != now) return 0;
     std::array<SimTime, BlockTable::recent_programs> ends;
     const auto run = scheduler.copy_run(geometry.plane_of(source.block), geometry.plane_of(target.block), pages, now, blocks.program_ready(target.block, now), ends);

@@ -18,7 +18,7 @@ void fill_at_random(std::span<std::byte> bytes, CutOutcomes& outcomes) {
     }
 }
 
-/// Bytes that no longer parse, whatever was drawn.
+/// Changes an OOB so that it no longer parses, whatever was drawn.
 void scramble(std::array<std::byte, PageOob::encoded_size>& oob, CutOutcomes& outcomes) {
     fill_at_random(oob, outcomes);
     if (PageOob::decode(oob)) oob.front() ^= std::byte{1};
@@ -36,8 +36,8 @@ std::expected<NandCutReport, NandError> NandArray::Impl::cut(SimTime at, CutOutc
     return report;
 }
 
-/// Walks the log from the last operation issued to the first, so that each finds the cells as it left them. An operation in flight may have been issued
-/// later than one that is undone: on another block then, for the operations of one block follow each other in time (N2).
+/// Walks the log from the last operation issued to the first, so that each operation finds the cells as it left them. An operation in flight may have
+/// been issued later than one that is undone. It is then on another block, since the operations of one block follow each other in time (N2).
 std::expected<std::uint64_t, NandError> NandArray::Impl::rewind(SimTime at) {
     ensure(undo_policy == UndoPolicy::keep, "a power cut needs undo records");
     cut_ = true;
@@ -124,7 +124,7 @@ std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord&
     return cells.write_record(record.page, *torn);
 }
 
-/// T3: neither data nor OOB can be read. What was erased and skipped stays so.
+/// T3: neither data nor OOB can be read. A page that is erased, because it was skipped, stays erased.
 std::expected<void, HostIoError> NandArray::Impl::damage(Ppn page, CutOutcomes& outcomes, PageStore& cells) {
     auto record = cells.read_record(page);
     if (!record) return std::unexpected(record.error());
@@ -138,7 +138,7 @@ std::expected<void, HostIoError> NandArray::Impl::damage(Ppn page, CutOutcomes& 
     return cells.write_record(page, *record);
 }
 
-/// E2 leaves the old payload where it lies: no record promises it any more, and no read gives it out.
+/// E2 leaves the old payload in the store. No record promises it any more, and no read returns it.
 std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells) {
     if (outcome == EraseOutcome::complete) return {};
     if (outcome == EraseOutcome::not_started) return undo(record, cells);

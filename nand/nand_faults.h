@@ -1,6 +1,6 @@
 /// Failures of the flash itself, decided from outside: tests and fault rules say which program or erase fails.
 ///
-/// Idea       Asked once an operation, at issue; without an object nothing fails.
+/// Idea       The array asks once for each operation, when it is issued. Without such an object nothing fails.
 /// Invariant  A failed program leaves its page unreadable, a failed erase leaves the block's pages unreadable; the caller retires the block.
 /// Cost       A predicted branch when absent.
 /// Power cut  A failing operation in flight is torn like any other.
@@ -16,7 +16,8 @@ public:
     virtual ~NandFaults() = default;
     [[nodiscard]] virtual bool program_fails(Ppn page) = 0;
     [[nodiscard]] virtual bool erase_fails(BlockId block) = 0;
-    /// For the test of the tests: an earlier time means a caller that forgot what its operation depends on. The chip's own order (N2, N3) holds.
+    /// For seeded bugs: the time from which the operation may start. A time earlier than `now` plays a caller that forgot what its operation depends
+    /// on. The chip's own order (N2, N3) still holds.
     [[nodiscard]] virtual SimTime program_from(Ppn, SimTime now) { return now; }
     [[nodiscard]] virtual SimTime erase_from(BlockId, SimTime now) { return now; }
 };

@@ -22,11 +22,11 @@ enum class CellState : std::uint8_t {
     programmed = 1,
     torn = 2,       ///< T2: ECC fails; the OOB may still parse
     garbage = 3,    ///< T3, E2: neither data nor OOB are readable
-    unstable = 4,   ///< T4: can be read once more; an OOB read tells, by the bits that the ECC had to correct
+    unstable = 4,   ///< T4: can be read once more; an OOB read shows this by the number of bits that the ECC corrected
     weak = 5,       ///< T5, E3: reads erased, but what is programmed over it is garbage
 };
 
-/// What the chip says of cells in this state: nobody can tell weak cells from erased ones.
+/// The state that the chip reports: weak cells cannot be told from erased ones.
 [[nodiscard]] constexpr CellState as_read(CellState state) { return state == CellState::weak ? CellState::erased : state; }
 
 /// State, OOB and data checksum (the stand-in for ECC parity) of one page: 32 bytes in the dense area, FORMAT.md.
@@ -58,7 +58,7 @@ struct PageFetch {
     bool is_damaged = false;    ///< out: the record is not what was written
 };
 
-/// A record or a header whose checksum does not hold is an error of the host with errno EBADMSG: the image was changed from outside.
+/// A record or header with a wrong checksum is a host error with errno EBADMSG: the image was changed from outside.
 class PageStore {
 public:
     virtual ~PageStore() = default;
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] virtual bool keeps_payload() const = 0;
     /// `offset` and the size of the span stay within the page.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) = 0;
-    /// Data and checksums of whole pages, each page once; `pages` may come back in another order.
+    /// Reads data and checksums of whole pages, each page once. Afterwards `pages` may be in another order.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_pages(std::span<PageFetch> pages) {
         for (PageFetch& page : pages) {
             const auto record = read_record(page.page);
@@ -81,21 +81,22 @@ public:
     virtual void discard_data(Ppn first, std::uint32_t pages) = 0;
     [[nodiscard]] virtual std::expected<PageRecord, HostIoError> read_record(Ppn page) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) = 0;
-    /// The same, parsed. Stores that keep records unpacked answer without encoding and decoding them.
+    /// read_record() with the OOB parsed. A store that keeps records unpacked answers without encoding and decoding.
     [[nodiscard]] virtual std::expected<StoredOob, HostIoError> read_oob(Ppn page);
-    /// Record of a page that was programmed well.
+    /// Writes the record of a page that was programmed without failure.
     [[nodiscard]] virtual std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc);
-    /// How many pages in a row from here on are programmed, with an OOB that parses; at most `pages`, which lie in one block.
+    /// How many consecutive pages from `from` on are programmed with an OOB that parses; `pages` at most. All of them lie in one block.
     [[nodiscard]] virtual std::uint32_t programmed_run(Ppn from, std::uint32_t pages);
-    /// The records of pages in a row, all programmed, once more at pages in a row of another block. Without payload.
+    /// Copies the records of consecutive programmed pages to consecutive pages of another block. Only for stores without payload.
     [[nodiscard]] virtual std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages);
-    /// The records of a whole block, one after another; `to` has pages_per_block elements. For write pointers and undo records.
+    /// Reads the records of a whole block, for write pointers and undo records. `to` has pages_per_block elements.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
-    /// The same where some record of the block is damaged: it counts as garbage, and reading the page itself still says that it is damaged.
+    /// read_block_records() for a block with damaged records: each of these counts as garbage.
+    /// Reading such a page by itself still reports the damage.
     [[nodiscard]] std::expected<void, HostIoError> read_block_records_leniently(Ppn first, BlockId block, std::span<PageRecord> to);
     /// All page records of the block become zero, in one go.
     [[nodiscard]] virtual std::expected<void, HostIoError> erase_records(BlockId block) = 0;
-    /// The block records from `first` on, in one sequential pass.
+    /// Reads the block records from `first` on, in one sequential pass.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) = 0;
 };

@@ -47,8 +47,8 @@ std::optional<BackupOob> BackupOob::decode(std::span<const std::byte, PageOob::e
     return backup;
 }
 
-/// Room for what can be in danger at once on a die (each plane one program, each endangering the earlier pages of its line), for what some cuts in a row
-/// left to be read from here, and one block that can be erased meanwhile.
+/// Room for three things: the pages that can be in danger at once on a die (one program on each plane endangers the earlier pages of its line); the
+/// backups that are still read after some cuts in a row; and one block that can be erased meanwhile.
 std::uint32_t backup_blocks_per_die(const NandConfig& config) {
     const std::uint32_t bits = std::to_underlying(config.geometry.cell) + 1u;
     if (!config.options.paired_pages || bits == 1) return 0;

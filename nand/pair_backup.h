@@ -1,11 +1,11 @@
-/// Where copies of endangered pages lie, and what is written beside them (C5).
+/// Where copies of endangered pages (backups) lie, and what is written beside them (C5).
 ///
-/// Idea       A few blocks of each die are kept for them, the first ones of its planes in turn. In those only pages are programmed that no later program
-///            endangers: the first pass of each word line. A backup's OOB carries the origin's whole OOB, its PPN, and how often the origin's block had been
-///            erased: an older life's backup is never taken for this life's page.
-/// Invariant  decode(encode(x)) == x; an ordinary OOB is no backup's and the reverse, as their checksums start differently.
-/// Cost       FORMAT.md draws the 24 bytes.
-/// Power cut  A backup that is torn is worth nothing: its origin was not yet in danger.
+/// Idea       A few blocks of each die are kept for backups: the first blocks of its planes, in turn. In a backup block only the first pass of each
+///            word line is programmed, since no later program endangers these pages. The OOB of a backup holds the whole OOB of its origin, the
+///            origin's PPN, and the erase count of the origin's block: a backup from before an erase is never taken for a page written after it.
+/// Invariant  decode(encode(x)) == x. An ordinary OOB never parses as a backup's OOB, nor the reverse, as their checksums start from different seeds.
+/// Cost       24 bytes, drawn in nand/FORMAT.md.
+/// Power cut  A torn backup is not needed: the program that endangers its origin had not begun.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ struct BackupOob {
     [[nodiscard]] static std::optional<BackupOob> decode(std::span<const std::byte, PageOob::encoded_size> in);
 };
 
-/// Blocks of each die that hold backups; 0 without NandOptions::paired_pages, and on cells of one bit.
+/// How many blocks of each die are kept for backups; 0 without NandOptions::paired_pages, and on cells of one bit.
 [[nodiscard]] std::uint32_t backup_blocks_per_die(const NandConfig& config);
-/// Bad from the factory, or kept for backups: not for anybody above the array.
+/// Is the block bad from the factory, or kept for backups? Users of the array must not use such a block.
 [[nodiscard]] bool is_set_aside(const NandConfig& config, BlockId block);
-/// One of them?
+/// Is the block kept for backups?
 [[nodiscard]] bool is_backup_block(const NandConfig& config, BlockId block);
 
 } // namespace flashlab

@@ -136,7 +136,8 @@ NandArray::PairGuard::Done NandArray::PairGuard::copy_to_next(Die& die, Ppn from
     return chips_.program_backup(at, oob, page_, std::max(*read, die.ready));
 }
 
-/// After a cut nobody knows of a block that it was erased well: it is erased again. One block without backups is always left for the next time.
+/// After a cut it is not known whether a block was erased completely, so it is erased again.
+/// One block without backups is always left for the next time.
 NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime now) {
     std::optional<BlockId> empty;
     for (;;) {
@@ -167,7 +168,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime no
         const Done moved = copy_to_next(die, backup.at, backup.oob, now, at);
         if (!moved) return moved;
         backup.at = at;
-        needed_until_ = std::max(needed_until_, *moved); // there, until the copy is complete
+        needed_until_ = std::max(needed_until_, *moved); // the old copy is needed until the new one is complete
     }
     return now;
 }

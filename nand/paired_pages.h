@@ -1,12 +1,12 @@
-/// Which pages of a block share cells: those that a program cut off in the middle damages beside its own (T6).
+/// Which pages of a block share cells. A program that is cut in the middle damages the earlier pages that share its cells (T6).
 ///
-/// Idea       A word line of cells with n bits holds n pages, programmed in passes. As on real chips the passes of neighbouring word lines are staggered, so
-///            that a line's last pass comes when its neighbour disturbs it least: pass j of line w comes in step w + j.
+/// Idea       A word line of cells with n bits holds n pages, programmed in passes. As on real chips the passes of neighbouring word lines are
+///            staggered, so that a line's last pass comes when its neighbour disturbs it least: pass j of line w comes in step w + j.
 ///              MLC, 8 pages:  L0 L1 U0 L2 U1 L3 U2 U3        TLC, 9 pages:  L0 L1 M0 L2 M1 U0 M2 U1 U2
 ///            Pages that fill no line (256 = 85 x 3 + 1) come last and share cells with nobody.
-/// Invariant  A page shares cells with earlier pages of its own line only. SLC pages with none.
+/// Invariant  A page shares cells with earlier pages of its own line only. SLC pages share cells with no other page.
 /// Cost       A few words a page of one block; a lookup is an index.
-/// Power cut  What it is for: nand_cut.cpp.
+/// Power cut  nand_cut.cpp asks here which pages a cut program damages.
 #pragma once
 
 #include <cstdint>

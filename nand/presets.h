@@ -3,7 +3,7 @@
 /// Idea       Plain data; ftl and tools put the rest of a device around it.
 /// Invariant  Every preset passes Geometry::make and NandTiming::validate. A published preset never changes: a better one gets a new name.
 /// Cost       A search in a short table.
-/// Power cut  Nothing survives but the figures that an image's header repeats.
+/// Power cut  Nothing survives except the figures that an image's header repeats.
 /// Source     In each preset's own text.
 #pragma once
 
@@ -22,7 +22,7 @@ struct NandPreset {
     NandConfig nand;
 };
 
-/// The default first.
+/// All presets, the default first.
 [[nodiscard]] std::span<const NandPreset> nand_presets();
 [[nodiscard]] std::optional<NandPreset> find_nand_preset(std::string_view name);
 

@@ -65,7 +65,7 @@ std::expected<void, HostIoError> PrivatePageStore::erase_records(BlockId block) 
 std::expected<void, HostIoError> PrivatePageStore::read_blocks(BlockId first, std::span<BlockRecord> to) {
     if (auto read = below_->read_blocks(first, to); !read) {
         if (read.error().error_number != EBADMSG) return read;
-        for (std::uint32_t i = 0; i < to.size(); ++i) // a looker goes without the damaged ones: they tell wear and bad marks, no data
+        for (std::uint32_t i = 0; i < to.size(); ++i) // damaged block records are skipped: they hold wear and bad marks, no data
             if (auto one = below_->read_blocks(BlockId{first.value() + i}, to.subspan(i, 1)); !one) to[i] = BlockRecord{};
     }
     for (const auto& [block, record] : blocks_)

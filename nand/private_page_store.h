@@ -1,6 +1,7 @@
-/// A look at another store: what is written stays in this process.
+/// A private view of another page store: changes stay in this process.
 ///
-/// Idea       Changes go into maps and are read from there; everything else is read from the store below. Recovery can then run on a device that must not change.
+/// Idea       Changes go into maps and are read from there. All else is read from the store below.
+///            So recovery can run on a device that must not change.
 /// Invariant  The store below is never written to.
 /// Cost       One hash look-up a page and a block; memory for what is changed, payload included.
 /// Power cut  Nothing of it survives.

@@ -33,7 +33,7 @@ public:
         if (slot.block != block.value()) return {};
         return {slot.records.get(), bytes_};
     }
-    /// Room for the block's records, taken from another one; empty when none are kept. Reads as absent until keep().
+    /// Room for the block's records, taken from another block; empty when the cache keeps none. find() does not see the block until keep().
     [[nodiscard]] std::span<std::byte> room_for(BlockId block) {
         if (slots_.empty()) return {};
         Slot& slot = slots_[index(block)];

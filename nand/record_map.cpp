@@ -15,7 +15,8 @@ namespace flashlab {
 
 namespace {
 
-/// Whether what is allocated once is room for every later write. A file system that copies on write (btrfs; xfs after a reflink) may need new room each time.
+/// True: room that is allocated once serves every later write. A file system that copies on write (btrfs;
+/// xfs after a reflink) may need new room each time.
 bool writes_in_place(int fd) {
     struct statfs host {};
     return ::fstatfs(fd, &host) == 0 && (host.f_type == TMPFS_MAGIC || host.f_type == EXT4_SUPER_MAGIC);
@@ -29,7 +30,7 @@ RecordMap::RecordMap(int fd, const Geometry& geometry, const ImageLayout& layout
       block_bytes_{std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes},
       mapped_bytes_{records_at_ + geometry.blocks() * block_bytes_} {
     if (!is_writable || !writes_in_place(fd)) return;
-    // From the front of the file: whatever the host's page size, the offset fits.
+    // The mapping begins at offset 0, which is aligned to any page size of the host.
     void* mapping = ::mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
     if (mapping == MAP_FAILED) return;
     mapping_ = static_cast<std::byte*>(mapping);

@@ -1,11 +1,13 @@
-/// Page records of the image that are written where they lie: through a mapping, without a call of the host.
+/// Writes the page records of the image through a mapping, without a system call.
 ///
-/// Idea       A program writes 32 bytes of record. As a pwrite these cost the host a third of what the page of data does; as a store, next to nothing.
-/// Invariant  Only a block whose range the host has allocated since the image was opened is written through the mapping, and only on a file system that writes in
-///            place (tmpfs, ext4): a full host disk is an error here and never a SIGBUS. Nothing is read through it, so that a host that cannot read says so. A record's first eight bytes, its state among them, are
-///            stored last and in one piece: it counts when all of it is there. One that replaces another is garbage in between.
-/// Cost       One fallocate a block and session; address space for the records of the whole image.
-/// Power cut  As pwrite: what a killed process has stored is in the host's page cache, in program order.
+/// Idea       A program writes a record of 32 bytes. Written by pwrite, a record costs the host a third of the time of the page's data. Written as a
+///            store to memory, it costs next to nothing.
+/// Invariant  A block is written through the mapping only after the host has allocated its range since the image was opened, and only on a file
+///            system that writes in place (tmpfs, ext4). So a full host disk is an error here and never a SIGBUS. Nothing is read through the
+///            mapping, so that a read error of the host is an error, too. A record's first eight bytes, which hold its state, are stored last and in
+///            one piece: a record counts only when all of it is there. A record that replaces another is garbage in between.
+/// Cost       One fallocate for each block and session; address space for the records of the whole image.
+/// Power cut  As pwrite: the stores of a killed process are in the host's page cache, in program order.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +24,13 @@ class RecordMap {
 public:
     using Record = std::span<std::byte, ImageLayout::page_record_bytes>;
 
-    /// `is_writable` false, or a host that copies on write or cannot map the file: no block is ever here.
+    /// No block is ever admitted when `is_writable` is false, or when the host copies on write or cannot map the file.
     RecordMap(int fd, const Geometry& geometry, const ImageLayout& layout, bool is_writable);
     ~RecordMap();
     RecordMap(const RecordMap&) = delete;
     RecordMap& operator=(const RecordMap&) = delete;
 
-    /// The block's records, which the host has room for; empty when it cannot give this promise for any file.
+    /// The block's records, for which the host now has room. Empty when the host cannot promise room for any file.
     [[nodiscard]] std::expected<std::span<std::byte>, HostIoError> admit(BlockId block);
     static void store(Record to, std::span<const std::byte, ImageLayout::page_record_bytes> record);
 

@@ -28,7 +28,7 @@ Calendar* free_buffer(std::span<Calendar> buffers, SimTime from, SimTime to) {
     return at == buffers.end() ? nullptr : &*at;
 }
 
-/// When the first of the buffers can be had for that long.
+/// The earliest time from which one of the buffers is free for that long.
 SimTime earliest_buffer(std::span<const Calendar> buffers, SimTime from, Duration length) {
     SimTime earliest = sim_never;
     for (const Calendar& buffer : buffers) earliest = std::min(earliest, buffer.earliest(from, length));
@@ -81,7 +81,7 @@ Duration Scheduler::data_transfer(std::uint32_t bytes) const {
     return transfer(bytes + static_cast<std::uint32_t>(spare));
 }
 
-/// Never shorter than a sector's: no gap of the front is useless to everybody.
+/// At least the time of one sector: the front's calendar was told that no transfer is shorter.
 Duration Scheduler::host_transfer(std::uint32_t bytes) const { return bus_time(std::max(bytes, sector_bytes), timing_.host_interface_ps_per_byte); }
 
 std::span<Calendar> Scheduler::buffers_of(ChannelId channel) {
@@ -101,7 +101,7 @@ void Scheduler::settle_resources(ChannelId channel, std::span<const std::size_t>
     for (Calendar& buffer : buffers_of(channel)) buffer.settle(settled_);
 }
 
-/// Data out at the earliest, such that the front and a buffer can be had with it.
+/// The earliest data out for which a buffer and the front are free, too.
 Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const {
     if (work == none) return {bus.earliest(from, out), from};
     const bool cpu_moves = page_buffers_ == 0;
@@ -183,7 +183,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
     }
 }
 
-/// What so many reads of whole pages take away from an operation that they suspend.
+/// The time that `suspends` reads of whole pages take from an operation that they suspend.
 Duration Scheduler::allowance(std::uint32_t suspends) const {
     return static_cast<std::int64_t>(suspends) * (timing_.suspend + timing_.page_read + whole_page_ + timing_.resume);
 }
@@ -220,7 +220,7 @@ Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Loa
         const SimTime free = all_free(cells_, lanes, at, load.in + load.program);
         return {free, free + load.in};
     }
-    // The data wait in the cache register until the cells have done with the page before.
+    // The data wait in the cache register until the cells are done with the page before.
     const SimTime cells = all_free(cells_, lanes, std::max(at + load.in, cells_from), load.program);
     return {all_free(registers_, lanes, at, cells - at), cells};
 }

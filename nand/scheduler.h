@@ -2,16 +2,17 @@
 ///
 /// Idea       Read     request (host interface) -> command (bus) -> tR (plane; the bus is free) -> data out (bus) -> controller, host interface.
 ///                     The plane's register is held until the data are out.
-///            Program  host interface, controller -> command and data in, one page after the other (bus, planes' registers) -> tPROG (planes; bus free).
-///            Erase    command (bus) -> tBERS (plane).
-///            A page buffer of the channel is held while the front (controller and host interface, one serial resource of the whole array) and the bus
-///            work on a page: with two buffers the front fills one while the bus empties the other. Without work of the front the bus alone decides.
-///            With no page buffer at all the CPU moves pages between its memory and the register: bus and register are held meanwhile (HY).
-///            Options: the bus held while sensing (DUMBO polls), planes of a die one after the other, a cache register that takes the next page while
-///            the cells are busy, erases and programs that let reads of the host in. Such an operation is given the time of all its suspensions when
-///            it is reserved: its end, once told, never moves, and whoever depends on it waits no shorter than in the worst case.
+///            Program  host interface, controller -> command and data in, one page after the other (bus, planes' registers) -> tPROG (planes; bus
+///            free). Erase    command (bus) -> tBERS (plane).
+///            The front is the controller and the host interface, one serial resource of the whole array. A page buffer of the channel is held while
+///            front and bus work on a page. With two buffers the front fills one while the bus empties the other. If the front has no work, the bus
+///            alone decides. Without page buffers the CPU moves pages between its memory and the register, and bus and register are held meanwhile
+///            (HY). Options: the bus held while sensing (DUMBO polls); planes of a die that work one after the other; a cache register that takes the
+///            next page while the cells are busy; erases and programs that reads of the host may suspend. Such an erase or program is given the time
+///            of all its suspensions when it is reserved. So its end never moves, and whatever depends on it waits as long as in the worst case.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
-/// Cost       O(1) amortised: each step of a search passes a reservation for good, and calendars keep 64 of them at most, a bus eight for each of its planes.
+/// Cost       O(1) amortised: each step of a search passes a reservation for good. A calendar keeps 64 reservations at most, a bus eight for each of
+///            its planes.
 /// Power cut  Nothing survives.
 /// Source     Kang et al., "A multi-channel architecture for high-performance NAND flash-based storage system" (MC2, MC5, MC7).
 #pragma once
@@ -25,14 +26,14 @@
 
 namespace flashlab {
 
-/// What is moved of a page: data, with their spare bytes where these cross the bus, or the spare bytes alone.
+/// Which part of a page is moved: the data (with the spare bytes if NandOptions::spare_on_bus), or the spare bytes alone.
 enum class PagePart : std::uint8_t { data, spare };
 
 class Scheduler {
 public:
     struct Reservation {
         SimTime start; ///< of the first phase
-        SimTime cells; ///< the cells are sensed or changed from here on: a cut before leaves them as they were
+        SimTime cells; ///< from here on the cells are sensed or changed: a cut before this time leaves them as they were
         SimTime end;   ///< of the last phase
         SimTime bus_in; ///< command, and data of a program
         SimTime bus_in_end;
@@ -45,33 +46,34 @@ public:
 
     /// `host`: the data go to the host, so they cross its interface.
     Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
-    /// One page on each of these planes of one die, `bytes` of each moved; the cells not before `cells_from`.
+    /// Programs one page on each of these planes of one die and moves `bytes` of each page. The cells do not begin before `cells_from`.
     Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
-    /// Reads of whole pages of one plane, each programmed on another before the next is read: what read() and program() would reserve one by one.
+    /// A run of copies from one plane to another: each page is read as a whole and programmed before the next is read. The reservations are those
+    /// that single calls of read() and program() would make.
     struct CopyRun {
         SimTime read_end;
         SimTime end;
     };
-    /// True: bus and cells are all that a copy needs, so that copy_run() may be called.
+    /// True: a copy needs only bus and cells, so that copy_run() may be called.
     [[nodiscard]] bool copies_runs() const;
-    /// The first program's cells not before `cells_from`. The end of the program of page i goes to ends[i % ends.size()].
+    /// The cells of the first program do not begin before `cells_from`. The end of the program of page i goes to ends[i % ends.size()].
     CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends);
-    /// Reads that suspended an erase or a program so far.
+    /// How many reads have suspended an erase or a program so far.
     [[nodiscard]] std::uint64_t suspensions() const { return suspensions_; }
 
-    /// Nothing will be asked for before `now`; reservations before it are forgotten when their resource is next used.
+    /// No later call will ask for a time before `now`. Reservations before `now` are forgotten when their resource is next used.
     void settle(SimTime now);
     [[nodiscard]] SimTime settled() const { return settled_; }
     [[nodiscard]] SimTime last_end() const { return last_end_; }
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const { return cells_of(plane).free_at(); }
     [[nodiscard]] Duration channel_busy(ChannelId channel) const { return buses_[channel.value()].busy(); }
     [[nodiscard]] Duration plane_busy(PlaneId plane) const { return cells_of(plane).busy(); }
-    /// Of the controller and host interface.
+    /// Busy time of the controller and the host interface.
     [[nodiscard]] Duration front_busy() const { return front_.busy(); }
-    /// So many bytes over the bus, rounded up to a nanosecond.
+    /// The time of so many bytes on the bus, rounded up to a nanosecond.
     [[nodiscard]] Duration transfer(std::uint32_t bytes) const;
-    /// Data of `bytes`, and their spare bytes where the options say that these cross the bus.
+    /// The time of `bytes` of data on the bus, with their spare bytes if NandOptions::spare_on_bus.
     [[nodiscard]] Duration data_transfer(std::uint32_t bytes) const;
 
 private:
@@ -86,7 +88,8 @@ private:
     [[nodiscard]] Duration host_transfer(std::uint32_t bytes) const;
     [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const;
     [[nodiscard]] static SimTime all_free(const std::vector<Calendar>& calendars, std::span<const std::size_t> lanes, SimTime from, Duration length);
-    /// When a program's data go in and its cells begin, with the bus from `at` on: {at, cells} or a later start in `at`.
+    /// For a program that takes the bus from `at` on: when its data go in (`at`) and when its cells begin (`cells`). If it cannot start at `at`, the
+    /// result's `at` is a later start to try.
     struct Placed {
         SimTime at;
         SimTime cells;
@@ -104,7 +107,7 @@ private:
     CopyRun copy_one(const CopyRoute& route, SimTime from, SimTime cells_from);
     [[nodiscard]] Duration allowance(std::uint32_t suspends) const;
     void open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance);
-    /// The window in which this read may suspend, with `earliest` the first instant at which it may sense there; null: none.
+    /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.
     [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 

@@ -1,4 +1,4 @@
-/// Runs of copies on the calendars: what merges of block-mapping schemes are made of.
+/// Runs of copies on the calendars: merges of block-mapping schemes consist of them.
 #include <algorithm>
 #include <array>
 
@@ -7,7 +7,7 @@
 
 namespace flashlab {
 
-/// Where a copy goes, and what a run of them takes from each calendar when nobody is in its way.
+/// Where a copy goes, and what a run of copies takes from each calendar when no other reservation is in its way.
 struct Scheduler::CopyRoute {
     struct Use {
         Calendar* calendar = nullptr;
@@ -58,8 +58,8 @@ bool Scheduler::copies_runs() const {
            timing_.controller_page_program == Duration{0};
 }
 
-/// Copies that meet nobody are taken together: behind all that is reserved, or in the gaps that another run leaves, whose step is usually the same. What
-/// has to wait for somebody is reserved page by page, as read() and program() do.
+/// Copies that need not wait are reserved together: behind all reservations, or in the gaps of another run, whose step is usually the same. A copy
+/// that has to wait is reserved by itself, as read() and program() do.
 Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends) {
     const CopyRoute route{buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_};
     CopyRun run{from, from};

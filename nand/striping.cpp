@@ -25,7 +25,7 @@ void join(NandArray::Result& all, NandArray::Result one, Ppn page) {
     }
 }
 
-/// What S parts come to: written iff all parse and agree, erased iff all are.
+/// Joins the parts of a page: written if all parts parse and agree, erased if all parts are erased.
 void join(StoredOob& all, const StoredOob& part) {
     const bool same = all.oob.has_value() == part.oob.has_value() && (!all.oob || *all.oob == *part.oob);
     if (!same) all.oob = std::unexpected(OobError::bad_checksum);
@@ -95,7 +95,7 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
         parts_.clear();
         for (const PageProgram& page : pages) {
             const auto data = page.data.empty() ? page.data : page.data.subspan(std::size_t{m} * part, part);
-            // A part that nothing is moved to is programmed all the same: the page is written once, and its OOB is everywhere.
+            // A part without data is programmed, too: the page can be written only once, and all its parts must carry its OOB.
             const std::uint32_t bytes = page.bytes == 0 ? 0 : std::clamp(page.bytes, m * part + 1, (m + 1) * part) - m * part;
             parts_.push_back({member(page.page, m), data, page.oob, bytes});
         }
@@ -176,7 +176,7 @@ std::uint32_t NandArray::Striped::erase_count(BlockId block) const {
     return most;
 }
 
-/// A cut may leave one member a page behind: what any of them has programmed is behind the pointer.
+/// A cut may leave one member a page behind the others. The pointer is the largest one of the members.
 std::uint32_t NandArray::Striped::write_pointer(BlockId block) {
     std::uint32_t most = 0;
     for (std::uint32_t m = 0; m < width_; ++m) {

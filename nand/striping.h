@@ -1,11 +1,11 @@
-/// Superpages: S neighbouring channels that work as one with pages S times as wide.
+/// Superpages: S neighbouring channels work as one channel, with pages S times as wide.
 ///
-/// Idea       The members of a striped plane, block or page lie at the same place of S consecutive channels; since ids count channel first, a member's id is
-///            the striped one plus a multiple of what a channel holds. Whoever uses the array sees the wide geometry only.
+/// Idea       The members of a striped plane, block or page lie at the same place of S consecutive channels. Ids are numbered channel by channel, so
+///            a member's id follows from the striped id by arithmetic. Users of the array see the wide geometry only.
 /// Invariant  S divides the channels. Every part of a striped page carries the same OOB; the page counts as written iff all parts parse and agree.
 ///            A striped block is bad when any member is.
-/// Cost       S operations for one; a partial read touches only the members it needs. Nothing for S = 1: the array is then not striped at all.
-/// Power cut  Each chip has its own outcome; a page of which some parts are missing reads as torn.
+/// Cost       S operations for one. A partial read touches only the members that it needs. No cost with S = 1: the array then has no Striped object.
+/// Power cut  Each chip has its own outcome. A page of which some parts are missing reads as torn.
 /// Source     Kang et al. (DUMBO) 4.2.1 and 4.2.4, MC3, MC6; nand/DESIGN.md, "Striping".
 #pragma once
 

@@ -2,8 +2,9 @@
 ///
 /// Idea       A queue in issue order: settle() drops its front, cut() walks it from the back.
 /// Invariant  A record is kept at least until its operation's end has passed.
-/// Cost       An erase keeps its block's page records; a program keeps a payload only where an erase in this log may bring it back. Buffers are reused.
-/// Power cut  The log is the simulator's: it makes the cut, it does not survive it.
+/// Cost       An erase keeps its block's page records. A program keeps a payload only where an erase in this log may bring it back.
+///            Buffers are reused.
+/// Power cut  The log belongs to the simulator: it makes the cut and does not survive it.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +23,20 @@ struct UndoRecord {
     static constexpr std::uint64_t no_index = ~std::uint64_t{0};
 
     Kind kind;
-    Ppn page;                              ///< programmed, or the first of the erased block
-    SimTime cells;                         ///< the cells change between here
-    SimTime end;                           ///< and here
+    Ppn page;                              ///< the page programmed, or the first page of the erased block
+    SimTime cells;                         ///< when the cells begin to change
+    SimTime end;                           ///< when the cells are done
     bool undone = false;                   ///< rewound: it never happened
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
     std::uint32_t old_erase_count = 0;     ///< erase
     std::vector<PageRecord> old_records{}; ///< erase
-    std::vector<std::byte> old_payload{};  ///< program: what an undone erase needs back; empty when nothing does
+    std::vector<std::byte> old_payload{};  ///< program: the payload that an undone erase needs back; empty when none does
 };
 
 class UndoLog {
 public:
-    /// The record's number: they count up from 0 and stay valid until dropped.
+    /// Returns the record's number. Numbers count up from 0; a number stays valid until its record is dropped.
     std::uint64_t push(UndoRecord record);
     [[nodiscard]] bool empty() const { return records_.empty(); }
     [[nodiscard]] bool holds(std::uint64_t index) const { return index != UndoRecord::no_index && index >= first_; }

@@ -58,7 +58,7 @@ int allocate(int fd, std::uint64_t bytes) {
     return error;
 }
 
-/// 0 also where the host does not know the mode: it then has nothing to give by it.
+/// Calls fallocate(2); returns 0 or errno. 0 also where the host does not know the mode.
 int fallocate_if_known(int fd, int mode, std::uint64_t bytes) {
     int result = 0;
     do result = ::fallocate(fd, mode, 0, static_cast<off_t>(bytes));
@@ -66,8 +66,9 @@ int fallocate_if_known(int fd, int mode, std::uint64_t bytes) {
     return result == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
-/// A copy made by a tool that leaves holes has lost its allocation; one made by reflink (cp of coreutils 9 does on XFS) shares it with the original, and a store
-/// to a shared extent needs new room. Where the host cannot allocate, it could not at create() either, which then wrote the blocks one by one.
+/// Allocates the whole file again. A copy made by a tool that leaves holes has lost its allocation. A copy made by reflink (as cp of coreutils 9 does
+/// on XFS) shares its allocation with the original, and a store to a shared extent needs new room. A host that cannot allocate could not do so at
+/// create() either; create() then wrote the blocks one by one.
 int take_room(int fd, std::uint64_t bytes) {
     struct stat status = {};
     constexpr std::uint64_t counted_in = 512; // stat(2)

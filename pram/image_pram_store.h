@@ -1,11 +1,13 @@
-/// PRAM cells in an image file, mapped.
+/// PRAM cells in an image file, mapped into memory.
 ///
-/// Idea       Header, wear counters and cells of FORMAT.md in one file; the cells are the mapping itself, so reading metadata is a pointer.
-/// Invariant  Every byte has its place on the host's disk before it is mapped: a full disk is an error of create() or open(), never SIGBUS.
-///            Not so on btrfs, where every store may need new room: DESIGN.md.
+/// Idea       Header, wear counters and cells of FORMAT.md lie in one file.
+///            The cells are the mapping itself, so that metadata are read through a pointer.
+/// Invariant  Every byte is allocated on the host's disk before it is mapped: a full disk is an error of create() or open(), never SIGBUS.
+///            This does not hold on btrfs, where every store may need new room: DESIGN.md.
 ///            One writer: an OFD lock is held while the object lives.
-/// Cost       create() and open() are O(1) where the host's file system allocates by extents; damaged_lines() reads what the host has stored of the cells.
-/// Power cut  kill -9 leaves every store that was executed, in order. A power loss of the *host* may lose what sync() has not covered.
+/// Cost       create() and open() are O(1) where the host's file system allocates by extents;
+///            damaged_lines() reads what the host has stored of the cells.
+/// Power cut  After kill -9 every store that was executed is there, in order. A power loss of the *host* may lose what sync() has not covered.
 #pragma once
 
 #include <array>
@@ -21,12 +23,14 @@
 
 namespace flashlab {
 
-/// read_write: exclusive. private_copy: changes stay in this process (recovery for a look at the image); shared with other lookers only.
+/// read_write: for one process alone. private_copy: shared with other private copies only. Changes then stay in this process, so that recovery can
+/// run on an image that must not change.
 enum class PramImageAccess : std::uint8_t { read_write, private_copy };
 
 class ImagePramStore final : public PramStore {
 public:
-    /// A new all-zero image; refuses an existing file. On failure nothing is left behind. Errors are sentences that name the path and the remedy.
+    /// Makes a new all-zero image; fails when the file exists. On failure nothing is left behind.
+    /// Errors are sentences that name the path and the remedy.
     [[nodiscard]] static std::expected<void, std::string> create(const std::filesystem::path& path, const PramConfig& config,
                                                                  const std::array<std::byte, 16>& uuid);
     [[nodiscard]] static std::expected<std::unique_ptr<ImagePramStore>, std::string> open(const std::filesystem::path& path,
@@ -38,12 +42,12 @@ public:
     [[nodiscard]] std::span<std::byte> cells() override;
     [[nodiscard]] std::span<std::uint64_t> wear() override;
     [[nodiscard]] PramLineChecks* checks() override { return &checks_; }
-    /// Places of damaged lines, offsets into the cells, at most `most`: whoever opens asks before anything is believed.
+    /// Offsets of damaged lines in the cells, `most` of them at most. The opener of an image asks this before it believes any content.
     [[nodiscard]] std::vector<std::uint64_t> damaged_lines(std::size_t most) const;
     [[nodiscard]] std::expected<ImageGeneration, std::string> generation() const;
     void set_generation(const ImageGeneration& generation);
     [[nodiscard]] const PramImageHeader& header() const { return header_; }
-    /// Orders what was written before a power loss of the host.
+    /// When it returns, all stores so far survive a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();
 
 private:

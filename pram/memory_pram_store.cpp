@@ -9,7 +9,7 @@ namespace flashlab {
 
 namespace {
 
-// calloc instead of a vector: large zeroed blocks come from the kernel untouched, a vector would write every byte.
+// calloc instead of a vector: calloc takes large zeroed blocks from the kernel untouched; a vector would write every byte.
 void* zeroed(std::size_t count, std::size_t size) {
     void* memory = std::calloc(count, size);
     if (memory == nullptr) throw std::bad_alloc{};

@@ -1,9 +1,9 @@
-/// PRAM cells in this process's memory: tests, replay, bench, explore.
+/// PRAM cells in this process's memory, for tests, replay, bench and explore.
 ///
 /// Idea       One zeroed allocation; the host hands out pages when they are touched, so an empty 2 GiB PRAM costs nothing.
 /// Invariant  All-zero when new.
 /// Cost       None of its own.
-/// Power cut  Whoever holds the object holds what the cut left: build the next Pram on the same store.
+/// Power cut  The object holds what the cut left: the next Pram is built on the same store.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ public:
     [[nodiscard]] std::span<std::byte> cells() override { return {cells_.get(), bytes_}; }
     [[nodiscard]] std::span<std::uint64_t> wear() override { return {wear_.get(), pram_wear_regions(bytes_)}; }
     [[nodiscard]] std::span<const std::byte> content() const { return {cells_.get(), bytes_}; }
-    /// Becomes equal to `other`, which has the same size: a snapshot for whoever tries many cuts.
+    /// Makes this store equal to `other`, which must have the same size: a snapshot for a caller that tries many cuts.
     void copy_from(const MemoryPramStore& other);
 
 private:

@@ -110,7 +110,7 @@ PramWritten Pram::Impl::write(PramUser user, PramAddress at, std::span<const std
 
 void Pram::Impl::lay_over(PramAddress first, std::uint64_t bytes, PramAddress at, std::span<const std::byte> data) {
     words_.resize(bytes);
-    // Only the outer words can keep bytes of their own.
+    // Only the first and the last word can be covered in part.
     const std::uint64_t word = config_.word_bytes;
     std::memcpy(words_.data(), cells_.data() + first.value(), word);
     std::memcpy(words_.data() + bytes - word, cells_.data() + first.value() + bytes - word, word);
@@ -192,7 +192,8 @@ PramCutReport Pram::Impl::cut(SimTime at, PramCutOutcomes& outcomes) {
     return report;
 }
 
-/// From the last word issued to the first. The words of one user follow each other in time (P1), so an older word of it is never rewound before a newer.
+/// Undoes from the last word issued to the first. The words of one user follow each other in time (P1),
+/// so an older word is never undone before a newer one.
 std::uint64_t Pram::Impl::rewind(SimTime at) {
     ensure(keeps_undo_, "Pram: a power cut needs undo records");
     is_cut_ = true;
@@ -243,7 +244,7 @@ void Pram::Impl::append_moments(std::vector<SimTime>& to) const {
 void Pram::Impl::tear_word(std::byte* cell, const std::byte* old, WordOutcome outcome, std::uint64_t random) const {
     if (outcome == WordOutcome::new_value) return;
     const std::uint32_t word = config_.word_bytes;
-    const std::uint64_t mask = outcome == WordOutcome::old_value ? 0 : random; // bits that made it
+    const std::uint64_t mask = outcome == WordOutcome::old_value ? 0 : random; // the bits that were written
     const std::uint64_t left = (load_pram_word(old, word) & ~mask) | (load_pram_word(cell, word) & mask);
     std::memcpy(cell, &left, word); // little-endian: the low bytes are the word
 }

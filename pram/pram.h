@@ -1,10 +1,10 @@
-/// Phase-change RAM: words written in place, one at a time, in order, in simulated time, with a past that can be undone.
+/// Phase-change RAM: words are written in place, one at a time, in order and in simulated time. Recent writes can be undone, for power cuts.
 ///
-/// Idea       The content is one span of bytes that anyone may look at; changing it costs time, wear and an undo record.
-/// Invariant  P1 words of one PramUser complete in the order issued and never overtake; two users may interleave.
+/// Idea       The content is one span of bytes that anyone may look at. A change costs time, wear and an undo record.
+/// Invariant  P1 words of one PramUser complete in the order issued and never overtake one another. Words of two users may interleave.
 ///            P2 write() writes only words whose value changes (HY2); write_words() trusts a caller that has compared.
 /// Cost       A compare and a copy; an undo record of the old words until settle() passes it. No allocation in steady state.
-/// Power cut  Words complete before T stay, the word in flight is old, new or a mix of bits (PramCutOutcomes), later ones are old.
+/// Power cut  Words that were complete before T stay. The word in flight is old, new or a mix of bits (PramCutOutcomes). Later words are old.
 /// Source     Kim et al. (HY) 3.2, "PRAM filter"; docs/crash-model.md, "What happens to the media".
 #pragma once
 
@@ -33,15 +33,16 @@ struct PramConfig {
     [[nodiscard]] std::expected<void, std::string> validate() const;
 };
 
-/// Where the cells are kept: a span that stays put for its lifetime. A file's mapping is fallocated first, so that a full host disk is an error at mkfs
-/// and never SIGBUS.
+/// Where the cells are kept: a span whose address never changes. A file is allocated before it is mapped, so that a full host disk is an error at
+/// mkfs and never SIGBUS.
 class PramStore {
 public:
     virtual ~PramStore() = default;
     [[nodiscard]] virtual std::span<std::byte> cells() = 0;
-    /// Words written since mkfs, one counter per 64 KiB of cells (the last region may be short). Kept beside the cells, survives with them.
+    /// Words written since mkfs, one counter per 64 KiB of cells (the last region may be short).
+    /// The counters are kept beside the cells and survive with them.
     [[nodiscard]] virtual std::span<std::uint64_t> wear() = 0;
-    /// To be told of every change of cells; null: none are kept.
+    /// The line checks, which must be told of every change of cells; null: the store keeps none.
     [[nodiscard]] virtual PramLineChecks* checks() { return nullptr; }
 };
 inline constexpr std::uint64_t pram_wear_region_bytes = 64u << 10;
@@ -94,28 +95,28 @@ public:
     [[nodiscard]] std::span<const std::byte> cells() const;
     [[nodiscard]] std::span<const std::byte> view(PramAddress at, std::uint64_t bytes) const;
 
-    /// Writes the words of [at, at + data.size()) that differ, in address order, after everything `user` wrote before and not before `now`.
-    /// `at` and the size need not be word-aligned; a partly covered word keeps its other bytes.
+    /// Writes those words of [at, at + data.size()) that differ, in address order. They begin after everything `user` wrote before, and not before
+    /// `now`. `at` and the size need not be word-aligned; a partly covered word keeps its other bytes.
     PramWritten write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now);
-    /// Writes every word of `runs`, in order, as one reservation that begins with the reading of `compared` words: for a caller that has done the diff
-    /// itself. The runs must not overlap memory of cells().
+    /// Writes every word of `runs`, in order, for a caller that has compared the words itself. All is one reservation, which begins with the time of
+    /// reading `compared` words. The data of the runs must not lie in cells().
     PramWritten write_words(PramUser user, std::span<const PramRun> runs, std::uint64_t compared, SimTime now);
-    /// Counts one transaction and tells the sink of it.
+    /// Counts one transaction and emits its event.
     void note_commit(const PramWriteEvent& commit);
-    /// For the test of the tests: from now on writes no longer wait for the `now` they are given, only for one another.
+    /// For seeded bugs: from now on writes no longer wait for their `now`, only for one another.
     void forget_order();
-    /// Time to read `bytes`, charged on the device's port; the bytes are in view().
+    /// Reserves the device's port for a read of `bytes` and returns its end. The bytes themselves are in view().
     [[nodiscard]] SimTime read(std::uint64_t bytes, SimTime now);
 
     [[nodiscard]] SimTime last_reserved_end() const;
     void settle(SimTime now);
     [[nodiscard]] PramCutReport cut(SimTime at, PramCutOutcomes& outcomes);
 
-    /// cut() in two steps, for whoever tries many cuts of one run, the latest first. rewind() undoes for good the words that had not begun at `at` and
-    /// returns how many; tear() then does to `target`, which holds what this PRAM's store holds, what the cut does to the word in flight.
+    /// cut() in two steps, for a caller that tries many cuts of one run, the latest first. rewind() undoes for good the words that had not begun at
+    /// `at`, and returns how many they were. tear() then applies to `target`, a copy of this PRAM's store, what the cut does to the word in flight.
     std::uint64_t rewind(SimTime at);
     [[nodiscard]] PramCutReport tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target);
-    /// Where each word that may still be undone begins and ends.
+    /// Appends the times at which each word that may still be undone begins and ends.
     void append_moments(std::vector<SimTime>& to) const;
 
     [[nodiscard]] const PramCounters& counters() const;

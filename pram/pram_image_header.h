@@ -1,9 +1,9 @@
 /// The first 4 KiB of a PRAM image.
 ///
-/// Idea       Everything needed to map the file, closed by a checksum in the last four bytes. FORMAT.md, "Image (pram.img)".
+/// Idea       It holds everything needed to map the file, and a checksum in the last four bytes. FORMAT.md, "Image (pram.img)".
 /// Invariant  decode(encode(h)) == h; any flipped bit is noticed. Magic, version and checksum keep their places in every version to come.
 /// Cost       One page, read once.
-/// Power cut  Written once, by mkfs, after the space is allocated; never again.
+/// Power cut  mkfs writes it once, after the space is allocated. It is never written again.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct PramImageHeader {
     [[nodiscard]] std::uint64_t file_bytes() const;
 
     void encode(std::span<std::byte, encoded_size> out) const;
-    /// The error says what is wrong with the bytes, without a path.
+    /// The error says what is wrong with the bytes. The caller adds the path.
     [[nodiscard]] static std::expected<PramImageHeader, std::string> decode(std::span<const std::byte, encoded_size> in);
 };
 

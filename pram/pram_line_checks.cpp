@@ -9,7 +9,7 @@ namespace flashlab {
 
 namespace {
 
-/// So that a line of zeros has the sum zero.
+/// The CRC of a line of zeros. It is taken off every sum, so that a line of zeros has the sum zero.
 std::uint32_t zero_line() {
     static constexpr std::array<std::byte, pram_line_bytes> zeros{};
     static const std::uint32_t sum = crc32c(zeros);

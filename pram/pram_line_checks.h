@@ -1,10 +1,13 @@
 /// A checksum for every 64 bytes of cells: the stand-in for the ECC that a PRAM module keeps for each line.
 ///
-/// Idea       As the CRC in a page record stands for the parity in a flash page's spare bytes: the device writes it along with the words, at no word of its own.
-///            Before cells change, their lines are named in a mark; when they have changed, their sums follow and the mark goes.
-/// Invariant  Outside a change every line and its sum agree. All-zero lines have sum zero: a new image needs no writing.
-/// Cost       4 bytes a line, 1/16 of the cells; a CRC of 64 bytes for each line touched and four stores a run. verify() reads every cell once.
-/// Power cut  A killed process leaves at most the marked lines without their sums; settle_mark() gives them theirs. The word in flight is whatever the cut made it.
+/// Idea       The device writes a line's sum together with its words, and no PRAM word is charged for it. In the same way the CRC in a page record
+///            stands for the parity in a flash page's spare bytes. Before cells change, a mark names their lines. When the cells have changed, the
+///            sums are written, then the mark is cleared.
+/// Invariant  Outside a change every line agrees with its sum. The sum of an all-zero line is zero, so that a new image needs no writing.
+/// Cost       4 bytes a line, 1/16 of the cells. A CRC of 64 bytes for each line touched, and four stores a run.
+///            damaged() reads every cell in its range.
+/// Power cut  A killed process leaves at most the marked lines without right sums. settle_mark() computes these anew. The word in flight has the
+///            value that the cut gave it.
 #pragma once
 
 #include <atomic>
@@ -18,17 +21,17 @@ namespace flashlab {
 inline constexpr std::uint64_t pram_line_bytes = 64;
 [[nodiscard]] constexpr std::uint64_t pram_lines(std::uint64_t bytes) { return bytes / pram_line_bytes; }
 
-/// The lines that are changing; 16 bytes, zero: none.
+/// The mark that names the changing lines, 16 bytes. Zero: no line is changing.
 struct PramChangeMark {
     std::uint64_t lines = 0; ///< first << 24 | count
-    std::uint64_t check = 0; ///< a mark counts only with it: a flipped bit makes none
+    std::uint64_t check = 0; ///< a mark counts only if this matches: a flipped bit makes no mark
 };
 
 class PramLineChecks {
 public:
     PramLineChecks(std::span<const std::byte> cells, std::span<std::uint32_t> sums, PramChangeMark& mark) : cells_{cells}, sums_{sums}, mark_{mark} {}
 
-    /// Around every change of cells, within [at, at + bytes).
+    /// begin() must precede, and end() must follow, every change of cells in [at, at + bytes).
     void begin(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t first = at / pram_line_bytes;
         const std::uint64_t count = (at + bytes - 1) / pram_line_bytes - first + 1;
@@ -45,9 +48,9 @@ public:
         mark_.check = 0;
     }
 
-    /// After a kill: the lines that were changing count as they are. Call before verify().
+    /// Repairs the sums after a kill: the marked lines get the sums of what they hold. Call it before damaged().
     void settle_mark();
-    /// The lines of [first, end) whose sum does not hold, in order, at most `most`.
+    /// The lines of [first, end) whose sum is wrong, in order, `most` of them at most.
     [[nodiscard]] std::vector<std::uint64_t> damaged(std::uint64_t first, std::uint64_t end, std::size_t most) const;
     [[nodiscard]] std::uint64_t lines() const { return sums_.size(); }
 

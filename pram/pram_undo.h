@@ -1,10 +1,10 @@
-/// The old words of what may still be undone by a power cut.
+/// The old values of words whose writes a power cut may still undo.
 ///
-/// Idea       One record a run of consecutive words, with the time its first word starts; the words follow one another at the word time. Old bytes lie in
-///            one arena in the order of issue, so that walking backwards needs no offsets.
-/// Invariant  Records are in order of issue; undoing from the last to the first restores any earlier state.
-/// Cost       24 bytes and the old words a run. Memory is reused: no allocation in steady state.
-/// Power cut  It is what makes one possible; nothing of it survives.
+/// Idea       Each run of consecutive words has one record with the start time of its first word; the others follow at the word time. The old bytes
+///            lie in one arena in the order of issue, so that walking backwards needs no offsets.
+/// Invariant  Records are in order of issue. Undoing them from the last to the first restores any earlier state.
+/// Cost       24 bytes and the old words for each run. Memory is reused: no allocation in steady state.
+/// Power cut  A cut is made with these records; nothing of them survives it.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ public:
             visit(const_cast<PramUndoRecord&>(record), old);
         });
     }
-    /// Forgets the latest records of which nothing is live.
+    /// Forgets the latest records, as long as they have no live word.
     void drop_rewound();
     [[nodiscard]] std::size_t size() const { return records_.size() - head_; }
     void clear();

@@ -15,7 +15,7 @@ namespace flashlab {
 
 namespace {
 
-/// A record is believed only in the ring that it was written to.
+/// The seed of a record's CRC: a record is believed only in the ring that it was written to.
 std::uint32_t seed_of(PramUser user, PramRange ring) {
     std::array<std::byte, 17> place{};
     LittleEndianWriter writer{place};
@@ -25,7 +25,7 @@ std::uint32_t seed_of(PramUser user, PramRange ring) {
     return crc32c(writer.written());
 }
 
-/// The records of one half of the ring, from its start, as far as they follow one another.
+/// The records of one half of the ring, from its start up to the first that does not follow in sequence.
 struct HalfContent {
     std::vector<RedoRecord> records;
     std::uint64_t end = 0; ///< offset in the half behind the last of them
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] std::uint64_t capacity() const { return std::min(half_bytes_, RedoRecordFormat::max_bytes); }
 
 private:
-    /// A write of the transaction, widened to whole words. The key orders by first byte, then by when it was made: one comparison.
+    /// A write of the transaction, widened to whole words. The key orders by first byte, then by order in the transaction, in one comparison.
     struct Piece {
         static constexpr std::uint32_t index_bits = 24; // addresses have 40 (PramConfig)
         std::uint64_t key;
@@ -105,7 +105,7 @@ std::expected<SimTime, PramLogError> RedoLog::Impl::commit(const PramTransaction
     event.compared_words = static_cast<std::uint32_t>(compared_);
     SimTime durable;
     if (builder_.empty()) {
-        // What is asked for stands there already, perhaps by a commit still on its way: P1 puts us behind it.
+        // The words already have the values asked for, perhaps by a commit still on its way. P1 puts this one behind it.
         const PramWritten written = pram_.write_words(user_, {}, compared_, now);
         event.start = written.start;
         event.end = durable = written.end;
@@ -156,7 +156,7 @@ bool RedoLog::Impl::build(const PramTransaction& transaction) {
     return true;
 }
 
-/// Writes that share words or touch: laid over the present words in the order in which they were made, so that the later one wins.
+/// Adds a cluster of writes that share words or touch. They are laid over the present words in the order in which they were made: the later one wins.
 bool RedoLog::Impl::add_cluster(const PramTransaction& transaction, std::span<Piece> pieces, std::uint64_t end) {
     const PramAddress first{pieces.front().first()};
     const std::uint64_t bytes = end - first.value();
@@ -213,7 +213,7 @@ LogRecovery RedoLog::Impl::recover(SimTime now) {
     offset_ = halves[newest].end;
     sequence_ = last + 1;
     done.torn_tail = begun_at(half(newest).subspan(offset_), sequence_) || begun_at(half(1 - newest), sequence_);
-    // Each half is read up to the first thing that is no record, whose head had to be looked at.
+    // Each half is read up to the first bytes that are no record; their head was read, too.
     const std::uint64_t looked_at = halves[0].end + halves[1].end + 2 * RedoRecordFormat::head_bytes;
     done.done = pram_.read(looked_at, now);
     replay(halves, newest, done, done.done);
@@ -236,7 +236,7 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
     done.done = written.end;
 }
 
-/// What each word shall be after all records: an older value in place for a moment would wear it, and a cut could catch it there.
+/// The value of each word after all records. Writing older values on the way would wear the word, and a cut could leave one in place.
 std::vector<ReplayWord> RedoLog::Impl::newest_words(const HalfContent& older, const HalfContent& newer) const {
     std::vector<PramRun> runs;
     for (const HalfContent* content : {&older, &newer}) {

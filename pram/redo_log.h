@@ -1,11 +1,13 @@
-/// Atomic multi-word updates of PRAM: a record of the changed words, closed by a CRC, then the words in place.
+/// Atomic multi-word updates of PRAM: first a log record of the changed words, closed by a CRC, then the words in their place (their home).
 ///
-/// Idea       commit() writes one log record (sequence, changed words, CRC), then the words at home. Nothing else commits: no head pointer wears out.
-/// Invariant  L1 a record whose CRC holds is wholly applied after recovery, any other not at all.
+/// Idea       commit() writes one log record (sequence, changed words, CRC), then the words at home. The CRC alone commits:
+///            no head pointer wears out.
+/// Invariant  L1 after recovery a record whose CRC holds is applied as a whole, and any other record not at all.
 ///            L2 replaying the whole ring in order of sequence is idempotent: the ring holds a gapless run of the newest records (FORMAT.md).
-///            L3 what a log covers is changed through that log alone, from mkfs on: a replay would take back anything else.
-/// Cost       The changed words twice, plus two words a record and one a run of changed words (8-byte words). No allocation in steady state.
-/// Power cut  Before the record's last word: nothing happened. After it: recovery finishes the words at home.
+///            L3 from mkfs on, words that a log covers are changed through that log alone: a replay would take back any other change.
+/// Cost       The changed words twice, plus two words for each record and one for each run of changed words (8-byte words).
+///            No allocation in steady state.
+/// Power cut  Before the record's last word is written, nothing has happened. After it, recovery finishes the words at home.
 /// Source     Kim et al. (HY) 4.1, "writes logs into the PRAM at every PRAM update" (HY5).
 #pragma once
 
@@ -28,7 +30,7 @@ enum class PramLogError : std::uint8_t {
     record_too_large, ///< more changed words than max_record_bytes(); nothing was written
 };
 
-/// The writes of one transaction, in order. Reusable: clear() keeps the memory. Data are copied in.
+/// The writes of one transaction, in order. The data are copied. clear() keeps the memory, so that the object can be reused.
 class PramTransaction {
 public:
     void write(PramAddress at, std::span<const std::byte> data);
@@ -66,13 +68,13 @@ public:
     RedoLog(Pram& pram, PramUser user, PramRange ring);
     ~RedoLog();
 
-    /// Must run before the first commit; idempotent, may itself be cut.
+    /// Must run before the first commit. It is idempotent, and a power cut may hit it.
     LogRecovery recover(SimTime now);
-    /// Durable when it returns a time and the clock has passed it. The view shows the new words at once.
+    /// The transaction is durable when the clock has passed the time returned. view() shows the new words at once.
     [[nodiscard]] std::expected<SimTime, PramLogError> commit(const PramTransaction& transaction, SimTime now, EventId parent = no_event);
-    /// Upper bound of the encoded size of one record; callers split what may be larger.
+    /// Largest encoded size of one record. Callers split a transaction that may be larger.
     [[nodiscard]] std::uint64_t max_record_bytes() const;
-    /// No record of a transaction is larger than record_overhead plus, for each write, write_overhead + its bytes.
+    /// The record of a transaction is at most record_overhead bytes long, plus write_overhead and the data's length for each write.
     static constexpr std::uint64_t record_overhead = 64;
     static constexpr std::uint64_t write_overhead = 24;
 

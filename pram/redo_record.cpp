@@ -60,7 +60,7 @@ bool RedoRecordBuilder::add_changes(PramAddress at, std::span<const std::byte> w
     return true;
 }
 
-/// Words into the open entry; where they lie in the record.
+/// Appends words to the open entry. Returns their place in the record.
 std::span<const std::byte> RedoRecordBuilder::append(std::span<const std::byte> words) {
     std::byte* const to = bytes_.get() + used_;
     if (words.size() == sizeof(std::uint64_t)) std::memcpy(to, words.data(), sizeof(std::uint64_t));

@@ -1,8 +1,9 @@
 /// One record of the redo log, as bytes. FORMAT.md, "Record".
 ///
-/// Idea       Head (length, sequence), entries (address, words), tail (entries, CRC): the CRC lies in the last word that is written.
+/// Idea       Head (length, sequence), entries (address, words), tail (number of entries, CRC). The CRC lies in the last word that is written.
 /// Invariant  decode accepts exactly what finish() made for the same ring: the CRC is seeded with the ring's place.
-/// Cost       Head and tail 8 bytes each, 8 bytes an entry. A gap of unchanged words no longer than an entry's head is carried along instead of a head.
+/// Cost       8 bytes each for head and tail, and 8 bytes an entry. Unchanged words in a gap no longer than an entry's head are carried along, which
+///            saves a second entry.
 /// Power cut  A record that lacks any word fails its CRC.
 #pragma once
 
@@ -29,10 +30,11 @@ class RedoRecordBuilder {
 public:
     RedoRecordBuilder(std::uint64_t capacity, std::uint32_t word_bytes, std::uint32_t crc_seed);
     void begin();
-    /// Adds what differs between `wanted` and `present`, the words from `at` on. False: the record would outgrow its capacity; begin() again.
+    /// Adds the words in which `wanted` differs from `present`; both are the words from `at` on. False: the record would outgrow its capacity;
+    /// begin() again.
     [[nodiscard]] bool add_changes(PramAddress at, std::span<const std::byte> wanted, std::span<const std::byte> present);
     [[nodiscard]] bool empty() const { return entries_ == 0; }
-    /// The record, to be written at `place`, then the changed words at home, in one list. Valid until the next begin().
+    /// Closes the record. Returns one list: first the record, to be written at `place`, then the changed words at home. Valid until the next begin().
     [[nodiscard]] std::span<const PramRun> finish(std::uint64_t sequence, PramAddress place);
     [[nodiscard]] std::uint64_t encoded_bytes() const; ///< of the record as it stands
 
@@ -53,7 +55,7 @@ private:
     std::vector<PramRun> runs_; ///< runs_[0] is kept for the record
 };
 
-/// A record found in a ring; points into the ring.
+/// A record found in a ring. `body` points into the ring.
 struct RedoRecord {
     std::uint64_t sequence = 0;
     std::uint64_t bytes = 0;
@@ -63,12 +65,12 @@ struct RedoRecord {
 
 struct RedoRecordHead {
     std::uint64_t sequence = 0;
-    std::uint64_t bytes = 0; ///< as claimed
+    std::uint64_t bytes = 0; ///< as the head says; not verified
 };
 
-/// The first word at the start of `ring_part`, whatever it may be; nullopt where there is no room for one.
+/// Reads the first word of `ring_part` as a record's head, whatever it is. nullopt when `ring_part` is too short.
 [[nodiscard]] std::optional<RedoRecordHead> peek_redo_record(std::span<const std::byte> ring_part);
-/// The record at the start of `ring_part`, if there is a whole one.
+/// The record at the start of `ring_part`, if a whole record is there.
 [[nodiscard]] std::optional<RedoRecord> decode_redo_record(std::span<const std::byte> ring_part, std::uint32_t crc_seed);
 /// Appends the words of the record, entry by entry; false when the entries do not add up to the body.
 [[nodiscard]] bool append_runs(const RedoRecord& record, std::uint32_t word_bytes, std::vector<PramRun>& runs);
