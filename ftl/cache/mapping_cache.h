@@ -54,6 +54,8 @@ public:
         bool is_dirty;
     };
     [[nodiscard]] std::optional<Coldest> coldest() const;
+    /// Of the entries set aside, the one that has waited longest.
+    [[nodiscard]] std::optional<Lpn> oldest_aside() const { return waiting_.cold == none ? std::nullopt : std::optional{Lpn{slots_[waiting_.cold].lpn}}; }
     /// All dirty entries of a translation page have been written: they are clean.
     void clean(std::uint32_t page);
 

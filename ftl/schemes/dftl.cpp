@@ -76,6 +76,7 @@ FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const s
         i += placed->count;
         done = std::max(done, placed->end);
         programmed_at_ = std::max(programmed_at_, done);
+        if (const auto paced = keep_pace(placed->count, at, origin); !paced) return std::unexpected(paced.error());
         if (!blocks_.has_failed_blocks()) continue;
         if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
     }
@@ -127,7 +128,10 @@ SimTime Dftl::idle(SimTime now) {
         if (!pace_checkpoint(now, {Cause::map, no_event})) return sim_never;
     }
     const auto next = journal_.pace_idle({}, now);
-    return next ? std::min(*next, blocks_.idle(now)) : sim_never;
+    if (!next) return sim_never;
+    const SimTime again = blocks_.idle(now);
+    if (!keep_pace(blocks_.groups(), now, {Cause::map, no_event})) return sim_never;
+    return std::min(*next, again);
 }
 
 FtlResult<SimTime> Dftl::relocate(BlockId block, SimTime now) {
@@ -145,31 +149,18 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
     }
     ensure(entry_of(oob.lpn) == from.value() + 1, "a valid unit is its page's newest version");
     if (cache_.peek(oob.lpn)) return cache_.update(oob.lpn, to.value() + 1); // lazy copying
-    // One block's worth a group: what collections that were given up have brought on top goes as room is needed, so that a checkpoint holds it all.
-    if (cache_.aside() < blocks_.groups() * blocks_.units().units_per_block()) cache_.set_aside(oob.lpn, to.value() + 1);
+    // What finds no room aside goes when the victim is done.
+    if (cache_.aside() < most_aside()) cache_.set_aside(oob.lpn, to.value() + 1);
     else cache_.insert_cold(oob.lpn, to.value() + 1);
-    moved_pages_.push_back(page_of(oob.lpn));
 }
 
-/// The translation pages of what was moved are written, once each. The erase need not wait for them: a census finds the copies.
+/// The erase waits for no translation page: what was moved is dirty in the cache, as what the host wrote is. A census finds the copies, the next checkpoint
+/// holds the entries.
 FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
     Collected& collected = collected_[blocks_.frontier_of(victim)];
     collected.copies_a_block.add(std::exchange(collected.copies, 0));
-    if (blocks_.frontier_of(victim) == data_frontier) {
-        std::vector<std::uint32_t> pages;
-        std::swap(pages, moved_pages_);
-        std::ranges::sort(pages);
-        pages.erase(std::ranges::unique(pages).begin(), pages.end());
-        for (std::size_t i = 0; i < pages.size(); ++i) {
-            const auto updated = batch_update(pages[i], at, {Cause::map, job});
-            if (updated) continue;
-            if (updated.error().kind != FtlErrorKind::no_free_block) return updated;
-            moved_pages_.push_back(pages[i]); // they stay dirty, above the cache's capacity, until there is room
-        }
-        drop_clean_excess();
-        pages.clear();
-        if (moved_pages_.empty()) std::swap(pages, moved_pages_); // keeps the memory
-    }
+    if (blocks_.frontier_of(victim) == data_frontier)
+        if (const auto room = make_room(0, at, {Cause::map, job}); !room) return room;
     if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
 }
@@ -205,6 +196,7 @@ std::vector<CheckProblem> Dftl::check() {
     }
     for (std::uint32_t p = 0; p < gtd_.size(); ++p) check(p, PageKind::translation, gtd_[p]);
     if (dirty > cache_.dirty()) out.push_back({"F2", "mapping cache", fmt::format("{} entries differ from flash, {} are dirty", dirty, cache_.dirty())});
+    if (cache_.aside() > most_aside()) out.push_back({"F6", "mapping cache", fmt::format("{} entries set aside, {} at most", cache_.aside(), most_aside())});
     if (map.units_named() != blocks_.valid().total())
         out.push_back({"F1", "valid bits", fmt::format("{} valid units, {} named", blocks_.valid().total(), map.units_named())});
     return out;

@@ -3,12 +3,14 @@
 /// Idea       Translation pages, arrays of entries in order of the logical page, have a frontier of their own. The global translation directory (GTD) says where
 ///            each lies. The mapping cache (CMT) holds entries in LRU order: a read miss reads a translation page, a write miss makes a dirty entry without any
 ///            flash operation; when a dirty entry must leave, all dirty ones of its translation page are written with it (batch update). A collection that
-///            moves a data page changes its cached entry (lazy copying); of pages not cached it updates the translation pages, once for each victim.
+///            moves a data page changes its cached entry (lazy copying); entries not cached are set aside, and written later, a few translation pages with
+///            each page of the host.
 /// Invariant  F1 the entry of a logical page is the cached one, else the one in its translation page; it names a valid unit, and no two entries name one.
 ///            F2 gtd_ names the newest version of each translation page; on_flash_ is what that page holds: entries not cached, or cached and clean, are equal.
 ///            F3 a translation page starts after every data page that its new entries name has ended, and holds every entry that was dirty then.
 ///            F4 a unit's OOB names its logical (translation) page. F5 B1 to B5 of ftl/blocks/page_blocks.h, J1 to J4 of ftl/recovery/page_journal.h.
-/// Cost       DRAM of the device: 8 bytes a cached entry, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read, an eviction of a
+///            F6 no more than a block's worth of entries a group is set aside: a checkpoint holds them (checkpoint_bytes_at_most).
+/// Cost       DRAM of the device: 8 bytes an entry, cached or set aside, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read, an eviction of a
 ///            dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run needs no payload.)
 /// Power cut  Checkpoint = GTD and dirty entries. Recovery: that, the census of blocks programmed since, one read of each translation page.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings",
@@ -108,6 +110,9 @@ private:
     [[nodiscard]] std::span<const std::byte> translation_page(std::uint32_t page);
     [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin);
     void forget_page(std::uint32_t page, SimTime now);
+    /// A share of the translation pages whose entries are set aside, with so many pages of the host. Nobody waits for it.
+    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t pages, SimTime now, Origin origin);
+    [[nodiscard]] std::uint32_t most_aside() const { return blocks_.groups() * blocks_.units().units_per_block(); }
     void drop_clean_excess();
     void set_entry(Lpn lpn, std::uint32_t entry);
     void evict_entry(Lpn lpn);
@@ -135,7 +140,6 @@ private:
     PageJournal journal_;
     UnitReader reader_;
     FtlCounters counters_;
-    std::vector<std::uint32_t> moved_pages_;    ///< translation pages of entries that a collection moved and that are not in use
     std::vector<std::byte> page_;               ///< a translation page, for program and recovery
     ZeroedVector<std::byte> checkpoint_;        ///< as long as one; written where payload is kept
     SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names

@@ -124,6 +124,21 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
     }
 }
 
+/// Half of what may be set aside is let be: the longer entries wait, the more go with one page. The other half is for collections that are made in one go.
+FtlResult<void> Dftl::keep_pace(std::uint32_t pages, SimTime now, Origin origin) {
+    constexpr std::uint64_t most_a_page = 8; // translation pages with a page of the host, when nothing more finds room aside
+    const std::uint32_t let_be = most_aside() / 2;
+    const std::uint64_t more = cache_.aside() - std::min(cache_.aside(), let_be);
+    const std::uint64_t due = (more * pages * 2 * most_a_page + most_aside() - 1) / most_aside();
+    for (std::uint64_t i = 0; i < due && cache_.aside() > let_be && !blocks_.is_read_only(); ++i) {
+        const auto written = batch_update(page_of(*cache_.oldest_aside()), now, origin);
+        if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // they stay dirty until there is room
+        if (!written) return std::unexpected(written.error());
+    }
+    drop_clean_excess();
+    return {};
+}
+
 /// After a batch update of what collections brought: those entries are clean and were never asked for.
 void Dftl::drop_clean_excess() {
     while (cache_.in_order() > cache_.capacity()) {

@@ -7,7 +7,7 @@
 namespace flashlab {
 
 std::uint64_t Dftl::checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries) {
-    // Dirty entries: the cache's, and above its capacity those of a collection under way and of one given up in each group.
+    // Dirty entries: the cache's, those set aside (F6), and above both those of a collection made in one go or given up in each group.
     const std::uint64_t dirty = std::uint64_t{cached_entries} + 2ull * groups * units.units_per_block();
     return 8 + 4ull * translation_pages(units, units.units()) + 8 * dirty;
 }

@@ -20,6 +20,24 @@ SsdConfig four_entries() {
 
 std::uint64_t map_programs(CutRig& rig) { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; }
 
+const MappingCache& cache_of(CutRig& rig) { return dynamic_cast<const Dftl&>(rig.ftl()).cache(); }
+
+void fill(CutRig& rig, std::uint32_t units) {
+    for (std::uint32_t u = 0; u < units; ++u) rig.now = rig.write(u, 1);
+}
+
+/// Neighbours in a block are of four translation pages in turn.
+void fill_across(CutRig& rig) {
+    for (std::uint32_t i = 0; i < 4 * 100; ++i) rig.now = rig.write(i % 4 * 128 + i / 4, 1);
+}
+
+BlockId full_data_block(CutRig& rig) {
+    for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b)
+        if (const auto s = rig.ftl().status_of(BlockId{b}); s.use == BlockUse::data && s.valid_pages == 8) return BlockId{b};
+    FAIL("no full data block");
+    return BlockId{0};
+}
+
 } // namespace
 
 TEST_CASE("write misses make dirty entries without flash operations; the fifth evicts by one batch update of all four", "[ftl][dftl]") {
@@ -92,21 +110,59 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
     rig.check_all();
 }
 
-TEST_CASE("a collection changes cached entries only, and writes each translation page of the others once", "[ftl][dftl]") {
+TEST_CASE("a collection changes cached entries only; the others wait aside while its victim is erased, and are written together by the host's writes", "[ftl][dftl]") {
     CutRig rig{four_entries()};
-    for (std::uint32_t u = 0; u < 8; ++u) rig.now = rig.write(u, 1); // fills block of 8; cached: 4 (clean) ... see below
-    rig.now = rig.write(8, 1);
-    const auto victim = [&rig] {
-        for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b)
-            if (const auto s = rig.ftl().status_of(BlockId{b}); s.use == BlockUse::data && s.valid_pages == 8) return BlockId{b};
-        FAIL("no full data block");
-        return BlockId{0};
-    }();
+    fill(rig, 16);
     const FtlCounters before = rig.ftl().counters();
+    const BlockId victim = full_data_block(rig);
     rig.now = *rig.ftl().relocate(victim, rig.now);
+    CHECK(rig.ftl().status_of(victim).use == BlockUse::free);
     const FtlCounters after = rig.ftl().counters();
     CHECK(after.gc_page_copies - before.gc_page_copies == 8);
-    CHECK(after.batch_updates - before.batch_updates == 1); // all eight lie in translation page 0
+    CHECK(after.batch_updates == before.batch_updates);
+    CHECK(cache_of(rig).aside() == 8);
+    rig.now = rig.write(0, 1);
+    CHECK(cache_of(rig).aside() <= 4);
+    CHECK(rig.ftl().counters().batch_updates - after.batch_updates == 1); // all lie in translation page 0
+    rig.check_all();
+}
+
+TEST_CASE("what a collection moved and nobody has written to a translation page comes back when the victim holds other data, with a checkpoint since or none", "[ftl][dftl]") {
+    SsdConfig config = four_entries();
+    config.ftl.checkpoint_blocks = GENERATE(3u, 1u << 30);
+    const bool is_clean = GENERATE(false, true);
+    CAPTURE(config.ftl.checkpoint_blocks, is_clean);
+    CutRig rig{config};
+    fill_across(rig);
+    const BlockId victim = full_data_block(rig);
+    rig.now = *rig.ftl().relocate(victim, rig.now);
+    const std::uint64_t erases = rig.array().erase_count(victim);
+    REQUIRE(cache_of(rig).aside() > 0);
+    // A few places of another translation page are written again and again until the victim's turn has come once more, and four superblocks after it.
+    for (std::uint32_t i = 0, since = 0; since < 40; ++i) {
+        REQUIRE(i < 2000);
+        rig.now = rig.write(512 + i % 3, 1);
+        if (rig.ftl().status_of(victim).use != BlockUse::free || rig.array().erase_count(victim) != erases) ++since;
+    }
+    REQUIRE(cache_of(rig).aside() > 0);
+    if (is_clean) rig.remount_clean();
+    else rig.kill();
+    rig.check_all();
+}
+
+TEST_CASE("collections without a write of the host between them set aside no more than a block's worth of entries a group, and leave the rest within the cache", "[ftl][dftl]") {
+    CutRig rig{four_entries()};
+    fill_across(rig);
+    std::uint32_t most = 0;
+    for (int i = 0; i < 60; ++i) {
+        rig.now = *rig.ftl().relocate(full_data_block(rig), rig.now);
+        most = std::max(most, cache_of(rig).aside());
+        REQUIRE(cache_of(rig).aside() <= 8);
+        REQUIRE(cache_of(rig).in_order() <= cache_of(rig).capacity());
+    }
+    CHECK(most == 8);
+    rig.check_all();
+    rig.kill();
     rig.check_all();
 }
 
