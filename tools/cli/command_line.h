@@ -1,8 +1,8 @@
-/// argv to command. CLI11 stays in the command_line files and command_failures.
+/// From argv to a command. Only the command_line files and command_failures use CLI11.
 ///
-/// Idea       `flashlab COMMAND ...`; called as mkfs.flashlab, fsck.flashlab, mount.flashlab or mount.fuse.flashlab it takes what mkfs(8), fsck(8) and
-///            mount(8) pass and answers with their exit codes.
-/// Invariant  Nothing runs before every option has been checked.
+/// Idea       The usual call is `flashlab COMMAND ...`. Called as mkfs.flashlab, fsck.flashlab, mount.flashlab or mount.fuse.flashlab the program
+///            takes what mkfs(8), fsck(8) and mount(8) pass, and ends with their exit codes.
+/// Invariant  No command runs before every option has been checked.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace flashlab {
 
 [[nodiscard]] int run_command_line(int argc, char** argv);
 
-/// Arguments as a helper of mount(8), mkfs(8) or fsck(8) gets them, rewritten for the command; `helper` is "mount", "mkfs" or "fsck".
+/// Rewrites the arguments that a helper of mount(8), mkfs(8) or fsck(8) gets for our command. `helper` is "mount", "mkfs" or "fsck".
 [[nodiscard]] std::vector<std::string> translate_helper_arguments(const std::string& helper, const std::vector<std::string>& arguments);
-/// The command's exit code as that page has it.
+/// Our command's exit code, translated to the one that mount(8), mkfs(8) or fsck(8) documents.
 [[nodiscard]] int translate_exit_code(const std::string& helper, int code);
 
 } // namespace flashlab

@@ -1,4 +1,4 @@
-/// The options of flashlab reproduce; part of command_line.cpp, which is long enough.
+/// The options of flashlab reproduce. They belong to command_line.cpp, and stand apart to keep that file short.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ class App;
 
 namespace flashlab {
 
-/// `action` becomes what the command line asks for.
+/// After parsing, `action` runs the command that the command line names.
 void add_reproduce(CLI::App& app, std::function<int()>& action);
 
 } // namespace flashlab

@@ -1,4 +1,4 @@
-/// What every command's options share. Includes CLI11: for the command_line files only.
+/// Options that several commands share. It includes CLI11, so only the command_line files may include it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace flashlab {
 
-/// A size option; wrong text is wrong usage.
+/// Adds an option for a size. A text that is no size is wrong usage.
 template <class Target>
 CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
     return app
@@ -28,7 +28,7 @@ CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, c
         ->type_name("SIZE");
 }
 
-/// Of a size that is handed on as text.
+/// Checks a size that is handed on as text.
 inline CLI::Validator is_size() {
     return CLI::Validator{[](std::string& text) {
                               const auto bytes = parse_size(text);
@@ -37,7 +37,7 @@ inline CLI::Validator is_size() {
                           "SIZE"};
 }
 
-/// Beside what is checked of every number: nothing drawn is nothing tried, which no one asks for.
+/// Refuses 0 for counts of trials: with 0 nothing would be tried, which nobody asks for.
 inline CLI::Validator at_least_one() {
     return CLI::Validator{[](std::string& text) { return text.find_first_not_of('0') == std::string::npos ? fmt::format("{}: at least 1 is wanted", text) : std::string{}; }, ""};
 }
@@ -48,13 +48,13 @@ inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::
     return *command;
 }
 
-/// How results are printed: for people without these.
+/// --json and --csv. Without them results are printed for people.
 inline void add_format(CLI::App& c, OutputFormat& format, const std::string& json_help, const std::string& csv_help = "Comma-separated: key,value") {
     auto* json = c.add_flag_callback("--json", [&format] { format = OutputFormat::json; }, json_help);
     c.add_flag_callback("--csv", [&format] { format = OutputFormat::csv; }, csv_help)->excludes(json);
 }
 
-/// Which device a run in virtual time is on.
+/// The options that choose the device of a run in virtual time.
 inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
     c.add_option("--preset", choice.preset, "A known device");
     c.add_option("--config", choice.config_file, "TOML file of configuration keys");
@@ -66,7 +66,7 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
 }
 
-/// From where to where such a run is measured.
+/// The options that choose the part of such a run that is measured.
 template <class Options>
 void add_measure(CLI::App& c, Options& o) {
     c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x; with ,written each of these writes is made");

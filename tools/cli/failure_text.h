@@ -1,8 +1,9 @@
 /// What is said when a command fails in a way that nobody foresaw.
 ///
 /// Idea       One place turns what was thrown into a sentence with a remedy.
-/// Invariant  A message names no place in our sources, and calls nothing a defect of ours that the host refused (memory, disk) or that damage to images explains.
-/// Cost       None that counts.
+/// Invariant  A message names no place in our sources. A failure is not called a defect of ours if the host refused something (memory, disk), or if
+///            damage to the images explains it.
+/// Cost       Negligible.
 /// Power cut  None.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace flashlab {
 
-/// Out of memory, refused by the host, or a promise of ours that did not hold.
+/// The cause is one of three: memory ran out, the host refused something, or a contract of ours was broken.
 [[nodiscard]] std::string failure_text(const std::exception& error);
 
 } // namespace flashlab

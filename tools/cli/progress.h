@@ -1,7 +1,7 @@
-/// Long commands at a terminal: how far they are.
+/// How far a long command is, shown at a terminal.
 ///
-/// Idea       A line on stderr that is written over, twice a second, after the first second.
-/// Invariant  Nothing is printed where stderr is no terminal.
+/// Idea       One line on stderr that is overwritten twice a second, after the first second.
+/// Invariant  Nothing is printed if stderr is no terminal.
 /// Cost       A clock read a call.
 #pragma once
 
@@ -33,7 +33,7 @@ public:
         shown_ = now > 1;
         if (shown_) tell(fmt::format("\r{} {}, {:.0f}/s ", done, unit_, static_cast<double>(done) / now));
     }
-    /// CPU time of this process: what a core manages when it is not shared.
+    /// CPU time of this process. Rates per CPU second are those of a core that is not shared.
     [[nodiscard]] static double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
     [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 

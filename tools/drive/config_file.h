@@ -1,8 +1,8 @@
-/// Where a configuration comes from: preset < file < FLASHLAB_* environment < --set and -o.
+/// Where a configuration comes from. Later sources override earlier ones: preset, file, FLASHLAB_* environment, --set and -o.
 ///
-/// Idea       TOML is read by toml++ (in config_file.cpp only) and handed key by key to the schema, so that every source obeys one set of rules.
-/// Invariant  An error names file, line and column, or the variable, or the option; a refused source changes nothing.
-/// Cost       Read once at start.
+/// Idea       toml++ reads TOML (in config_file.cpp only) and hands it key by key to the schema, so that every source obeys one set of rules.
+/// Invariant  An error names file, line and column, or the variable, or the option. A source that is refused changes nothing.
+/// Cost       Read once at the start.
 /// Power cut  device.toml is written once, by mkfs.
 #pragma once
 

@@ -1,9 +1,10 @@
-/// The one table of configuration keys: reading, checking, writing and documenting all follow it.
+/// The one table of configuration keys. Reading, checking, writing and documentation all follow it.
 ///
-/// Idea       A key is a name, a unit, a range, a sentence of help and a pair of functions on DeviceConfig. TOML, environment, --set and -o call set_key().
+/// Idea       A key is a name, a unit, a range, a sentence of help and a pair of functions on DeviceConfig. TOML, environment, --set and -o call
+///            set_key().
 /// Invariant  K1 a value outside its range never enters a DeviceConfig. K2 an unknown key is an error that names the nearest known one.
-/// Cost       A linear search over about thirty keys.
-/// Power cut  Nothing of it survives but device.toml.
+/// Cost       A linear search over all keys.
+/// Power cut  Only device.toml survives.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
-/// One assembled device: the only place that knows the concrete classes.
+/// One assembled device. This is the only place that puts the concrete parts of a device together.
 ///
-/// Idea       Owns stores, array, PRAM, translation layer, drive and file system, in the order in which they need each other.
-/// Invariant  V1 a Device exists only when every part has accepted the configuration. V2 members die in reverse order: users before what they use.
+/// Idea       A Device owns the stores, the array, the PRAM, the translation layer, the drive and the file system, in the order in which they need
+///            each other.
+/// Invariant  V1 a Device exists only when every part has accepted the configuration. V2 members are destroyed in reverse order: users before what
+///            they use.
 /// Cost       Construction reads block records once.
-/// Power cut  cut() leaves the stores as the instant leaves them; afterwards only destruction is allowed.
+/// Power cut  cut() leaves the stores in the state of that instant. Afterwards the Device may only be destroyed.
 /// Threading  The mount's monitor, or one thread.
 #pragma once
 
@@ -20,40 +22,40 @@
 
 namespace flashlab {
 
-/// Which past is kept: a device whose power may fail keeps undo records, a run in virtual time need not.
+/// Whether the past can be undone. A device whose power may fail keeps undo records. A run in virtual time needs none.
 enum class DevicePast : std::uint8_t { undoable, final };
 
 class Device final : public DevicePower {
 public:
-    /// `events` outlives the device.
+    /// `events` must outlive the device.
     [[nodiscard]] static std::expected<std::unique_ptr<Device>, std::string> assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
                                                                                       std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past);
     ~Device() override;
 
-    /// Recovers the drive: mapping and logs. First call on it.
+    /// Recovers the drive: mapping and logs. It must be the first call on the drive.
     [[nodiscard]] std::expected<void, std::string> start(SimTime now);
     /// Writes an empty file system: into an empty PRAM, or, with metadata in a journal, onto a started device.
     [[nodiscard]] std::expected<void, std::string> format(const std::string& label, FileTime wall);
     /// Recovers and opens the file system of a started device.
     [[nodiscard]] std::expected<void, std::string> open_file_system(const FsOptions& options);
-    /// Everything durable and marked clean.
+    /// Makes everything durable and marks the drive as clean.
     [[nodiscard]] std::expected<void, std::string> shut_down(SimTime now);
 
     [[nodiscard]] const DeviceConfig& config() const { return config_; }
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] const Ssd& ssd() const { return *ssd_; }
     [[nodiscard]] FileSystem& fs();
-    /// ContractViolation where there is none.
+    /// Throws ContractViolation if the device has no PRAM.
     [[nodiscard]] Pram& pram();
     [[nodiscard]] const NandArray& array() const { return *array_; }
     [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
     [[nodiscard]] Ftl& ftl() { return *ftl_; }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
-    /// When start() and open_file_system() were done.
+    /// The time at which start() and open_file_system() were done.
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }
     [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-    [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; latency is the mount's to add
+    [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; the mount adds the latencies
     [[nodiscard]] WearHistogram wear() const;
 
     void settle(SimTime now) override;
@@ -70,7 +72,7 @@ private:
     std::unique_ptr<PageStore> store_;
     std::unique_ptr<PramStore> pram_store_;
     std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_; ///< none where neither translation layer nor file system needs it
+    std::unique_ptr<Pram> pram_; ///< null if neither the translation layer nor the file system needs PRAM
     std::unique_ptr<Ftl> ftl_;
     std::unique_ptr<Ssd> ssd_;
     std::unique_ptr<FileSystem> fs_;

@@ -1,8 +1,8 @@
 /// fsck of an open device: translation layer, file system, every written page's record and OOB, and, if asked, all data.
 ///
-/// Idea       Each layer checks what it keeps; this asks them one after the other and says what was read.
+/// Idea       Each layer checks what it keeps. This function asks the layers one after the other and says what was read.
 /// Invariant  Changes nothing but the counters of reads.
-/// Cost       32 bytes a flash page; with data every page that a file has.
+/// Cost       32 bytes a flash page, and with data a read of every page that belongs to a file.
 /// Power cut  Keeps nothing.
 #pragma once
 
@@ -19,10 +19,10 @@ namespace flashlab {
 enum class DeviceCheckDepth : std::uint8_t { oob, data };
 
 struct CheckedDevice {
-    Json problems{Json::Array{}}; ///< kind, where, detail
+    Json problems{Json::Array{}}; ///< objects {kind, where, detail}
     std::uint64_t oob_pages = 0;  ///< written flash pages whose record and OOB were read
     std::uint64_t data_pages = 0; ///< pages of files whose data were read
-    bool data_checked = false;    ///< that was all of them
+    bool data_checked = false;    ///< data_pages counts all pages of files
 };
 
 /// `go_on(pages of data read so far)`: false ends the reading of data.

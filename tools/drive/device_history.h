@@ -1,9 +1,9 @@
-/// What a device has been through since mkfs: its clock and the counters of `smart`. DIR/counters.json.
+/// What a device has been through since mkfs: its clock and the counters of `smart`. The file is DIR/counters.json.
 ///
-/// Idea       The layers count since the mount; the history adds up the mounts. Rewritten with the samples and at unmount.
-/// Invariant  The file is replaced whole (rename). It is statistics: losing it loses no data.
+/// Idea       The layers count since the mount. The history adds up the mounts. It is written anew with the samples and at unmount.
+/// Invariant  The file is replaced as a whole (rename). It holds statistics: losing it loses no data.
 /// Cost       One small file a second at most.
-/// Power cut  kill -9 loses at most the last second of counting; the clock then goes on from the last sample.
+/// Power cut  kill -9 loses at most the last second of counting. The clock then goes on from the last sample.
 #pragma once
 
 #include <expected>
@@ -19,11 +19,11 @@ struct DeviceHistory {
     std::uint64_t power_cycles = 0;
     std::uint64_t unsafe_shutdowns = 0;
     bool in_use = false;               ///< a mount began and has not ended cleanly
-    SampleEvent totals;                ///< of all ended mounts
+    SampleEvent totals;                ///< counters of all mounts that have ended
     std::uint64_t gc_jobs = 0, gc_page_copies = 0;
     std::uint64_t uncorrectable_reads = 0; ///< requests that met data which the flash did not give back
 
-    /// The error says that counting begins again.
+    /// If the file cannot be read, the error says that counting begins again.
     [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
     [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
     /// The totals with a running mount's counters on top.

@@ -1,6 +1,7 @@
-/// What mkfs and bench make of a configuration and a wanted size: geometry, PRAM, the layout, and what it costs the host.
+/// What mkfs and bench make of a configuration and a wanted size: geometry, PRAM, the layout, and what the drive costs the host.
 ///
-/// Idea       The smallest blocks_per_plane whose logical space holds the size; fewer channels while a group would have less than 64 blocks.
+/// Idea       The plan takes the smallest blocks_per_plane whose logical space holds the size. It takes fewer channels while a group would have less
+///            than 64 blocks.
 /// Invariant  A plan that is returned can be built: Geometry, timing, PRAM and FTL have all accepted it.
 /// Cost       A few dozen plan_ftl() calls.
 /// Power cut  Nothing is written here.

@@ -1,6 +1,6 @@
 /// Whole devices by name: a NAND preset, a PRAM, a translation layer and a host link that belong together.
 ///
-/// Idea       nand/presets.h describes flash; a device adds what surrounds it, with its source. Data, no code.
+/// Idea       nand/presets.h describes flash. A device adds what surrounds the flash, with its source. It is data, not code.
 /// Invariant  Every preset's values pass the schema's ranges and the Geometry's checks (a test tries all).
 /// Cost       Copied once.
 /// Source     Each preset names its own.
@@ -25,7 +25,7 @@ struct DevicePreset {
 };
 
 [[nodiscard]] std::vector<DevicePreset> device_presets();
-/// The error lists the names there are.
+/// For an unknown name the error lists all names.
 [[nodiscard]] std::expected<DevicePreset, std::string> find_device_preset(std::string_view name);
 
 } // namespace flashlab

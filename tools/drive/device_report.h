@@ -1,6 +1,7 @@
-/// What info, smart and ctl stats print, gathered from a running device: inside the monitor, or on an unmounted device that was opened for it.
+/// What info, smart and ctl stats print. The values come from a running device inside the monitor, or from an unmounted device that was opened for
+/// them.
 ///
-/// Idea       JSON objects with stable keys; people see the same as a table.
+/// Idea       JSON objects with stable keys. People see the same as a table.
 /// Cost       smart and stats walk the block table once.
 #pragma once
 
@@ -13,7 +14,7 @@ namespace flashlab {
 [[nodiscard]] Json info_report(Device& device);
 /// The NVMe SMART log 02h and OCP C0h fields that a simulated drive has, keys as nvme-cli prints them, plus waf, wear, spare and bad blocks.
 [[nodiscard]] Json smart_report(Device& device, const DeviceHistory& history);
-/// The device's half of ctl stats; the mount adds its operations.
+/// The part of ctl stats that the device knows. The mount adds its operations.
 [[nodiscard]] Json stats_report(Device& device, SimTime now, Duration since_start);
 
 } // namespace flashlab

@@ -1,8 +1,9 @@
 /// Write amplification in parts that add up to the whole.
 ///
-/// Idea       Every program has a cause. What the host sent is `user`; copies of collections and of wear levelling are `gc`, those of merges `merge`; all that
-///            the drive writes for itself is `map`: checkpoints, journals, translation pages, what a recovery writes, and backups of paired pages.
-/// Invariant  user + gc + merge + map = programmed bytes / bytes the host wrote; all 0 where it wrote nothing.
+/// Idea       Every program operation has a cause, and each cause belongs to one part. `user`: what the host sent. `gc`: copies of collections and of
+///            wear levelling. `merge`: copies of merges. `map`: all that the drive writes for itself, that is checkpoints, journals, translation
+///            pages, what a recovery writes, and backups of paired pages.
+/// Invariant  user + gc + merge + map = programmed bytes / bytes the host wrote. All are 0 if the host wrote nothing.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ namespace flashlab {
 struct WafParts {
     double user = 0, gc = 0, merge = 0, map = 0;
 
-    /// `programs` by cause.
+    /// `programs`: the number of programs of each cause.
     [[nodiscard]] static WafParts of(std::span<const std::uint64_t, cause_count> programs, std::uint64_t page_bytes, std::uint64_t host_bytes) {
         WafParts parts;
         if (host_bytes == 0) return parts;

@@ -1,8 +1,9 @@
 /// Events by table: what one transaction writes.
 ///
-/// Idea       A list of rows for each table whose rows come one by one, and the samples and erase counts, of which the writer makes rows.
-/// Invariant  Each list keeps the order of its events. `events` counts what was put into all of them.
-/// Cost       Lists keep their room when they are cleared.
+/// Idea       There is a list of rows for each table whose rows come one by one. The samples and erase counts are kept as they are; the writer makes
+///            rows of them.
+/// Invariant  Each list keeps the order of its events. `events` counts the events of all lists.
+/// Cost       Lists keep their memory when they are cleared.
 /// Power cut  What has not been written is lost.
 #pragma once
 

@@ -1,6 +1,6 @@
-/// The words for how much is logged, as --log and ctl take them and the schema says them.
+/// The words for how much is logged, as --log, ctl and the schema use them.
 ///
-/// Cost       A few compares.
+/// Cost       A few comparisons.
 #pragma once
 
 #include <optional>

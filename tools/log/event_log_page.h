@@ -1,8 +1,8 @@
-/// The tables of docs/event-log.md, from the descriptors.
+/// The tables of docs/event-log.md, made from the descriptors.
 ///
-/// Idea       The page has blocks between <!-- generated: NAME --> and <!-- end of NAME -->. What stands in them is written anew, the rest
-///            is left alone.
-/// Invariant  A page that is up to date comes back as it was; a test compares. CONTRIBUTING.md, "Where things go", has the command that rewrites it.
+/// Idea       The page has blocks between <!-- generated: NAME --> and <!-- end of NAME -->. The content of the blocks is written anew. The rest of
+///            the page is left alone.
+/// Invariant  A page that is up to date does not change; a test compares. CONTRIBUTING.md, "Where things go", has the command that rewrites the page.
 /// Cost       Some strings.
 /// Power cut  Nothing is kept here.
 #pragma once

@@ -1,8 +1,8 @@
 /// The tables of the event log, as SQL.
 ///
-/// Idea       tools/log/event_tables.h describes them; here the descriptions become the text that makes the database and that
-///            `query --schema` prints.
-/// Invariant  user_version names the schema; a log of version 3 or later is brought up, one of another version is left alone and refused.
+/// Idea       tools/log/event_tables.h describes the tables. This file turns the descriptions into the SQL that makes the database and that `query
+///            --schema` prints.
+/// Invariant  user_version names the schema. A log of version 3 or later is upgraded. A log of any other version is refused and left as it is.
 /// Cost       No secondary index while recording.
 /// Power cut  Nothing is kept here.
 #pragma once

@@ -1,8 +1,8 @@
 /// The ready views of the event log.
 ///
-/// Idea       A view is a name, a sentence and a query. The database, `query --views` and docs/event-log.md are made of the same list.
-/// Invariant  A view uses tables of this version only: a log that is brought up gets all views anew.
-/// Cost       None until somebody asks.
+/// Idea       A view is a name, a sentence and a query. The database, `query --views` and docs/event-log.md are made from the same list.
+/// Invariant  A view uses tables of this version only, so a log that is upgraded gets all views anew.
+/// Cost       None until somebody queries a view.
 /// Power cut  Nothing is kept here.
 #pragma once
 

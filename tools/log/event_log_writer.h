@@ -1,7 +1,8 @@
-/// The database side of the event log: opening, rows, the size cap. Used on the log's own thread.
+/// The database side of the event log: opening, rows, the size cap. It is used on the log's own thread.
 ///
-/// Idea       Each table has prepared INSERTs that follow from its descriptor, for one row and for many by one step. A batch is one transaction.
-/// Invariant  Ids in the file = base of the run + id of the event, so that they stay unique over all runs.
+/// Idea       Each table has prepared INSERTs that follow from its descriptor: one for a single row, one for many rows in one step. A batch is one
+///            transaction.
+/// Invariant  Id in the file = base of the run + id of the event. So ids are unique over all runs.
 /// Cost       About half a microsecond a row of fs_op or host_request.
 /// Power cut  A batch is in the file wholly or not at all.
 #pragma once

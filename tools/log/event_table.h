@@ -1,8 +1,8 @@
-/// What describes a table of the event log: from it come the SQL, the insert and the page.
+/// The description of a table of the event log. The SQL, the insert and the page of documentation are made from it.
 ///
-/// Idea       A table is a name, a level, a sentence and columns. A column is a name, a comment and what it takes out of a row: a member
-///            or a function. The type of that value says the rest: the SQL type, the unit of a time, the table that a number refers to.
-/// Invariant  Columns that came later stand last, as ALTER TABLE puts them there.
+/// Idea       A table is a name, a level, a sentence and columns. A column is a name, a comment and what it takes out of a row: a member or a
+///            function. The type of that value gives the rest: the SQL type, the unit of a time, the table that a number refers to.
+/// Invariant  Columns of later versions stand last, because ALTER TABLE adds them there.
 /// Cost       None when rows are written: the columns are a tuple that the compiler sees through.
 /// Power cut  Nothing is kept here.
 #pragma once

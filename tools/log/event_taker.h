@@ -1,8 +1,8 @@
-/// A sink with one body for all events.
+/// An event sink that handles all events in one function template.
 ///
-/// Idea       Overrides on() for each event of a list; each calls Body::take(event). A new event needs no line in the sink.
+/// Idea       The class overrides on() for each event of a list, and each override calls Body::take(event). A new event needs no line in the sink.
 /// Invariant  Body derives from EventTaker<Body, Base, AllEvents>. on() is defined in Body's own source, where take() is known.
-/// Cost       What an override costs: one virtual call.
+/// Cost       One virtual call an event.
 /// Power cut  Nothing is kept here.
 #pragma once
 

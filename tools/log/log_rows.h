@@ -1,9 +1,9 @@
-/// What the event log is told beside the events of the layers.
+/// What the event log is told in addition to the events of the layers.
 ///
 /// Idea       Some rows are known only above the drive: latencies of a mount, erase counts, names of files.
-/// Invariant  They follow the event that they belong to.
+/// Invariant  Such a row follows the event that it belongs to.
 /// Cost       A few numbers each.
-/// Power cut  The observer's: they survive.
+/// Power cut  These rows belong to the observer, not to the drive: a simulated power cut takes none away.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-/// Where a run's counters begin: what the device had counted before.
+/// The counters of the device at the beginning of a run.
 ///
-/// Idea       The device counts since power-on, a run of the log since its own beginning: each sample is written as the difference.
-/// Invariant  Only what grows is subtracted; free blocks are as they are.
+/// Idea       The device counts since power-on. A run of the log counts since its own beginning. So each sample is written as the difference.
+/// Invariant  Only counters that grow are subtracted. Free blocks stay as they are.
 /// Cost       Some thirty subtractions a sample.
 #pragma once
 

@@ -1,7 +1,7 @@
-/// SQLite with owners for its handles: the little of it that the event log and `query` need.
+/// SQLite with owners for its handles: the small part of it that the event log and `query` need.
 ///
-/// Idea       A connection and prepared statements; every failure is a sentence.
-/// Invariant  A statement dies before its connection.
+/// Idea       A connection and prepared statements. Every failure is a sentence.
+/// Invariant  A statement is destroyed before its connection.
 /// Threading  One thread at a time.
 #pragma once
 

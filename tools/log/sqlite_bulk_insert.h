@@ -1,9 +1,10 @@
-/// Rows of integers into one table, many with one step of SQLite.
+/// Inserts rows of integers into one table, many rows in one step of SQLite.
 ///
-/// Idea       Two prepared INSERTs, of one row and of rows_at_once: a step costs as much as some rows. What does not fill the long one goes through the short.
-/// Invariant  Rows go in as they come. Without a transaction around it some of them may be in when it fails.
+/// Idea       There are two prepared INSERTs, one of a single row and one of rows_at_once rows. One step costs as much as several rows. Rows that do
+///            not fill the long INSERT go through the short one.
+/// Invariant  Rows are inserted in the order in which they come. If a step fails outside of a transaction, some rows may already be in the table.
 /// Cost       About half of what single steps take (docs/performance.md).
-/// Power cut  Its transaction's.
+/// Power cut  Up to the transaction around it.
 #pragma once
 
 #include <span>

@@ -1,14 +1,18 @@
 /// Events as rows of an SQLite file: DIR/events.db, or --events FILE.
 ///
-/// Idea       An event is appended to the batch being filled; a thread of its own writes full batches with prepared statements, one transaction each. Beside a mount it
-///            runs when a processor has nothing else to do (SCHED_IDLE): at an ordinary priority it kept programs that had just been answered from running.
-///            It gathers batches and then writes all of them: a little after each one, it came between a program and its answers too often. Such a thread can
-///            be starved: where batches pile up or grow old, or somebody waits for them, a second, ordinary one does its work.
-/// Invariant  L1 nothing is dropped silently: a full queue blocks the emitter. L2 a log that cannot be written stops with one message and the device goes on.
-///            L3 rows of one table keep the order of their events. L4 after close() the log is a single file. L5 SQLite never runs inside the monitor.
-/// Cost       A mutex and a copy an event for the emitter, 0.5 to 0.8 us a row for the writer; 25 to 45 bytes a row on disk.
-/// Threading  on(), add_*(), begin_run_at() and change_level() inside the monitor; the other public functions outside of it, from one thread at a time.
-/// Power cut  WAL while live: kill -9 leaves what was committed, about half a second behind, a second where the processors are busy.
+/// Idea       An event is appended to the batch that is being filled. A thread of the log writes full batches with prepared statements, one
+///            transaction each. For a mount this thread runs only when a processor is idle (SCHED_IDLE): at an ordinary priority it delayed programs
+///            that had just got an answer. The thread gathers batches and then writes all of them: writing a little after each batch delayed answers
+///            too often. An idle thread can be starved. So a second, ordinary thread does the work when batches pile up, when they grow old, or when
+///            somebody waits for them.
+/// Invariant  L1 nothing is dropped silently: a full queue blocks the emitter. L2 a log that cannot be written stops with one message and the device
+///            goes on. L3 rows of one table keep the order of their events. L4 after close() the log is a single file. L5 SQLite never runs inside
+///            the monitor.
+/// Cost       For the emitter a mutex and a copy an event. For the writer 0.5 to 0.8 us a row. On disk 25 to 45 bytes a row.
+/// Threading  on(), add_*(), begin_run_at() and change_level() are called inside the monitor. The other public functions are called outside of the
+///            monitor, from one thread at a time.
+/// Power cut  The file is in WAL mode while live. kill -9 leaves what was committed: the last half second is missing, the last second where the
+///            processors are busy.
 #pragma once
 
 #include <array>

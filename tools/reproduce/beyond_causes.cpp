@@ -21,7 +21,8 @@ void add_point(Reproduction& out, std::string series, const PartitionSetting& s,
                           {{"ftl", s.ftl}, {"workload", s.workload}, {"dram_bytes", s.dram_bytes}, {"map_share", r.mean_map_share}}, y});
 }
 
-/// Figure 5, Financial: with all of the DRAM the maps have no buffer before them, which takes the writes that come back soon and would hit the CMT. Here the buffer stays.
+/// Figure 5, Financial: a buffer takes the writes that come back soon, which would hit the CMT. Maps that have all of the DRAM have no buffer before
+/// them. Here the buffer stays.
 std::expected<void, std::string> same_buffer(Reproduction& out, const RunContext& context) {
     constexpr double as_often = 0.05;
     std::vector<PartitionSetting> settings{static_setting("dftl", financial, 333), static_setting("dftl", financial, 1000)};
@@ -81,7 +82,8 @@ std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunCon
     return {};
 }
 
-/// Figure 4, SYSmark: what the maps can gain ends where they hold all that is touched, 0.24 GB of Table V in entries of 16 bytes. Here the buffer stays.
+/// Figure 4, SYSmark: the maps gain nothing more once they hold all that is touched, which is 0.24 GB of Table V in entries of 16 bytes. Here the
+/// buffer stays.
 std::expected<void, std::string> maps_that_hold_all(Reproduction& out, const RunContext& context) {
     constexpr double next_to_nothing = 0.01;
     std::vector<PartitionSetting> settings;
@@ -104,7 +106,8 @@ std::expected<void, std::string> maps_that_hold_all(Reproduction& out, const Run
     return {};
 }
 
-/// Figures 4 and 6: the adaptive partition begins at one half of the DRAM, and the loads are short; what it loses on its way is not lost later.
+/// Figures 4 and 6: the adaptive partition begins at one half of the DRAM, and the loads are short. It loses time on the way to its share, but none
+/// later.
 std::expected<void, std::string> way_from_the_middle(Reproduction& out, const RunContext& context) {
     constexpr double close_time = 1.03;
     struct Far {

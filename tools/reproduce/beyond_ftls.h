@@ -1,4 +1,4 @@
-/// Beyond the papers: all translation layers on one device; beyond_ftls.cpp is the set-up.
+/// Beyond the papers: all translation layers on one device. beyond_ftls.cpp describes the set-up.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

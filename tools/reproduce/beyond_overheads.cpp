@@ -50,7 +50,8 @@ std::expected<double, std::string> Overheads::dumbo_read(const DumboLayout& layo
     return result->megabytes_per_second;
 }
 
-/// Figure 11: "the control overhead grows commensurate to the striping level". What a request costs the driver on one channel stays; a part of it is each sub-request's.
+/// Figure 11: "the control overhead grows commensurate to the striping level". The cost of a request on one channel stays the same. A part of it is
+/// now charged for each sub-request.
 Done Overheads::growing_with_level() {
     constexpr std::array parts{0.0, 0.125, 0.25, 0.5, 1.0};
     constexpr DumboLayout four{.striping = 4};

@@ -1,4 +1,5 @@
-/// Why the DUMBO driver's cost is charged as it is, and what stands behind a claim of the hybrid paper that fails: what the model charges is charged another way.
+/// Variations of the model's overheads: what a cost does to a claim when it is charged in another way. They explain why the DUMBO driver's cost is
+/// charged as it is, and why a claim of the hybrid paper fails.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

@@ -1,4 +1,5 @@
-/// Adaptive partitioning where its paper did not go: a load of changing phases, COFTL, other values of what the paper leaves open, and what stands behind claims that fail.
+/// Adaptive partitioning beyond its paper: a load of changing phases, COFTL, other values of what the paper leaves open, and the causes of claims
+/// that fail.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

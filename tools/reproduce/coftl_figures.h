@@ -1,4 +1,4 @@
-/// Figures 7 to 9 of Chang et al. (COFTL); coftl_figures.cpp reads like their section IV.
+/// Figures 7 to 9 of Chang et al. (COFTL). coftl_figures.cpp follows their section IV.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

@@ -1,4 +1,4 @@
-/// Figures 11 to 15 of Kang et al. 2007 (DUMBO), raw level; dumbo_figures.cpp reads like their section 5.1.
+/// Figures 11 to 15 of Kang et al. 2007 (DUMBO), raw level. dumbo_figures.cpp follows their section 5.1.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

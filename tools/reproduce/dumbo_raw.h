@@ -1,9 +1,10 @@
 /// DUMBO without a translation layer: its low-level driver and four channel managers, for the raw level of the paper's figures.
 ///
-/// Idea       A request is cut into pieces of at most S pages; a piece is split evenly over the S channels of a group, groups take turns. One piece a group is
-///            in flight, two with pipelining (both page buffers of the channel managers are then in use). One chip a channel: a write waits for the program before.
-/// Free       The paper gives no control overheads. Those of the host interface are in the preset, those of the driver are DriverOverheads: one set for all
-///            figures; README.md says how they were found.
+/// Idea       A request is cut into pieces of at most S pages. A piece is split evenly over the S channels of a group, and groups take turns. One
+///            piece is in flight in each group. With pipelining two pieces are, because both page buffers of the channel managers are then in use.
+///            There is one chip a channel: a write waits for the program before it.
+/// Free       The paper gives no control overheads. The overheads of the host interface are in the preset. Those of the driver are DriverOverheads:
+///            one set for all figures. README.md says how they were found.
 /// Cost       Two NAND operations of CPU a sub-request.
 /// Source     Kang et al. 2007, sections 3.3, 3.4, 4.2 and Table 2; MC2 to MC6.
 #pragma once
@@ -18,11 +19,11 @@
 
 namespace flashlab {
 
-/// What the paper's bars contain besides the device: its driver.
+/// The costs of the driver. The paper's bars contain them, besides the times of the device.
 struct DriverOverheads {
-    Duration read_software{26'000};   ///< driver and interrupt of a piece; occupies nothing
-    Duration read_sub_request{9'000}; ///< and of each of its sub-requests: "the control overhead grows commensurate to the striping level" (5.1.1)
-    Duration write_software{15'000};  ///< of a piece; on the host interface, since the CPU moves the data itself (programmed I/O)
+    Duration read_software{26'000};   ///< driver and interrupt, for each piece; occupies no resource
+    Duration read_sub_request{9'000}; ///< added for each sub-request: "the control overhead grows commensurate to the striping level" (5.1.1)
+    Duration write_software{15'000};  ///< for each piece; occupies the host interface, because the CPU moves the data (programmed I/O)
     Duration program_status{71'000};  ///< added to NP: the driver notices the end of the program late
     [[nodiscard]] Duration of_read(std::uint32_t striping) const { return read_software + read_sub_request * striping; }
 };

@@ -7,7 +7,8 @@ namespace flashlab {
 
 [[nodiscard]] std::expected<Reproduction, std::string> run_mc_fig16(RunLength length);
 
-/// MB/s of asynchronous writes when so many of a hundred completions of each group, evenly spread, are seen only once the other group's busy wait is over: the CPU that both driver threads compete for.
+/// MB/s of asynchronous writes when the driver's two threads compete for the CPU. So many percent of the completions of each group, evenly spread,
+/// are noticed only when the busy wait of the other group is over.
 [[nodiscard]] std::expected<double, std::string> dumbo_write_competing(RunLength length, std::uint32_t percent_of_completions);
 
 } // namespace flashlab

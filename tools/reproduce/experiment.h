@@ -1,9 +1,9 @@
 /// One figure of a paper, measured anew.
 ///
-/// Idea       An experiment builds its device from a preset, drives it in virtual time and returns points and claims. What the paper found is in
-///            paper_values.cpp alone and meets ours only when a result is shown.
-/// Invariant  R1 nothing that run() returns depends on a paper's result. R2 two runs give the same bytes: no clock of the host, no chance without a seed.
-///            Points may be measured on several cores: measure_points() keeps their order.
+/// Idea       An experiment builds its device from a preset, drives it in virtual time and returns points and claims. What the paper found stands in
+///            paper_values.cpp only. It is put beside our result when the result is shown.
+/// Invariant  R1 nothing that run() returns depends on a paper's result. R2 two runs give the same bytes: they use no clock of the host and no
+///            randomness without a seed. Points may be measured on several cores; measure_points() keeps their order.
 /// Cost       A quick run of one experiment takes a second to half a minute; a full one up to some minutes.
 #pragma once
 
@@ -20,13 +20,13 @@
 namespace flashlab {
 
 struct ReproducedPoint {
-    std::string series; ///< names the unit
+    std::string series; ///< its name ends with the unit
     double x = 0;
     Json::Object params;
     double ours = 0;
 };
 
-/// What the paper says in words, judged by what was measured.
+/// A statement of the paper in words, and whether our measurements confirm it.
 struct ReproducedClaim {
     std::string text;
     std::string ours; ///< the numbers that decide
@@ -52,7 +52,7 @@ struct Reproduction {
 
 enum class RunLength : std::uint8_t { full, quick };
 
-/// The user's file in place of a generated load: --trace NAME=FILE.
+/// The user's file that replaces a generated load: --trace NAME=FILE.
 struct TraceInPlace {
     std::string name, path;
 };
@@ -61,9 +61,9 @@ struct RunContext {
     RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {}, std::string folder = {}) // NOLINT: a length is a context
         : length{of_run}, workers{spare}, traces{files}, trace_folder{std::move(folder)} {}
     RunLength length;
-    Workers* workers;                      ///< for measure_points(); null: one core
+    Workers* workers;                      ///< used by measure_points(); null: one core
     std::span<const TraceInPlace> traces;
-    std::string trace_folder;              ///< of real traces, for experiments that play them; empty: generated loads stand in
+    std::string trace_folder;              ///< folder of real traces, for experiments that play them; empty: generated loads replace them
     [[nodiscard]] bool is_quick() const { return length == RunLength::quick; }
 };
 
@@ -88,13 +88,13 @@ struct Experiment {
     bool is_long = false; ///< a quick run takes more than two seconds: its tests carry the label long
 };
 
-/// In the order of papers and figures.
+/// All experiments, in the order of papers and figures.
 [[nodiscard]] std::span<const Experiment> experiments();
 [[nodiscard]] const Experiment* find_experiment(std::string_view id);
 
-/// What the paper prints for a point; none where it prints no number.
+/// The number that the paper prints for a point; nothing if it prints none.
 [[nodiscard]] std::optional<double> paper_value(std::string_view id, std::string_view series, double x);
-/// The paper's words for a claim; empty where there are none of its own.
+/// The paper's words for a claim; empty if the claim is not the paper's.
 [[nodiscard]] std::string_view paper_words(std::string_view id, std::string_view claim);
 
 /// {id, paper, title, points:[{series, x, params, paper, ours, ratio}], claims:[{text, paper, ours, holds}], loads:[{name, source}],

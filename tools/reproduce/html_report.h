@@ -1,6 +1,7 @@
-/// Results of `flashlab reproduce` as one self-contained page: a plot for each unit of a figure, the paper's numbers marked, claims, loads, free parameters.
+/// Results of `flashlab reproduce` as one self-contained page: a plot for each unit of a figure, the paper's numbers marked, claims, loads, free
+/// parameters.
 ///
-/// Invariant  No script, nothing fetched, no date: same results, same bytes.
+/// Invariant  The page has no script, no date, and loads nothing from elsewhere. The same results give the same bytes.
 /// Cost       Tens of kilobytes a figure.
 #pragma once
 

@@ -1,9 +1,9 @@
-/// What a small device's applications do to files: create, delete, overwrite at random, rewrite and read, on the hybrid paper's board.
+/// What the applications of a small device do to files: create, delete, overwrite at random, rewrite and read, on the hybrid paper's board.
 ///
-/// Idea       A seeded stand-in for the traces of section 5.3, which are not public: small files (4 to 64 KB) and large ones (512 KB to 4 MB) come and go around a
-///            level of use; large ones are overwritten in random records of 8 KB; both are read. Every choice follows from the seed and from sizes, so that all
-///            systems see the same calls.
-/// Invariant  At most `level` bytes of clusters are in use. Every write() is a metadata write, too: a file's records are 8 to 64 KB.
+/// Idea       The traces of section 5.3 are not public. This is a seeded load in their place. Small files (4 to 64 KB) and large ones (512 KB to 4
+///            MB) are created and deleted around a level of use. Large files are overwritten in random records of 8 KB. Both kinds are read. Every
+///            choice follows from the seed and from sizes, so that all systems see the same calls.
+/// Invariant  At most `level` bytes of clusters are in use. Every write() is a metadata write, too. The records of a file have 8 to 64 KB.
 /// Cost       A million pages written take about a second of CPU.
 /// Source     Kim et al. 2008, section 5.3: "small/large size file creation/deletion, random read/write and sequential read/write".
 #pragma once
@@ -20,9 +20,9 @@ public:
     /// `level`: bytes that files may take.
     FileChurn(HybridVolume& board, std::uint64_t level, std::uint64_t seed) : board_{board}, level_{level}, random_{seed} {}
 
-    /// Directories, and files up to the level.
+    /// Makes the directories, and files up to the level.
     [[nodiscard]] std::expected<void, std::string> fill();
-    /// Until so many bytes of file data more were written.
+    /// Goes on until `bytes` more bytes of file data were written.
     [[nodiscard]] std::expected<void, std::string> run(std::uint64_t bytes);
     [[nodiscard]] std::uint64_t written() const { return written_; }
 

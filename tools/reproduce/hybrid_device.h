@@ -1,8 +1,8 @@
 /// The board of Kim et al. 2008: 1 GB of MLC flash and 64 MB of PRAM behind one CPU, one request at a time.
 ///
-/// Idea       The preset with a choice of translation layer; whoever drives it waits for each request before the next, as the paper's firmware does.
+/// Idea       The preset with a choice of translation layer. The caller waits for each request before the next, as the paper's firmware does.
 /// Invariant  The clock is the end of the last request. Payload is not kept.
-/// Cost       A device of the preset takes about 10 MB of the host's RAM, and 64 MB of PRAM that are touched where they are used.
+/// Cost       A device of the preset takes about 10 MB of the host's RAM. Its 64 MB of PRAM take RAM only where they are used.
 /// Source     Kim et al. 2008, section 5.1 and Table 1; HY8.
 #pragma once
 
@@ -21,19 +21,19 @@ struct HybridChoice {
     std::uint32_t blocks = 4096;          ///< a quick run takes fewer
     std::uint32_t reserved_permille = 50; ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
     std::uint32_t mapping_unit_pages = 1;
-    std::optional<Duration> pram_word_read{}; ///< none: the board's
+    std::optional<Duration> pram_word_read{}; ///< none: the board's own value
 };
 
 class HybridDevice {
 public:
     [[nodiscard]] static std::expected<DevicePlan, std::string> plan(const HybridChoice& choice);
-    /// Started and empty.
+    /// Makes a device that is started and empty.
     [[nodiscard]] static std::expected<HybridDevice, std::string> make(const HybridChoice& choice);
 
-    /// The request has been answered when the clock stands where they leave it.
+    /// After the call the clock stands at the answer of the request.
     [[nodiscard]] std::expected<void, std::string> write(std::uint64_t byte, std::uint32_t bytes);
     [[nodiscard]] std::expected<void, std::string> read(std::uint64_t byte, std::uint32_t bytes);
-    /// Every byte of [0, bytes), front to back.
+    /// Writes every byte of [0, bytes), front to back.
     [[nodiscard]] std::expected<void, std::string> fill(std::uint64_t bytes);
 
     [[nodiscard]] SimTime now() const { return now_; }
@@ -48,7 +48,7 @@ private:
     std::expected<void, std::string> answer(const DeviceResult<SimTime>& result);
 
     DevicePlan plan_;
-    std::unique_ptr<NullEventSink> events_; ///< outlives the device
+    std::unique_ptr<NullEventSink> events_; ///< declared first, so that it outlives the device
     std::unique_ptr<Device> device_;
     SimTime now_;
 };

@@ -1,4 +1,5 @@
-/// Figures 3, 9, 13 and 14 of Kim et al. 2008: what files that come and go do to metadata, collections, erases, and how much PRAM it takes.
+/// Figures 3, 9, 13 and 14 of Kim et al. 2008: the effect of files that are created and deleted on metadata, collections and erases, and how much
+/// PRAM the system needs.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

@@ -1,8 +1,10 @@
 /// The hybrid paper's board with a file system on it: {log_block, hftl} x {FSMS on, off}.
 ///
-/// Idea       FatVolume over the drive, its metadata on the drive or on the board's PRAM. One call at a time: each begins when the one before has ended.
-/// Invariant  The drive keeps no payload; metadata that go through it are kept beside it, so that the file system reads what it wrote. File data are nobody's.
-/// Cost       As HybridDevice, and the metadata's 5.5 MB.
+/// Idea       A FatVolume over the drive. Its metadata lie on the drive or on the board's PRAM. There is one call at a time: each begins when the one
+///            before has ended.
+/// Invariant  The drive keeps no payload. Metadata that go through the drive are kept beside it, so that the file system reads what it wrote. File
+///            data are kept nowhere.
+/// Cost       As HybridDevice, and 5.5 MB for the metadata.
 /// Source     Kim et al. 2008, sections 3.2, 5.1 and 5.2; HY8.
 #pragma once
 
@@ -11,7 +13,7 @@
 
 namespace flashlab {
 
-/// Passes everything on, and keeps the bytes of the first sectors for a drive that keeps none.
+/// Passes every request on. It also keeps the bytes of the first sectors, because the drive keeps none.
 class MetadataShadow final : public BlockDevice {
 public:
     MetadataShadow(BlockDevice& device, std::uint64_t sectors) : device_{device}, bytes_(sectors * sector_bytes) {}
@@ -31,12 +33,12 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-/// The layout of a drive of so many bytes: files begin at an erase block, as formatters for flash have them.
+/// The layout of a drive of `bytes` bytes. Files begin at an erase block, as formatters for flash place them.
 [[nodiscard]] std::expected<FatLayout, std::string> hybrid_layout(std::uint64_t bytes);
 
 /// One of the paper's four systems.
 struct HybridScheme {
-    std::string_view name; ///< in series
+    std::string_view name; ///< the name in the series of a result
     std::string_view ftl;
     bool has_fsms = false;
 };
@@ -45,14 +47,14 @@ inline constexpr std::array hybrid_schemes{HybridScheme{"log_block", "log_block"
 
 class HybridVolume {
 public:
-    /// Formatted and mounted. `choice.scheme` is taken from `scheme`.
+    /// Makes a volume that is formatted and mounted. `choice.scheme` is taken from `scheme`.
     [[nodiscard]] static std::expected<HybridVolume, std::string> make(const HybridScheme& scheme, HybridChoice choice, const FatOptions& options);
 
     [[nodiscard]] FatVolume& volume() { return *volume_; }
-    /// The board's next call: when the last one has ended.
+    /// The board's next call. It begins when the last one has ended.
     [[nodiscard]] FsCall call();
     [[nodiscard]] SimTime now() { return call().now; }
-    /// Unmounts and mounts: the caches of the file system are empty.
+    /// Unmounts and mounts, so that the caches of the file system are empty.
     [[nodiscard]] std::expected<void, std::string> remount();
     [[nodiscard]] HybridDevice& device() { return *device_; }
     /// Null without FSMS.

@@ -1,7 +1,7 @@
-/// Which trace an experiment's load is: the generator's, or the user's file in its place.
+/// The trace that is an experiment's load: the generator's, or the user's file in its place.
 ///
-/// Idea       An experiment names its load; --trace NAME=FILE replaces it. The result says which it was.
-/// Cost       A reader a point: points are independent.
+/// Idea       An experiment names its load. --trace NAME=FILE replaces it. The result says which one was used.
+/// Cost       One reader for each point, because points are independent.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ namespace flashlab {
 
 class Load {
 public:
-    /// `generated`: workload:... as flashlab trace takes it.
+    /// `generated`: the name workload:..., as flashlab trace takes it.
     Load(const RunContext& context, std::string name, std::string generated);
     [[nodiscard]] bool is_file() const { return !path_.starts_with("workload:"); }
-    /// From the first request.
+    /// Opens the trace at its first request.
     [[nodiscard]] std::expected<std::unique_ptr<TraceReader>, std::string> open() const;
-    /// For the report; a file is opened to say its format.
+    /// The source for the report. A file is opened to find its format.
     [[nodiscard]] std::expected<ReproducedLoad, std::string> source() const;
 
 private:

@@ -1,4 +1,4 @@
-/// Figures 2 and 4 to 10 of the adaptive partitioning paper: where the DRAM does most good, and whether ghost caches find it.
+/// Figures 2 and 4 to 10 of the adaptive partitioning paper: which share of the DRAM is best, and whether ghost caches find it.
 #pragma once
 
 #include "tools/reproduce/experiment.h"

@@ -1,8 +1,9 @@
-/// The drive of the adaptive partitioning paper under its loads: one run is one point of its figures.
+/// The drive of the adaptive partitioning paper under its loads. One run gives one point of the paper's figures.
 ///
-/// Idea       A drive of each translation layer is filled once, every logical page written, in order. A run takes it over with a DRAM of its own, in a process of its own,
-///            and counts what the load costs the flash: the paper's operation time is the sum of all NAND operations' times.
-/// Invariant  Same settings, same result. Results are kept: figures share their points.
+/// Idea       For each translation layer a drive is filled once: every logical page is written, in order. Each run takes over that drive with a DRAM
+///            of its own, in a process of its own, and counts what the load costs the flash. The paper's operation time is the sum of the times of
+///            all NAND operations.
+/// Invariant  The same settings give the same result. Results are kept, because figures share points.
 /// Cost       Full: about 10 s and 0.7 GB to fill a drive; a run 1 to 15 s.
 /// Source     Shim et al. 2010, section IV; device: preset slc-64g.
 #pragma once
@@ -25,18 +26,18 @@ struct PartitionSetting {
     std::uint64_t dram_bytes = 0;         ///< unscaled, as the paper says it
     std::uint32_t map_permille = 500;     ///< static: the share; adaptive: where it begins
     std::uint64_t buffer_bytes = 0, map_bytes = 0; ///< separate (figure 2), unscaled
-    std::uint32_t floor_permille = 500;   ///< adaptive: hits that a ghost without a hit counts
+    std::uint32_t floor_permille = 500;   ///< adaptive: what a ghost without a hit counts, in thousandths of a hit
     std::uint32_t tune_units = 0;         ///< 0: as the experiment's set-up says
     std::uint32_t interval = 0;           ///< 0: the paper's
-    std::uint64_t bitmap_bytes = 0;       ///< adaptive: of the ghost mapping cache; 0: the paper's
-    std::uint32_t reach_permille = 0;     ///< adaptive: of the DRAM, what a ghost stands for at most; 0: the scheme's
-    bool tables_in_share = false;         ///< true: the tables that always lie in DRAM take part of dram_bytes, and of the share; false: they lie beside them
+    std::uint64_t bitmap_bytes = 0;       ///< adaptive: bitmap of the ghost mapping cache; 0: the paper's size
+    std::uint32_t reach_permille = 0;     ///< adaptive: part of the DRAM that a ghost stands for at most; 0: the scheme's value
+    bool tables_in_share = false;         ///< true: tables that always lie in DRAM count in dram_bytes and in the share; false: they come on top
     friend auto operator<=>(const PartitionSetting&, const PartitionSetting&) = default;
 };
 
 inline constexpr std::size_t partition_periods = 40; ///< parts of a run, for throughput over time
 
-/// Plain data: it comes through a pipe.
+/// Plain data, because it comes through a pipe.
 struct PartitionResult {
     double operation_s = 0;               ///< sum of the times of all NAND operations
     double mean_map_share = 0;
@@ -49,10 +50,10 @@ struct PartitionResult {
     std::array<double, partition_periods> period_share{};
 };
 
-/// In the order of the settings.
+/// The results, in the order of the settings.
 [[nodiscard]] std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context);
 
-/// For the report: where the loads came from, and what the paper leaves open.
+/// Both are for the report: where the loads came from, and what the paper leaves open.
 [[nodiscard]] std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads, const RunContext& context);
 [[nodiscard]] std::vector<FreeParameter> partition_free_parameters();
 

@@ -1,7 +1,8 @@
 /// The static curve and the adaptive point of every load, on one translation layer.
 ///
-/// Idea       Seven static shares, and in a full run two more beside the best of them; then the adaptive partition, which begins at one half.
-/// Cost       See partition_runs.h; figures that show the same sweep share it.
+/// Idea       A run measures seven static shares, and a full run two more beside the best of them. Then comes the adaptive partition, which begins at
+///            one half.
+/// Cost       See partition_runs.h. Figures that show the same sweep share it.
 #pragma once
 
 #include <functional>
@@ -32,23 +33,24 @@ struct PartitionCase {
     PartitionLoad load{};
     std::uint64_t dram_mib = 0;
 };
-/// Every load with each of these sizes.
+/// A case for every load with each of these DRAM sizes.
 [[nodiscard]] std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib);
 
 /// Curves in the order of the cases.
 [[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases,
                                                                                       const RunContext& context);
 [[nodiscard]] PartitionSetting static_setting(const std::string& ftl, const PartitionCase& of, std::uint32_t permille);
-/// The adaptive one of a case, as the paper has it.
+/// The adaptive setting of a case, as in the paper.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
 
-/// Operation time of the second half of the run: the way from one half of the DRAM, where the adaptive partition begins, lies in the first.
+/// Operation time of the second half of the run. The adaptive partition begins at one half of the DRAM and finds its share in the first half of the
+/// run.
 [[nodiscard]] double late_seconds(const PartitionResult& result);
 
 [[nodiscard]] constexpr double percent(double share) { return share * 100; }
 /// One series of all static points and one of the adaptive point, over the map share.
 void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what, const std::function<double(const PartitionResult&)>& y);
-/// With where the loads came from, and what the paper leaves open.
+/// Adds to `out` where the loads came from, and what the paper leaves open.
 [[nodiscard]] std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads, const RunContext& context);
 
 } // namespace flashlab

@@ -1,4 +1,4 @@
-/// How the points of a result are shown together: a series is "NAME, UNIT", and each unit is a plot or a table of its own.
+/// How the points of a result are shown together. A series is called "NAME, UNIT", and each unit is a plot or a table of its own.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace flashlab {
 
-/// What stands behind the last comma of a series.
+/// The part of a series' name after the last comma.
 [[nodiscard]] std::string_view unit_of(std::string_view series);
 [[nodiscard]] std::string_view name_of(std::string_view series);
 
@@ -19,13 +19,14 @@ struct PointsOfUnit {
     std::vector<const ReproducedPoint*> points;
     std::string x_label; ///< the parameter that is x in all of them (a share: "map_share, %"), else "x"
 };
-/// In the order of their first points. Points into `result`.
+/// The units in the order of their first points. The pointers point into `result`.
 [[nodiscard]] std::vector<PointsOfUnit> by_unit(const Reproduction& result);
 
-/// A row a point: all of them in one table, for programs.
+/// All points in one table, one row each, for programs.
 [[nodiscard]] Table points_as_rows(const Experiment& experiment, const Reproduction& result);
 
-/// A table for each unit: a row a series, a column an x, and what the paper prints below; with many values of x a row a point.
+/// One table for each unit. It has a row for each series and a column for each x, with the paper's numbers below. If there are many values of x, each
+/// point has a row.
 [[nodiscard]] std::string points_as_text(const Experiment& experiment, const Reproduction& result);
 
 } // namespace flashlab

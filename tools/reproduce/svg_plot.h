@@ -1,7 +1,8 @@
-/// A plot as inline SVG: curves with points, what somebody else found as hollow marks, legend, axes.
+/// A plot as inline SVG: curves with points, the results of others as hollow marks, legend, axes.
 ///
-/// Idea       Text only, no script and no font of its own, so that a page with plots is one file that opens anywhere and diffs.
-/// Invariant  Same plot, same bytes. Values that are not finite are left out.
+/// Idea       The SVG is text only, with no script and no font of its own. So a page with plots is one file that opens anywhere and can be compared
+///            by diff.
+/// Invariant  The same plot gives the same bytes. Values that are not finite are left out.
 /// Cost       A few hundred bytes a point.
 #pragma once
 
@@ -26,9 +27,9 @@ struct Plot {
     std::vector<PlotSeries> series;
 };
 
-/// Logarithmic in x from a ratio of 8 on, in y from 100 on; else y begins at 0.
+/// An axis is logarithmic if its largest value is at least 8 times (x) or 100 times (y) the smallest. A linear y axis begins at 0.
 [[nodiscard]] std::string to_svg(const Plot& plot);
-/// For text and attributes.
+/// The text with the characters escaped that mean something in text and attributes.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
 } // namespace flashlab

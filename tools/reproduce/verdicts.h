@@ -1,6 +1,7 @@
-/// What decides whether a claim holds: comparisons of series, apart from the experiments, so that series which must fail are tried on them.
+/// The comparisons of series that decide whether a claim holds. They stand apart from the experiments, so that tests can try them on series that must
+/// fail.
 ///
-/// Invariant  V1 a value that is no number fails every verdict. V2 too few values to compare are no evidence: false.
+/// Invariant  V1 a value that is no number fails every verdict. V2 too few values to compare are no evidence: the verdict is false.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace flashlab {
     return std::ranges::all_of(y, [](double value) { return std::isfinite(value); });
 }
 
-/// Each value above the one before it, or below it by `slack` of it at most.
+/// True if each value is above the one before it, or below that by less than the fraction `slack`, and the last value is above the first.
 [[nodiscard]] inline bool grows(std::span<const double> y, double slack = 0) {
     if (y.size() < 2 || !are_numbers(y)) return false;
     for (std::size_t i = 1; i < y.size(); ++i)
@@ -23,7 +24,7 @@ namespace flashlab {
     return y.back() > y.front();
 }
 
-/// No two values further apart than `tolerance` of the smaller one. Of positive values.
+/// True if all values are positive and the largest is above the smallest by less than the fraction `tolerance`.
 [[nodiscard]] inline bool is_flat(std::span<const double> y, double tolerance) {
     if (y.size() < 2 || !are_numbers(y)) return false;
     const auto [least, most] = std::ranges::minmax(y);
@@ -35,7 +36,7 @@ namespace flashlab {
     return is_flat(both, tolerance);
 }
 
-/// Least ratio of two curves over the same x; 0 where one is missing or not positive: no claim of being above holds then.
+/// The least ratio of two curves over the same x. It is 0 if a value is missing or not positive, so that no claim of being above holds.
 [[nodiscard]] inline double least_ratio(std::span<const double> over, std::span<const double> under) {
     ensure(over.size() == under.size(), "two curves over the same x");
     if (over.empty() || !are_numbers(over) || !are_numbers(under)) return 0;

@@ -1,9 +1,9 @@
 /// Spare cores for experiments and their points.
 ///
-/// Idea       Points are independent runs in virtual time, each on a device of its own. Whoever has points left borrows a spare core, if there is one; so a
-///            single experiment uses all cores on its points, and several share them.
-/// Invariant  Results are in the order of the points, whatever core measured them: the same bytes with any number of cores.
-/// Cost       One thread a borrowed core, for as long as points last.
+/// Idea       Points are independent runs in virtual time, each on a device of its own. An experiment that has points left borrows a spare core, if
+///            there is one. So a single experiment uses all cores on its points, and several experiments share them.
+/// Invariant  Results are in the order of the points, whatever core measured them. So any number of cores gives the same bytes.
+/// Cost       One thread for each borrowed core, for as long as points last.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@ namespace flashlab {
 
 class Workers {
 public:
-    /// `cores` with that of the caller; at least 1.
+    /// `cores` counts the caller's core, too; at least 1.
     explicit Workers(unsigned cores) : cores_{cores < 1 ? 1 : cores}, spare_{static_cast<int>(cores_) - 1} {}
     [[nodiscard]] unsigned cores() const { return cores_; }
 
-    /// Calls work(0) ... work(count - 1), each once, and returns when all are done. The first exception comes out when they are.
+    /// Calls work(0) ... work(count - 1), each once, and returns when all are done. Then the first exception is thrown on.
     template <class Work>
     void for_each(std::size_t count, const Work& work) {
         std::atomic<std::size_t> next{0};
@@ -72,7 +72,8 @@ private:
     std::atomic<int> spare_;
 };
 
-/// measure(i) gives an expected<T, std::string>; all results in order, or the first error in order. Without workers: on the caller's core.
+/// measure(i) gives an expected<T, std::string>. Returns all results in order, or the first error in order. Without workers all is done on the
+/// caller's core.
 template <class T, class Measure>
 [[nodiscard]] std::expected<std::vector<T>, std::string> measure_points(Workers* workers, std::size_t count, const Measure& measure) {
     std::vector<std::optional<std::expected<T, std::string>>> results(count);

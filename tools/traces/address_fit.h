@@ -1,9 +1,11 @@
-/// A trace's addresses onto a device of another size.
+/// Places a trace's addresses on a device of another size.
 ///
-/// Idea       as_is: what lies beyond the end is an error that names the remedies. wrap: modulo the device. compact: 4 KiB pages in the order of their first
-///            touch, so that the footprint alone must fit. Several devices of a trace are kept apart in each of them.
-/// Invariant  One request becomes consecutive pieces that cover its bytes once; the same (device, page) always lands in the same place.
-/// Cost       as_is, wrap: O(1). compact: a hash look-up for eight neighbouring pages, and for each eight of which one was touched 80 bytes or so.
+/// Idea       as_is: an address beyond the end is an error that names the remedies. wrap: addresses are taken modulo the device's size. compact:
+///            pages of 4 KiB are placed in the order of their first touch, so that only the footprint must fit. In each mode several devices of a
+///            trace are kept apart.
+/// Invariant  One request becomes consecutive pieces that cover its bytes once. The same (device, page) always gets the same place.
+/// Cost       as_is, wrap: O(1). compact: a hash look-up for eight neighbouring pages. Each group of eight pages with a touched page takes about 80
+///            bytes.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +29,15 @@ class AddressFit {
 public:
     AddressFit(FitPolicy policy, std::uint64_t device_bytes);
     ~AddressFit();
-    /// The pieces are valid until the next call; none for a flush.
+    /// The pieces of a request, valid until the next call. A flush has none.
     [[nodiscard]] std::expected<const std::vector<AddressPiece>*, std::string> place(const TraceRequest& request);
-    /// Requests that became several pieces, and these pieces.
+    /// The number of requests that became several pieces, and the number of these pieces.
     struct Split {
         std::uint64_t requests = 0;
         std::uint64_t pieces = 0;
     };
     [[nodiscard]] const Split& split() const { return split_; }
-    /// The piece that is being issued, of a request that is split: 1 for the first one; 0: a request as it came.
+    /// The number of the piece that is being issued, from 1. It is 0 for a request that was not split.
     [[nodiscard]] std::uint32_t piece_under_way() const { return piece_under_way_; }
     void set_piece_under_way(std::uint32_t piece) { piece_under_way_ = piece; }
 

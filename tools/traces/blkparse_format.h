@@ -1,4 +1,4 @@
-/// blkparse's default text: one action of each request (issue D, queue Q or completion C), the summary at the end passed over.
+/// blkparse's default text. One action of each request is read (issue D, queue Q or completion C); the summary at the end is ignored.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace flashlab {
 
 [[nodiscard]] std::unique_ptr<LineFormat> make_blkparse(char action);
 
-/// "R", "WS", "FWFSM", "D", "N" …: false when it names no data transfer, trim or flush.
+/// Parses the letters of a request: "R", "WS", "FWFSM", "D", "N" … False if they name no data transfer, trim or flush.
 [[nodiscard]] bool parse_rwbs(std::string_view rwbs, bool has_length, TraceOp& op);
 
 } // namespace flashlab

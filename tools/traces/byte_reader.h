@@ -1,8 +1,8 @@
-/// A trace's content piece by piece: lines, or a fixed number of bytes; with a look ahead for detection.
+/// A trace's content piece by piece: lines, or a fixed number of bytes, with a look ahead for the detection of the format.
 ///
-/// Idea       One buffer over a ByteStream; pieces are views into it until the next call.
-/// Invariant  Nothing is skipped: the pieces in turn are the content. A line ends in \n or \r\n or at the end.
-/// Cost       A 256 KiB buffer; a line is never copied but when the buffer is refilled.
+/// Idea       One buffer over a ByteStream. Pieces are views into the buffer and are valid until the next call.
+/// Invariant  No byte is skipped: the pieces together are the content. A line ends in \n or \r\n or at the end.
+/// Cost       A 256 KiB buffer. A line is copied only when the buffer is refilled.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class ByteReader {
 public:
     explicit ByteReader(std::unique_ptr<ByteStream> stream);
 
-    /// The content from here on, as much of it as the buffer holds; nothing is taken.
+    /// The content from here on, as much of it as the buffer holds. Nothing is consumed.
     [[nodiscard]] std::expected<std::string_view, std::string> peek();
-    /// The next line without its end; none at the end. A line beyond the buffer is an error: that is no text.
+    /// The next line without its line end. Nothing at the end of the content. A line longer than the buffer is an error, because such a file is no
+    /// text.
     [[nodiscard]] std::expected<std::optional<std::string_view>, std::string> line();
-    /// Exactly `bytes`, at most 64 KiB; fewer only at the end.
+    /// The next `bytes` bytes, at most 64 KiB. Fewer come only at the end.
     [[nodiscard]] std::expected<std::string_view, std::string> take(std::size_t bytes);
 
 private:

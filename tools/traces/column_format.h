@@ -1,7 +1,7 @@
-/// Text in columns: nearly every trace format is one of these, and so is a user's own (--columns).
+/// Text in columns. Nearly every trace format is of this kind, and so are a user's own formats (--columns).
 ///
-/// Idea       A specification says what separates columns and what each one is; the known formats are specifications, too (trace_formats.cpp).
-/// Invariant  A line with another number of columns, a number out of range, or a word that is no known operation is bad.
+/// Idea       A specification says what separates columns and what each column is. The known formats are specifications, too (trace_formats.cpp).
+/// Invariant  A line is bad if it has another number of columns, a number out of range, or a word that is no known operation.
 /// Cost       Splits the line once and parses four or five fields.
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace flashlab {
 
-/// Column numbers count from 1, negative ones from the end (-1 = last); 0 = not there.
+/// Column numbers count from 1, negative ones from the end (-1 = last). 0 means that there is no such column.
 struct ColumnSpec {
     char separator = ',';
     std::size_t columns_min = 0, columns_max = max_fields;
-    bool has_header = false;              ///< the first line that does not parse is one
+    bool has_header = false;              ///< a first line that does not parse is a header
     char comment = '#';
     int time = 0;
     std::uint64_t time_scale = 1;         ///< ns in the column's unit
@@ -31,7 +31,7 @@ struct ColumnSpec {
     int offset_base = 10;
     int length = 0;
     std::uint64_t length_unit = 1;
-    std::uint64_t length_multiple = 1;    ///< of bytes: tells formats apart that look alike
+    std::uint64_t length_multiple = 1;    ///< every length is a multiple of this many bytes; distinguishes formats that look alike
     int device = 0;
     int action = 0;                       ///< lines with another word here are no requests
     std::string action_word;

@@ -1,7 +1,7 @@
-/// fio's I/O logs: version 2 (no times), 3 (microseconds first), and the dead version 1 (op, offset, length).
+/// fio's I/O logs: version 2 (no times), version 3 (begins with microseconds), and the obsolete version 1 (op, offset, length).
 ///
 /// Idea       Each file of the log is a device: it has addresses of its own.
-/// Cost       A search in the list of the log's files a line.
+/// Cost       A search in the log's list of files for each line.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 /// A text format: what one line means.
 ///
-/// Idea       A format sees lines one by one and keeps what it must between them (open files of a fio log).
-/// Invariant  A line is a request, something else that the format knows, or bad with the field that is wrong: never silently dropped.
+/// Idea       A format sees lines one by one. It keeps what it needs from line to line (open files of a fio log).
+/// Invariant  A line is a request, or something else that the format knows, or bad with the field that is wrong. It is never dropped silently.
 /// Cost       One virtual call a line.
 #pragma once
 

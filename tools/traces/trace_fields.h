@@ -1,7 +1,7 @@
 /// Numbers and fields of a trace line, without allocation and without floating point.
 ///
-/// Idea       A decimal fraction times a power of ten is an integer: times stay exact to the nanosecond, whatever their unit.
-/// Invariant  Whole fields only: "12x" is no number, and neither is anything beyond 64 bits.
+/// Idea       A decimal fraction times a power of ten is an integer. So times stay exact to the nanosecond, whatever their unit.
+/// Invariant  A field is read as a whole: "12x" is no number, and neither is anything beyond 64 bits.
 /// Cost       One pass over the text.
 #pragma once
 
@@ -32,10 +32,10 @@ namespace flashlab {
     return value;
 }
 
-/// text * scale, rounded down; `scale` is a power of ten. "5e-05" is read as well: some tools print that.
+/// text * scale, rounded down. `scale` is a power of ten. "5e-05" is accepted, because some tools print numbers that way.
 [[nodiscard]] std::optional<std::uint64_t> parse_scaled(std::string_view text, std::uint64_t scale, char decimal = '.');
 
-/// Splits at one character, or at runs of blanks; at most `fields.size()` fields, 0 when there are more.
+/// Splits a line at one character, or at runs of blanks. Returns the number of fields, or 0 if there are more than `fields.size()`.
 [[nodiscard]] std::size_t split_fields(std::string_view line, char separator, std::span<std::string_view> fields);
 
 inline constexpr char blanks = ' '; ///< as separator: runs of blanks and tabs, leading ones ignored

@@ -1,8 +1,8 @@
 /// Every trace format by name.
 ///
-/// Idea       A text format is one entry with a factory; a binary one an entry of trace_source.cpp. Order matters: of two formats that read a sample
-///            equally well the first is taken.
-/// Cost       A format object a trace.
+/// Idea       A text format is one entry with a function that makes it. A binary format is an entry of trace_source.cpp. The order matters: of two
+///            formats that read a sample equally well the first is taken.
+/// Cost       One format object for each trace.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct TextTraceFormat {
 };
 
 [[nodiscard]] std::span<const TextTraceFormat> text_trace_formats();
-/// Binary ones, in the same list for people: vscsi1, vscsi2, blktrace, srt.
+/// The names of all formats, including the binary ones: vscsi1, vscsi2, blktrace, srt.
 [[nodiscard]] std::vector<std::string> trace_format_names();
 
 } // namespace flashlab

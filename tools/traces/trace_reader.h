@@ -1,9 +1,9 @@
-/// A trace file as requests: opens, detects, parses, counts, and complains about bad lines.
+/// A trace file as requests. The reader opens the file, detects its format, parses, counts, and complains about bad lines.
 ///
-/// Idea       A file, standard input, a device directory whose event log holds what was recorded, or another source. open() tells what the format is and
-///            why; next() gives request after request, times relative to the first.
-/// Invariant  lines = requests + others + bad. A time that steps back is counted; arrivals never decrease: it is raised to the latest so far.
-///            More than one bad line in a hundred ends the reading with an error, unless asked to go on.
+/// Idea       The source is a file, standard input, a device directory whose event log holds what was recorded, or another source. open() says what
+///            the format is and why. next() gives one request after the other, with times relative to the first.
+/// Invariant  lines = requests + others + bad. Arrival times never decrease: a time that steps back is counted, and raised to the latest time so far.
+///            More than one bad line in a hundred ends the reading with an error, unless the caller asked to go on.
 /// Cost       Constant memory; about 0.2 us a line of text.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace flashlab {
 
 struct TraceOptions {
     std::string format = "auto";
-    std::string columns;            ///< of format "columns": parse_column_spec()
+    std::string columns;            ///< for the format "columns", see parse_column_spec()
     std::string separator = ",";
     std::string op_words;
     bool has_header = false;
-    char action = 'D';              ///< of block layer traces: D issue, Q queue, C completion
+    char action = 'D';              ///< for block layer traces: D issue, Q queue, C completion
     bool skip_bad = false;
-    std::function<void(const std::string&)> complain; ///< about the first bad lines
+    std::function<void(const std::string&)> complain; ///< called for the first bad lines
 };
 
 struct TraceCounts {
@@ -31,12 +31,12 @@ struct TraceCounts {
 class TraceReader {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> open(const std::string& path, const TraceOptions& options);
-    /// From a source that is made already, or why it could not be. `reason`: why it has this format.
+    /// Reads a source that was made already, or returns the error of its making. `reason`: why it has this format.
     [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> read(const std::string& path, std::string_view format, std::string_view reason,
                                                                                        const TraceOptions& options,
                                                                                        std::expected<std::unique_ptr<TraceSource>, std::string> source);
 
-    /// False at the end. After an error nothing more can be read.
+    /// Reads the next request. False at the end. After an error nothing more can be read.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);
     [[nodiscard]] const TraceCounts& counts() const { return counts_; }
     [[nodiscard]] const std::string& format() const { return format_; }

@@ -1,7 +1,7 @@
-/// One request of a trace, whatever its format was.
+/// One request of a trace, in the same form for all formats.
 ///
-/// Idea       Bytes and nanoseconds, so that no reader above a format knows sectors, ticks or FILETIME.
-/// Invariant  time_ns is absolute in the trace's own epoch (TraceReader makes it relative); flushes have no bytes.
+/// Idea       Addresses are bytes and times are nanoseconds, so that only the formats know sectors, ticks or FILETIME.
+/// Invariant  time_ns is absolute in the trace's own epoch (TraceReader makes it relative). Flushes have no bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TraceRequest {
     std::uint64_t time_ns = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    std::uint32_t device = 0; ///< an address space of its own
+    std::uint32_t device = 0; ///< each device is an address space of its own
     TraceOp op = TraceOp::read;
     friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
 };
@@ -26,10 +26,11 @@ struct TraceRequest {
     return names[static_cast<std::size_t>(op)];
 }
 
-/// More in one request is damage: no host sends it, and whoever walks its pages would not come back. Trims give whole volumes back.
+/// A longer request is damage: no host sends it, and a walk over its pages would take forever. Trims may be longer, because they can free whole
+/// volumes.
 [[nodiscard]] constexpr std::uint64_t longest_request_bytes(TraceOp op) { return std::uint64_t{1} << (op == TraceOp::trim ? 40 : 32); }
 
-/// What a line or record came to.
+/// The result of parsing a line or record.
 struct TraceParse {
     enum class Kind : std::uint8_t { request, other, bad };
     Kind kind = Kind::other;      ///< other: a header, a comment, an event that is no request

@@ -1,6 +1,6 @@
-/// A trace as a sequence of lines or records, whatever file or files it lies in.
+/// A trace as a sequence of lines or records, in one file or in several.
 ///
-/// Idea       Text formats share one source over a LineFormat; binary ones read fixed records; blktrace merges its per-CPU files by time.
+/// Idea       Text formats share one source over a LineFormat. Binary formats read fixed records. blktrace merges its per-CPU files by time.
 /// Invariant  next() accounts for every line or record: a request, something else, or bad.
 /// Cost       Constant memory, one virtual call a request.
 #pragma once
@@ -18,9 +18,9 @@ namespace flashlab {
 class TraceSource {
 public:
     virtual ~TraceSource() = default;
-    /// None at the end. An error is one of the file, not of a line: nothing after it can be read.
+    /// Parses the next line or record; nothing at the end. An error concerns the file, not a line: nothing after it can be read.
     [[nodiscard]] virtual std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) = 0;
-    /// Of what next() returned last: "line 12", "record 3".
+    /// The place of what next() returned last: "line 12", "record 3".
     [[nodiscard]] virtual std::string where() const = 0;
 };
 
@@ -30,7 +30,7 @@ public:
 /// `path` is one of the per-CPU files NAME.blktrace.N (its siblings are read as well) or a single file.
 [[nodiscard]] std::expected<std::unique_ptr<TraceSource>, std::string> make_blktrace_source(const std::string& path, std::unique_ptr<ByteReader> reader, char action);
 
-/// Which binary format the first bytes are; empty = none, text perhaps.
+/// The binary format that the first bytes belong to. Empty: none, so the file may be text.
 [[nodiscard]] std::string_view detect_binary_trace(std::string_view first);
 
 } // namespace flashlab

@@ -1,11 +1,12 @@
 /// What is in a trace: counts, sizes, footprint, reuse, sequentiality, time span.
 ///
-/// Idea       Fed request by request; distinct 4 KiB pages are kept in a hash set, everything else in counters.
-/// Invariant  The rules are those of the traces' own descriptions: footprint = (device, byte / 4096) touched by any byte; strictly sequential = starts where
-///            the previous request on that device ended; near = where one of the last 64 on that device ended; aligned = start and size multiples of 4096.
-///            Reuse is counted in page touches: of the pages that reads touch, those touched by anything among the last N touches; of the pages that
-///            writes touch, those written among the last N. It is what decides how often a cache of about N pages is hit.
-/// Cost       O(1) a request and page; 50 bytes or so a distinct page.
+/// Idea       The object is fed request by request. Distinct 4 KiB pages are kept in a hash set, everything else in counters.
+/// Invariant  The definitions are those of the traces' own descriptions. Footprint: every (device, byte / 4096) that any byte touches. Strictly
+///            sequential: a request that starts where the previous request on that device ended. Near: it starts where one of the last 64 on that
+///            device ended. Aligned: start and size are multiples of 4096. Reuse is counted in page touches. For pages that reads touch, a page is
+///            reused if anything touched it among the last N touches. For pages that writes touch, a page is reused if it was written among the last
+///            N. Reuse decides how often a cache of about N pages is hit.
+/// Cost       O(1) a request and page; about 50 bytes a distinct page.
 #pragma once
 
 #include <array>

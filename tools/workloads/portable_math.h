@@ -1,6 +1,7 @@
 /// Logarithm and exponential that give the same bits on every host.
 ///
-/// Idea       The C library's differ between versions and between CPUs with and without fused multiply-add; a workload's addresses must not.
+/// Idea       The functions of the C library differ between versions, and between CPUs with and without fused multiply-add. A workload's addresses
+///            must not differ.
 /// Invariant  Only additions, multiplications and divisions of doubles, in a written order. Relative error below 1e-14.
 /// Cost       About 10 ns.
 #pragma once

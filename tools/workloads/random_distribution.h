@@ -1,9 +1,9 @@
 /// Which of n things is asked for next: the distributions that block benchmarks know, by rank.
 ///
-/// Idea       A distribution gives a rank; rank 0 is the most popular. Where the popular ones lie is another question: ScatteredOrder.
-/// Invariant  Same specification, n and seed: same ranks on every host. A rank is below n.
-/// Cost       O(1) a draw whatever n is, no table: zipf by rejection from its envelope (1.1 draws or so, 60 ns), the others one draw.
-/// Source     Hoermann and Derflinger, Rejection-inversion to generate variates from monotone discrete distributions, 1996; pareto as fio defines it:
+/// Idea       A distribution gives a rank. Rank 0 is the most popular. ScatteredOrder says where the popular things lie.
+/// Invariant  The same specification, n and seed give the same ranks on every host. A rank is below n.
+/// Cost       O(1) a draw whatever n is, without a table. zipf: by rejection from its envelope, about 1.1 draws, 60 ns. The others: one draw.
+/// Source     Hoermann and Derflinger, Rejection-inversion to generate variates from monotone discrete distributions, 1996. pareto as fio defines it:
 ///            rank = n u^(log h / log(1 - h)), so that the share h of the things gets the share 1 - h of the requests.
 #pragma once
 
@@ -42,13 +42,13 @@ private:
 
     DistributionSpec spec_;
     std::uint64_t count_;
-    std::uint64_t next_ = 0; ///< of sequential
-    std::uint64_t hot_ = 0;  ///< of hotspot
-    double exponent_ = 0;    ///< of pareto
-    double area_begin_ = 0, area_end_ = 0, sure_ = 0; ///< of zipf
+    std::uint64_t next_ = 0; ///< for sequential
+    std::uint64_t hot_ = 0;  ///< for hotspot
+    double exponent_ = 0;    ///< for pareto
+    double area_begin_ = 0, area_end_ = 0, sure_ = 0; ///< for zipf
 };
 
-/// A permutation of [0, n) without a pattern, so that what is popular is not one run of addresses and neighbours are not visited at a fixed distance.
+/// A permutation of [0, n) without a pattern. So popular things do not lie side by side, and neighbours are not visited at a fixed distance.
 ///
 /// Idea       Mixing steps that are bijections of the next power of two, repeated until the result is below n.
 /// Cost       Two walks or fewer on average, 5 ns each.

@@ -1,6 +1,6 @@
 /// Request sizes: at most twelve, each with its share.
 ///
-/// Idea       Block traces have few sizes; a table says them as they were counted.
+/// Idea       Block traces have few sizes. A table keeps them as they were counted.
 /// Cost       One draw and a walk over the table.
 #pragma once
 

@@ -1,9 +1,10 @@
-/// A synthetic load described: what is read, what is written, how much of it again, in what order of addresses.
+/// The description of a synthetic load: what is read, what is written, how much of it again, in what order of addresses.
 ///
-/// Idea       Reads and writes have working sets, sizes and locality of their own. A request continues a stream (sequentiality), or comes back to an address
-///            asked for a short while ago (temporal locality), or visits what has waited longest (so that the whole working set is used), or is drawn from
-///            the popularity of slots. The four shares are the model's parameters; flashlab trace measures what comes out.
-/// Invariant  A specification holds no state; the same one and the same seed give the same requests.
+/// Idea       Reads and writes have working sets, sizes and locality of their own. A request does one of four things. It continues a stream
+///            (sequentiality). It comes back to an address that was used a short while ago (temporal locality). It visits the slot that has waited
+///            longest (so that the whole working set is used). Or its slot is drawn by popularity. The shares of these four are the model's
+///            parameters; flashlab trace measures the result.
+/// Invariant  A specification holds no state. The same specification and the same seed give the same requests.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ struct OpLoad {
     std::uint64_t first_byte = 0;      ///< where the working set begins
     std::uint64_t bytes = 0;           ///< working set
     SizeTable sizes{{4096, 1}};
-    std::uint32_t slot_bytes = 4096;   ///< what is popular or not; a request that continues no stream begins at one
-    std::uint32_t cluster_slots = 1;   ///< neighbours in popularity that are neighbours in address
-    DistributionSpec popularity{};     ///< of slots
+    std::uint32_t slot_bytes = 4096;   ///< the unit of popularity; a request that continues no stream begins at a slot
+    std::uint32_t cluster_slots = 1;   ///< this many slots that are neighbours in popularity are also neighbours in address
+    DistributionSpec popularity{};     ///< popularity of the slots
     double sequential_share = 0;       ///< of requests that begin where one of the last streams of this operation ended
     double reuse_share = 0;            ///< of requests that come back to one of the last `reuse_window` addresses, the recent ones more often (1/distance)
     std::uint32_t reuse_window = 1;    ///< requests

@@ -1,8 +1,9 @@
-/// Requests of a synthetic load, as many as asked for.
+/// The requests of a synthetic load, as many as asked for.
 ///
 /// Idea       One generator, one seed. Requests are made in batches, straight into the caller's array.
-/// Invariant  G1 a request lies within its operation's working set. G2 nothing is allocated after construction. G3 the size of the batches does not matter.
-/// Cost       About 100 ns a request; 16 bytes a request of the reuse windows.
+/// Invariant  G1 a request lies within its operation's working set. G2 nothing is allocated after construction. G3 the size of the batches does not
+///            matter.
+/// Cost       About 100 ns a request. The reuse windows take 16 bytes for each of their requests.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ private:
     public:
         explicit Recent(std::uint32_t window) : starts_(window) {}
         void push(std::uint64_t start);
-        /// Distance d with a probability as 1/d.
+        /// Draws an address. Distance d has a probability proportional to 1/d.
         [[nodiscard]] std::uint64_t draw(Random& random) const;
         [[nodiscard]] bool empty() const { return count_ == 0; }
 

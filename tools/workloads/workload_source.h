@@ -1,6 +1,6 @@
-/// A synthetic load as a trace: workload:NAME[,requests=N][,scale=K][,seed=S] wherever a trace file is asked for.
+/// A synthetic load as a trace. The name workload:NAME[,requests=N][,scale=K][,seed=S] may stand wherever a trace file is asked for.
 ///
-/// Cost       A virtual call a request over the generator's.
+/// Cost       As the generator, and a virtual call a request.
 #pragma once
 
 #include "tools/traces/trace_source.h"
@@ -8,7 +8,7 @@
 namespace flashlab {
 
 [[nodiscard]] bool is_workload_name(std::string_view path);
-/// The error lists the loads.
+/// For an unknown name the error lists all loads.
 [[nodiscard]] std::expected<std::unique_ptr<TraceSource>, std::string> make_workload_source(std::string_view path);
 
 } // namespace flashlab

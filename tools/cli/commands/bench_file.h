@@ -1,8 +1,8 @@
-/// The file of `bench --level fs`: made, filled where it is to be read, read and written through the file system's cache.
+/// The file of `bench --level fs`. It is made, filled if the load is to read it, and read and written through the file system's cache.
 ///
-/// Invariant  After fill() all of it is on the flash and nothing of it in the file system's cache, which keeps what is not committed and no more.
+/// Invariant  After fill() the whole file is on the flash. The file system's cache holds none of it, because that cache keeps uncommitted data only.
 /// Cost       fill() writes the file once, in order.
-/// Power cut  Nothing here outlives the process in memory; on a drive the file is one like any other.
+/// Power cut  A device in memory ends with the process. On a drive the file is a file like any other.
 #pragma once
 
 #include <expected>
@@ -16,12 +16,12 @@ namespace flashlab {
 class BenchFile {
 public:
     explicit BenchFile(Device& device) : device_{device} {}
-    /// When it was there; one of a run before is taken as it is.
+    /// Returns when the file existed. A file that an earlier run left is taken as it is.
     [[nodiscard]] std::expected<SimTime, std::string> make(SimTime now);
-    /// When it was synced and the flash was at rest.
+    /// Returns when the file was synced and the flash was at rest.
     [[nodiscard]] std::expected<SimTime, std::string> fill(std::uint64_t bytes, SimTime now);
     [[nodiscard]] std::expected<SimTime, std::string> sync(SimTime now);
-    /// Valid while the device is.
+    /// The target is valid as long as the device lives.
     [[nodiscard]] RunTarget target(std::uint64_t block_bytes);
 
 private:

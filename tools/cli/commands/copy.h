@@ -1,6 +1,6 @@
 /// flashlab snapshot and clone.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace flashlab {
 
-/// Of snapshot and clone.
+/// The options of snapshot and clone.
 struct CopyOptions {
     std::string from, to;
     bool remove = false;

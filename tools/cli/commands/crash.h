@@ -1,6 +1,6 @@
 /// flashlab crash explore, replay and selftest: power cuts of a drive, with or without a file system.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace flashlab {
 struct CrashExploreOptions {
     std::string ftl = "hftl", workload = "standard";
     std::string metadata = "none"; ///< pram, journal: a file system above the drive
-    std::string shape, cell;      ///< empty: chip and slc; all of them when states are drawn
-    std::uint64_t states = 0;     ///< 0 = every one
-    std::uint64_t in_a_row = 0;   ///< cuts on one image instead
+    std::string shape, cell;      ///< empty: chip and slc, or all shapes and cells when states are drawn
+    std::uint64_t states = 0;     ///< 0 = every state
+    std::uint64_t in_a_row = 0;   ///< number of cuts in a row on one image; 0 = explore states instead
     std::uint32_t cuts = 2;
     std::uint64_t seed = 1;
     bool shrinks = true;

@@ -1,4 +1,4 @@
-/// What every exploration's JSON ends with, whoever explored: the speed, what was found, how long recoveries took.
+/// The keys that end the JSON of every exploration: the speed, what was found, how long recoveries took.
 #pragma once
 
 #include <string>

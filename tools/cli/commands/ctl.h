@@ -1,6 +1,6 @@
 /// flashlab ctl: asks a live mount, or changes it.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace flashlab {
 
 struct CtlOptions {
     std::string target, action;
-    std::vector<std::string> arguments; ///< of set: key=value
+    std::vector<std::string> arguments; ///< for `set`: key=value
     std::uint64_t seed = 1;
     OutputFormat format = OutputFormat::table;
 };

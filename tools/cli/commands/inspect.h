@@ -1,6 +1,6 @@
 /// flashlab info, smart and fsck: what a drive is, how it fares, and whether it is whole.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The words of -o that a mount and a remount know: those of mount(8) that mean nothing here, those that libfuse takes, and our own.
+/// The words of -o that a mount and a remount know: words of mount(8) that mean nothing here, words that libfuse takes, and our own.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline constexpr std::array ignored_options{"rw", "exec", "defaults", "default",
 inline constexpr std::array passed_options{"allow_other", "allow_root", "dev", "suid", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
 inline constexpr std::array own_options{"ro", "recovery", "host_cache", "writeback", "cache", "latency", "log", "log_keep", "threads"};
 
-/// Why strictatime is refused rather than passed over.
+/// Why strictatime is refused and not ignored.
 inline constexpr const char* no_strictatime =
     "strictatime: the kernel answers reads out of its cache and does not tell the daemon, so access times cannot be kept so strictly; leave it out for relatime";
 

@@ -1,6 +1,6 @@
 /// flashlab query: SQL on an event log.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-/// mount -o remount: what may change on a mount that lives.
+/// mount -o remount: changes what can be changed on a live mount.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-/// flashlab crash torture: the power fails under a user's own application, again and again; their check says whether they can live with what is left.
+/// flashlab crash torture: the power fails under the user's own program, again and again. The user's check says whether the data that are left are
+/// right.
 ///
 /// Idea       Mount, start the command in the mount, cut the power at a drawn instant, keep a copy of the drive as the cut left it, fsck, mount, check.
 /// Invariant  A copy that failed is kept, and `--replay` recovers and checks a clone of it, as often as wanted. Everything else is removed.

@@ -1,6 +1,6 @@
 /// flashlab crash torture: power cuts under a program on a mount.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace flashlab {
 
 struct CrashTortureOptions {
     std::vector<std::string> command;
-    std::string check;            ///< for sh -c, in the mount; empty: fsck and a mount are the check
-    std::string device;           ///< cloned; empty: a new one of the following
+    std::string check;            ///< for sh -c, run in the mount; empty: only fsck and a mount are checked
+    std::string device;           ///< a drive to clone; empty: a new drive as the next options say
     std::string ftl, metadata, size = "256M";
     std::string latency = "off";
-    std::string replay;           ///< a kept copy instead
-    std::string keep;             ///< where copies of failed states go; empty: here
+    std::string replay;           ///< a kept copy to recover and check, instead of a trial
+    std::string keep;             ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
-    double within_s = 2;          ///< a cut comes at most so long after the mount
+    double within_s = 2;          ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 

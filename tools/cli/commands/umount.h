@@ -1,6 +1,6 @@
 /// flashlab umount: ends a mount and waits for its daemon.
 ///
-/// Idea       Plain options, filled by the command line; prints and returns its exit code (tools/host/complaint.h).
+/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace flashlab {
 
 struct UmountOptions {
     std::string target;
-    double timeout_s = 600; ///< for the daemon to write back, and for others to let go of the mount
+    double timeout_s = 600; ///< for the daemon to write back, and for other holders to release the mount
 };
 
 [[nodiscard]] int run_umount(const UmountOptions& options);

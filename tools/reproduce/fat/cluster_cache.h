@@ -1,9 +1,9 @@
-/// The host's cache of written clusters: what write() leaves until there is enough of it.
+/// The host's cache of written clusters. write() leaves clusters there until there are enough of them.
 ///
-/// Idea       Clusters that were written wait in order of their numbers; a flush writes runs of neighbours in one request each, as an elevator does.
-/// Invariant  At most `capacity` clusters wait between two writes; with capacity 0 none does.
-/// Cost       A look-up in an ordered map a cluster. Without payload nothing but the number is kept.
-/// Power cut  What waits is lost.
+/// Idea       Written clusters wait in the order of their numbers. A flush writes a run of neighbouring clusters in one request, as an elevator does.
+/// Invariant  At most `capacity` clusters wait between two writes. With capacity 0 no cluster waits.
+/// Cost       A look-up in an ordered map for each cluster. Without payload only the number is kept.
+/// Power cut  Clusters that wait are lost.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ public:
     ClusterCache(const FatLayout& layout, BlockDevice& device, std::uint64_t capacity_bytes)
         : layout_{layout}, device_{device}, capacity_{capacity_bytes / fat_cluster_bytes} {}
 
-    /// A whole cluster; `bytes` is empty where nobody wants the payload.
+    /// Puts in a whole cluster. `bytes` is empty if no payload is kept.
     void put(std::uint32_t cluster, std::span<const std::byte> bytes) { waiting_[cluster].assign(bytes.begin(), bytes.end()); }
-    /// Null: not here.
+    /// The cluster's bytes. Null: the cluster is not in the cache.
     [[nodiscard]] const std::vector<std::byte>* find(std::uint32_t cluster) const {
         const auto at = waiting_.find(cluster);
         return at == waiting_.end() ? nullptr : &at->second;

@@ -1,7 +1,7 @@
 /// A directory entry of 32 bytes.
 ///
-/// Idea       Name, kind, time of the last write, first cluster and size beside each other, so that an append changes a handful of words of one sector.
-/// Invariant  The first byte of the name is 0 in an entry that was never used and 0xe5 in one that was removed.
+/// Idea       Name, kind, time of the last write, first cluster and size lie beside each other, so that an append changes a few words of one sector.
+/// Invariant  The first byte of the name is 0 in an entry that was never used, and 0xe5 in one that was removed.
 /// Cost       A copy.
 /// Power cut  An entry lies in one sector.
 #pragma once
@@ -32,7 +32,7 @@ struct FatEntry {
     void encode(Bytes out) const;
     [[nodiscard]] static FatEntry decode(std::span<const std::byte, encoded_size> in);
     [[nodiscard]] static bool is_in_use(std::span<const std::byte, encoded_size> in) { return in[0] != std::byte{0} && in[0] != removed_mark; }
-    /// EINVAL, ENAMETOOLONG.
+    /// Errors: EINVAL, ENAMETOOLONG.
     [[nodiscard]] static FsResult<void> check_name(std::string_view name);
     /// The entry that begins at slot `index` of a sector.
     [[nodiscard]] static Bytes slot(std::span<std::byte, sector_bytes> sector, std::uint32_t index) {

@@ -1,10 +1,12 @@
 /// The file allocation table: which cluster follows which, and which are free.
 ///
-/// Idea       Entries are changed in cached sectors. A bitmap in RAM, read once at the mount, finds free clusters; files and directories take theirs from two parts
-///            of the table, each from where the last one was found.
-/// Invariant  T1 the bitmap has a bit for each entry that is not free. T2 what differs between the two copies is listed, and gone after mirror().
+/// Idea       Entries are changed in cached sectors. A bitmap in RAM, read once at the mount, finds free clusters. Files and directories take their
+///            clusters from two parts of the table. Each search begins where the last one ended.
+/// Invariant  T1 the bitmap has a bit for each entry that is not free. T2 sectors in which the two copies differ are listed; after mirror() there are
+///            none.
 /// Cost       An entry: one cached sector. A mount reads the whole table. RAM: one bit a cluster.
-/// Power cut  Entries of an operation are written in no promised order but that of their sectors; clusters may be lost until a check finds them.
+/// Power cut  The entries of an operation are written in the order of their sectors; no other order is promised. Clusters may be lost until a check
+///            finds them.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +21,18 @@ class FatTable {
 public:
     FatTable(const FatLayout& layout, SectorCache& sectors) : layout_{layout}, sectors_{sectors}, used_(layout.end_cluster()) {}
 
-    /// At a mount.
+    /// Reads the table. To be called at a mount.
     [[nodiscard]] FsResult<void> load(SimTime& clock);
-    /// EIO when the number is no cluster's.
+    /// Error: EIO if the number names no cluster.
     [[nodiscard]] FsResult<std::uint32_t> next_of(std::uint32_t cluster, SimTime& clock);
 
     enum class Part : std::uint8_t { directories, files };
     [[nodiscard]] std::uint32_t free_clusters(Part part) const { return free_[static_cast<std::size_t>(part)]; }
-    /// The end of a chain, behind `last` unless that is 0. ENOSPC.
+    /// Takes a free cluster as the new end of a chain, after `last`. If `last` is 0 it begins a chain. Error: ENOSPC.
     [[nodiscard]] FsResult<std::uint32_t> append(std::uint32_t last, Part part, SimTime& clock);
-    /// Every cluster of a chain, in its order; each FAT sector is written once where the chain runs through it once.
+    /// Frees every cluster of a chain and returns them in its order. A FAT sector through which the chain runs once is written once.
     [[nodiscard]] FsResult<std::vector<std::uint32_t>> release(std::uint32_t first, SimTime& clock);
-    /// Brings the copy up to date.
+    /// Brings the copy of the FAT up to date.
     [[nodiscard]] FsResult<void> mirror(SimTime& clock);
     [[nodiscard]] bool is_mirrored() const { return unmirrored_.empty(); }
 

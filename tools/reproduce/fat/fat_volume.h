@@ -1,12 +1,13 @@
-/// A small file system in the FAT-like layout: the baseline of the hybrid paper's experiments, with its metadata in either place.
+/// A small file system in the FAT-like layout: the baseline of the hybrid paper's experiments. Its metadata lie on the drive or on PRAM.
 ///
-/// Idea       Everything is done at the call and in order: data, then FAT, then the directory entry. Each call begins at `call.now` and tells when it ended, so one
-///            caller after the other drives it in virtual time.
-/// Invariant  V1 a chain has as many clusters as its file's size asks for, no cluster is in two chains, none that is in use is in no chain. V2 directories lie in
-///            the first part of the clusters, files in the rest. V3 after sync() the FAT and its copy are equal. V4 with deletes_pages no free cluster that a
-///            file once had is mapped in the translation layer (HY6). check() verifies V1 to V3.
+/// Idea       Each call does all its work at once and in order: data, then FAT, then the directory entry. It begins at `call.now` and says when it
+///            ended. So a caller can drive the volume in virtual time, one call after the other.
+/// Invariant  V1 a chain has as many clusters as its file's size needs, no cluster is in two chains, and every cluster in use is in a chain. V2
+///            directories lie in the first part of the clusters, files in the rest. V3 after sync() the FAT and its copy are equal. V4 with
+///            deletes_pages no free cluster that once belonged to a file is mapped in the translation layer (HY6). check() verifies V1 to V3.
 /// Cost       A write(): its clusters, the FAT sectors in which they were linked, and the sector of its entry.
-/// Power cut  No atomicity is promised: lost clusters, an older size, stale bytes at the end of a file that was growing. check() tells; nothing repairs.
+/// Power cut  No atomicity is promised: there may be lost clusters, an older size, and stale bytes at the end of a file that was growing. check()
+///            reports them; nothing repairs them.
 /// Source     Kim et al. (HY) 3, 4.1 and 5.1; HY6, HY8.
 #pragma once
 
@@ -22,7 +23,7 @@
 namespace flashlab {
 
 struct FatOptions {
-    std::uint32_t cached_sectors = 16;  ///< of metadata
+    std::uint32_t cached_sectors = 16;  ///< sectors of metadata in RAM
     std::uint64_t data_cache_bytes = 0; ///< 0: a write is on the device when it is answered
     bool deletes_pages = true;          ///< the clusters of a removed file are trimmed (logical-page-delete)
 };
@@ -47,33 +48,33 @@ class FatVolume {
 public:
     /// Writes an empty root into a place that is all zero.
     [[nodiscard]] static FsResult<SimTime> format(const FatLayout& layout, MetadataSectors& place, SimTime now);
-    /// The text says what is wrong. Both outlive the volume.
+    /// The error says what is wrong. `place` and `device` must outlive the volume.
     [[nodiscard]] static std::expected<std::unique_ptr<FatVolume>, std::string> open(MetadataSectors& place, BlockDevice& device,
                                                                                      const FatOptions& options, SimTime now);
 
     // --- names: a directory and a name, no paths ------------------------------------------------------------------------------
-    /// ENOENT.
+    /// Error: ENOENT.
     [[nodiscard]] FsResult<FatFile> lookup(const FsCall& call, FatDirectory in, std::string_view name);
-    /// EEXIST, ENOSPC.
+    /// Errors: EEXIST, ENOSPC.
     [[nodiscard]] FsResult<FatFile> create(const FsCall& call, FatDirectory in, std::string_view name);
     [[nodiscard]] FsResult<FatFile> make_directory(const FsCall& call, FatDirectory in, std::string_view name);
-    /// A file, or an empty directory.
+    /// Removes a file or an empty directory.
     [[nodiscard]] FsResult<void> remove(const FsCall& call, FatDirectory in, std::string_view name);
     [[nodiscard]] FsResult<std::vector<FatEntry>> list(const FsCall& call, FatDirectory in);
 
     // --- data. `from` and `to` may be empty: then only time passes --------------------------------------------------------------
-    /// The bytes that there were.
+    /// Returns how many bytes were read.
     [[nodiscard]] FsResult<std::uint32_t> read(const FsCall& call, FatFile& file, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to);
-    /// ENOSPC before anything changed, EFBIG at 4 GiB. A gap behind the end is filled with zeros.
+    /// Errors: ENOSPC, before anything changed; EFBIG at 4 GiB. A gap behind the old end is filled with zeros.
     [[nodiscard]] FsResult<void> write(const FsCall& call, FatFile& file, std::uint32_t offset, std::uint32_t bytes, std::span<const std::byte> from);
-    /// Everything of everybody is on the device and durable, and the FAT's copy up to date.
+    /// Makes all data and metadata of the volume durable, and brings the copy of the FAT up to date.
     [[nodiscard]] FsResult<void> sync(const FsCall& call);
 
     /// When the last call ended.
     [[nodiscard]] SimTime now() const { return clock_; }
     [[nodiscard]] const FatLayout& layout() const { return layout_; }
     [[nodiscard]] std::uint64_t bytes_free() const { return std::uint64_t{table_.free_clusters(FatTable::Part::files)} * fat_cluster_bytes; }
-    /// Reads all metadata. Empty = sound.
+    /// Checks all metadata. An empty result means that the volume is sound.
     [[nodiscard]] FsResult<std::vector<CheckProblem>> check(const FsCall& call);
 
 private:
@@ -84,13 +85,13 @@ private:
         bool has_free_slot = false; ///< the first one passed on the way
         std::uint64_t free_sector = 0;
         std::uint32_t free_slot = 0;
-        std::uint32_t last_cluster = 0; ///< of the directory, when it was read to its end
+        std::uint32_t last_cluster = 0; ///< the directory's last cluster, if the directory was read to its end
     };
     struct Walk;
 
     void begin(const FsCall& call) { clock_ = std::max(clock_, call.now); }
     // --- fat_volume.cpp
-    using EntryVisitor = std::function<bool(std::uint64_t sector, std::uint32_t slot, FatEntry::Bytes)>; ///< false: enough
+    using EntryVisitor = std::function<bool(std::uint64_t sector, std::uint32_t slot, FatEntry::Bytes)>; ///< false: stop the visit
     [[nodiscard]] FsResult<std::uint32_t> visit_slots(FatDirectory in, const EntryVisitor& visit);
     [[nodiscard]] FsResult<Found> find(FatDirectory in, std::string_view name);
     [[nodiscard]] FsResult<FatFile> add(const FsCall& call, FatDirectory in, std::string_view name, bool is_directory);
@@ -119,7 +120,7 @@ private:
     FatTable table_;
     ClusterCache data_;
     SimTime clock_;
-    std::vector<std::byte> staging_; ///< of reads
+    std::vector<std::byte> staging_; ///< buffer of reads
     std::vector<std::byte> zeros_;
 };
 

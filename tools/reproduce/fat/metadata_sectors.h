@@ -1,9 +1,12 @@
 /// The two places of the FAT-like layout's metadata: the drive, or PRAM behind the PRAM filter (FSMS).
 ///
-/// Idea       Sectors of 512 bytes by number, read and written one at a time: what the paper's hybrid block device driver sees of the file system.
+/// Idea       Sectors of 512 bytes by number, read and written one at a time. That is what the paper's hybrid block device driver sees of the file
+///            system.
 /// Invariant  A sector that was never written reads as zeros. The same calls leave the same bytes in either place.
-/// Cost       On the drive a sector is a part of a logical page, read and written again with it. On PRAM a write reads 512 bytes and writes the words that differ.
-/// Power cut  A sector on the drive is old or new; on PRAM a cut may leave it half written, a word torn: no log, as the layout promises no atomicity.
+/// Cost       On the drive a sector is a part of a logical page, so a write reads that page and writes it again. On PRAM a write reads 512 bytes and
+///            writes the words that differ.
+/// Power cut  On the drive a sector is old or new. On PRAM a cut may leave a sector half written and a word torn: there is no log, because the layout
+///            promises no atomicity.
 /// Source     Kim et al. (HY) 3.2 and Figure 5; HY1, HY2, HY8.
 #pragma once
 
@@ -26,7 +29,7 @@ public:
     [[nodiscard]] virtual FsResult<SimTime> write(std::uint64_t sector, std::span<const std::byte, sector_bytes> from, SimTime now) = 0;
 };
 
-/// FSMS off: through the translation layer, at the sector's own address.
+/// FSMS off: sectors go through the translation layer, at their own addresses.
 class DeviceMetadataSectors final : public MetadataSectors {
 public:
     explicit DeviceMetadataSectors(BlockDevice& device) : device_{device} {}
@@ -37,13 +40,13 @@ private:
     BlockDevice& device_;
 };
 
-/// FSMS on.
+/// FSMS on: sectors lie on PRAM.
 class PramMetadataSectors final : public MetadataSectors {
 public:
-    /// Writes by how many words of the sector changed.
+    /// The number of writes, for each number of words that changed in the sector.
     using ChangedWords = std::array<std::uint64_t, sector_bytes / 2 + 1>;
 
-    /// `range` is all zero or holds such a layout.
+    /// `range` must be all zero or hold such a layout.
     PramMetadataSectors(Pram& pram, PramRange range) : pram_{pram}, range_{range} {}
     FsResult<SimTime> read(std::uint64_t sector, std::span<std::byte, sector_bytes> to, SimTime now) override;
     FsResult<SimTime> write(std::uint64_t sector, std::span<const std::byte, sector_bytes> from, SimTime now) override;

@@ -1,7 +1,8 @@
-/// Metadata sectors in RAM: a few, written through at the end of each operation.
+/// A few metadata sectors in RAM. Changed sectors are written at the end of each operation.
 ///
-/// Idea       An operation changes copies; write_dirty() writes each changed sector once, in rising order: FAT before directories. Least recently used ones go.
-/// Invariant  Between two operations nothing is dirty. A dirty sector that has to go is written first.
+/// Idea       An operation changes copies. write_dirty() writes each changed sector once, in rising order: FAT before directories. The least recently
+///            used sector makes room for another.
+/// Invariant  Between two operations no sector is dirty. A dirty sector that has to make room is written first.
 /// Cost       A search through at most some dozen slots a call.
 /// Power cut  What an operation has not written is lost.
 #pragma once
@@ -18,16 +19,16 @@ public:
     SectorCache(MetadataSectors& place, std::uint32_t sectors);
 
     using Bytes = std::span<std::byte, sector_bytes>;
-    /// The sector's bytes, until the next call of load() or fresh(). `clock` moves when it has to be read.
+    /// The sector's bytes, valid until the next call of load() or fresh(). If the sector has to be read, `clock` moves on.
     [[nodiscard]] FsResult<Bytes> load(std::uint64_t sector, SimTime& clock);
-    /// The same, all zero and dirty, without reading it.
+    /// The same for a sector that is not read: its bytes are all zero, and it is dirty.
     [[nodiscard]] FsResult<Bytes> fresh(std::uint64_t sector, SimTime& clock);
-    /// Of a sector that was the last to be loaded.
+    /// Marks a sector as changed. It must be the last one loaded.
     void mark_dirty(std::uint64_t sector);
     [[nodiscard]] FsResult<void> write_dirty(SimTime& clock);
-    /// A clean sector leaves.
+    /// Drops a clean sector from the cache.
     void forget(std::uint64_t sector);
-    /// A sector that nobody keeps here.
+    /// Writes a sector without putting it into the cache. It must not be there already.
     [[nodiscard]] FsResult<void> write_past(std::uint64_t sector, std::span<const std::byte, sector_bytes> bytes, SimTime& clock);
 
 private:
