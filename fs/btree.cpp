@@ -9,15 +9,15 @@ namespace flashlab {
 
 namespace {
 
-/// A key in (last of the left, first of the right], as short as it gets.
+/// The shortest key that is greater than the last key of the left node and not greater than the first key of the right node.
 RecordKey separator_between(const RecordKey& left, const RecordKey& right) {
     if (left.ino != right.ino) return {right.ino, static_cast<RecordKind>(0), 0};
     if (left.kind != right.kind) return {right.ino, right.kind, 0};
     return right;
 }
 
-/// How many of the count + 1 records (the new one at `index`) stay left, so that the halves weigh the same.
-/// Behind the last record nothing moves: rising keys leave full nodes behind.
+/// How many of the count + 1 records (the new one is at `index`) stay in the left node, so that both halves have about the same size.
+/// When the new record comes last, no record moves: rising keys leave full nodes behind.
 std::uint32_t records_staying_left(const NodeView& node, std::uint32_t index, std::uint32_t new_bytes) {
     const std::uint32_t count = node.count();
     if (index == count) return count;
@@ -36,7 +36,7 @@ std::uint32_t records_staying_left(const NodeView& node, std::uint32_t index, st
     return left;
 }
 
-/// Moves an entry under another key.
+/// Inserts an entry of an interior node: a key and its child.
 void insert_child(NodeEditor& to, std::uint32_t index, const RecordKey& key, std::uint32_t child_number) {
     std::array<std::byte, 4> child;
     store_le(std::span{child}, child_number);
@@ -221,7 +221,7 @@ bool BTree::erase(const RecordKey& key) {
     return true;
 }
 
-/// Takes the entry steps[depth].index out of an interior node; the neighbour below inherits its range (S2).
+/// Takes the entry steps[depth].index out of an interior node. The neighbour with the lower keys inherits its range (S2).
 void BTree::remove_at(Path& path, std::uint32_t depth) {
     const Step at = path.steps[depth];
     NodeEditor edit = nodes_.edit(at.node);
@@ -233,7 +233,8 @@ void BTree::remove_at(Path& path, std::uint32_t depth) {
     }
 }
 
-/// After a removal in steps[depth]: frees it when empty, merges it when small, and goes on above as long as something changed there.
+/// Call after a removal in the node of steps[depth]. Frees the node when it is empty, merges it when it is small, and repeats this in the parent as
+/// long as the parent changed.
 void BTree::shrink(Path& path, std::uint32_t depth) {
     for (;; --depth) {
         const std::uint32_t node = path.steps[depth].node;
@@ -262,7 +263,7 @@ void BTree::shrink(Path& path, std::uint32_t depth) {
     }
 }
 
-/// The fuller one stays where it is, the other one's records move in: fewer words.
+/// The records of the emptier node move into the fuller one, so that fewer words are written.
 bool BTree::merge_children(std::uint32_t parent, std::uint32_t left_index) {
     const NodeView above = nodes_.read(parent);
     const std::uint32_t left = above.child(left_index), right = above.child(left_index + 1);

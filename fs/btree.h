@@ -1,9 +1,10 @@
 /// The ordered tree over NodeSpace: look-up, insertion with splits, removal with merges, walks in both directions.
 ///
-/// Idea       A path from root to leaf is kept on the stack; a split adds one entry above, a merge takes one away. No sibling or parent pointers to maintain.
+/// Idea       Each operation keeps its path from root to leaf on the stack. A split adds one entry to the parent node, a merge takes one away. Nodes
+///            have no sibling or parent pointers.
 /// Invariant  S1, S2, S4, S5 of pram_metadata_store.h. A node is merged with a sibling when it is under half full and both together fill at most 3/4.
 /// Cost       O(height * log fan-out) key compares; height is 3 or 4 at a million records.
-/// Power cut  Works on private copies: see NodeSpace.
+/// Power cut  The tree works on private copies of nodes: see NodeSpace.
 /// Source     Bayer, McCreight 1972. A record appended behind the last one of a full leaf starts a new leaf, so that rising keys fill their leaves.
 #pragma once
 
@@ -32,13 +33,13 @@ public:
     void set_root(Root root) { root_ = root; }
 
     [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const;
-    /// Leaves at least `nodes_to_spare` nodes free; no_space changes nothing.
+    /// Leaves at least `nodes_to_spare` nodes free. When it answers no_space, nothing has changed.
     [[nodiscard]] PutResult put(const RecordKey& key, std::span<const std::byte> value, std::uint32_t nodes_to_spare);
     [[nodiscard]] bool erase(const RecordKey& key);
     void scan(const RecordKey& from, const RecordKey& to, const MetadataStore::Visitor& visit) const;
     [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const;
 
-    /// S1..S5, node by node; a damaged node is reported and not entered.
+    /// Checks S1 to S5, node by node. A damaged node is reported, and its children are not visited.
     void check(std::vector<CheckProblem>& problems) const;
 
 private:

@@ -97,7 +97,8 @@ std::uint32_t NodeView::child(std::uint32_t index) const {
     return load_le<std::uint32_t>(value(index));
 }
 
-/// Asked at every step of a search. Unlike key_at() it reads whole words and masks them, which stays inside the node for all records but those at its end.
+/// The compare at every step of a search. Unlike key_at() it reads whole words and masks them. That stays inside the node for all records except
+/// those at its end.
 bool NodeView::key_below(std::uint32_t index, const RecordKey& wanted) const {
     constexpr std::uint32_t longest_lengths = 15; // of an ino, if the node is damaged
     const std::uint32_t offset = record_offset(index);
@@ -171,7 +172,8 @@ void NodeEditor::format(std::uint32_t self_number, std::uint32_t at_level) {
     store_le(std::span{bytes_ + 12, 4}, node_magic);
 }
 
-/// Room for a record and for the slots of count() records (one of which may not point anywhere yet): from the middle, a hole, or after compaction.
+/// Finds room for a record beside the slots of count() records, one of which may not point anywhere yet:
+/// in the middle, in a hole, or after compaction.
 std::uint32_t NodeEditor::place(std::uint32_t bytes) {
     const std::uint32_t slots_end = node_header_bytes + slot_bytes * (count() + 1);
     if (heap_start() >= slots_end + bytes) {

@@ -1,7 +1,9 @@
 /// One 4 KiB node of the metadata tree: records from the back, a sorted array of their offsets from the front.
 ///
-/// Idea       An insert writes its record into free space and moves two-byte slots, not records. Leaves hold values, interior nodes child numbers of 4 bytes.
-/// Invariant  S1 and S4 of pram_metadata_store.h. Every read checks that the record lies inside the node: a damaged node throws, it is never run over.
+/// Idea       An insert writes its record into free space and moves two-byte slots, not records.
+///            Leaves hold values, interior nodes child numbers of 4 bytes.
+/// Invariant  S1 and S4 of pram_metadata_store.h. Every read checks that the record lies inside the node. A damaged node makes it throw; no read
+///            leaves the node.
 /// Cost       find: log2(count) key decodes. insert: the record, the slots behind it, one header word; a compaction only when no hole fits.
 /// Power cut  Nothing here touches the PRAM: NodeView reads cells or a private copy, NodeEditor changes private copies only.
 #pragma once
@@ -22,7 +24,7 @@ inline constexpr std::uint32_t node_capacity = node_bytes - node_header_bytes;
 inline constexpr std::uint32_t node_magic = 0x45444f4e; ///< "NODE"
 inline constexpr std::uint32_t record_header_bytes = 4;
 inline constexpr std::uint32_t slot_bytes = 2;
-/// The longest encoded record: splitting any overfull node gives two that fit.
+/// The longest encoded record. It is small enough that any overfull node can be split into two nodes that fit.
 inline constexpr std::uint32_t max_encoded_record = record_header_bytes + 16 + static_cast<std::uint32_t>(max_record_bytes);
 
 /// Size of a record as stored, without its slot.
@@ -49,7 +51,7 @@ public:
     [[nodiscard]] std::uint32_t lower_bound(const RecordKey& wanted) const;
     /// The child whose range holds `wanted`: the last entry whose key is <= `wanted`, the first one when none is.
     [[nodiscard]] std::uint32_t child_index(const RecordKey& wanted) const;
-    /// Whether it is node `self` of this level at all; asked on every way down.
+    /// Is this the node with this number and level? Asked on every way down the tree.
     [[nodiscard]] bool is(std::uint32_t self_number, std::uint32_t at_level) const {
         return magic() == node_magic && self() == self_number && level() == at_level && count() > 0 && count() <= node_capacity / slot_bytes;
     }
@@ -81,13 +83,13 @@ class NodeEditor : public NodeView {
 public:
     explicit NodeEditor(std::byte* node) : NodeView{node}, bytes_{node} {}
 
-    /// Makes it an empty node; what lay in its free space stays there, so that unused words need not be written.
+    /// Makes it an empty node. Stale bytes in its free space stay there, so that unused words need not be written.
     void format(std::uint32_t self_number, std::uint32_t at_level);
-    /// Needs fits().
+    /// fits() must be true.
     void insert(std::uint32_t index, const RecordKey& key, std::span<const std::byte> value);
     void insert_record(std::uint32_t index, std::span<const std::byte> encoded);
     void remove(std::uint32_t index);
-    /// Same key, another value; the caller knows that it fits.
+    /// Replaces the value of a record. The caller must know that the new value fits.
     void replace(std::uint32_t index, std::span<const std::byte> value);
     void set_child(std::uint32_t index, std::uint32_t child_number);
     /// Keeps the first `count` records.

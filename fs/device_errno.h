@@ -1,4 +1,4 @@
-/// What the application is told when the device cannot.
+/// The errno for an application whose request the device could not carry out.
 #pragma once
 
 #include <cerrno>
@@ -8,7 +8,7 @@
 
 namespace flashlab {
 
-/// A full host is the application's ENOSPC; that it is so also later, when the drive is read-only because of it, is the mount's to tell.
+/// A full host is ENOSPC. It makes the drive read-only; the mount sees to it that later writes get ENOSPC, too.
 [[nodiscard]] inline FsError errno_of(const DeviceError& error) {
     if (error.host_errno == ENOSPC || error.host_errno == EDQUOT) return FsError{ENOSPC};
     switch (error.kind) {

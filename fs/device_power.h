@@ -1,8 +1,8 @@
-/// What a mount needs of the whole device beside the file system: to let it settle, and to cut its power.
+/// What a mount needs of the whole device beside the file system: it settles the device, and it cuts the power.
 ///
 /// Idea       The mount knows instants and the device knows what happens at them; neither includes the other.
 /// Invariant  After cut() nothing else is called.
-/// Power cut  cut() leaves the stores as the instant `at` leaves them; `seed` draws what may go either way.
+/// Power cut  cut() leaves the stores in the state of the instant `at`. `seed` draws the outcomes of the operations in flight.
 #pragma once
 
 #include <cstdint>

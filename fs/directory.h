@@ -1,8 +1,8 @@
 /// Names of a directory: one record each, in order of the name's hash.
 ///
-/// Idea       The key is hash << 8 | collision index, so a name is one look-up and a position in the listing is the key itself.
+/// Idea       The key is hash << 8 | collision index. So a name is found by one look-up, and a position in the listing is the key itself.
 /// Invariant  N1 a name occurs once in a directory. N2 a name's position never changes while it exists, so offsets are stable.
-/// Cost       find, add, remove: one or two look-ups. Listing: one record a name, no inode is touched.
+/// Cost       find, add, remove: one or two look-ups. Listing: one record a name; no inode is read.
 /// Power cut  Part of the caller's transaction.
 #pragma once
 
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] bool find(Ino directory, std::string_view name, Dirent& out) const;
     /// The name must not be there.
     [[nodiscard]] FsResult<void> add(Ino directory, std::string_view name, Ino ino, std::uint32_t type);
-    /// Lets an existing name lead elsewhere; its position stays.
+    /// Makes an existing name lead to another inode. The name keeps its position.
     [[nodiscard]] FsResult<void> redirect(Ino directory, const Dirent& entry, std::string_view name, Ino ino, std::uint32_t type);
     [[nodiscard]] FsResult<void> remove(Ino directory, const Dirent& entry);
 

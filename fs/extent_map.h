@@ -1,8 +1,9 @@
 /// Where the pages of a file lie: runs of file pages on runs of logical pages.
 ///
 /// Idea       One record an extent, keyed by its first file page; neighbours that continue each other are one record.
-/// Invariant  X1 extents of one inode do not overlap. X2 no logical page belongs to two extents. X3 an unwritten extent reads zeros, whatever the device has there.
-/// Cost       find: one look-up. Changes: a record or two an extent touched; a caller bounds the extents a transaction removes.
+/// Invariant  X1 extents of one inode do not overlap. X2 no logical page belongs to two extents.
+///            X3 an unwritten extent reads as zeros, whatever its pages hold on the device.
+/// Cost       find: one look-up. Changes: one or two records for each extent touched. Callers limit the number of extents in a transaction.
 /// Power cut  Part of the caller's transaction.
 #pragma once
 
@@ -29,7 +30,7 @@ using PageRuns = std::vector<MetadataStore::PageRun>;
 class ExtentMap {
 public:
     static constexpr std::size_t encoded_size = 16;
-    /// Extents one transaction may touch, so that its log record stays small.
+    /// How many extents one transaction may touch, so that its log record stays small.
     static constexpr std::size_t extents_per_transaction = 40;
 
     explicit ExtentMap(MetadataStore& store) : store_{store} {}
@@ -43,13 +44,14 @@ public:
     /// One page behind the last extent.
     [[nodiscard]] std::uint64_t end(Ino ino) const;
 
-    /// The range must be a hole.
+    /// Adds an extent. Its range must be a hole.
     [[nodiscard]] FsResult<void> insert(Ino ino, Extent extent);
-    /// Unmaps [first, last), at most `limit` extents of it, the last ones first; the logical pages go to `freed`. True when nothing is left.
+    /// Unmaps at most `limit` extents of [first, last), the last ones first. Their logical pages are appended to `freed`.
+    /// True when no extent is left there.
     [[nodiscard]] FsResult<bool> remove(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit, PageRuns& freed);
-    /// What is written in [first, last) reads zero from now on and keeps its pages; at most `limit` extents. True when nothing is left.
+    /// Makes at most `limit` written extents of [first, last) unwritten: they read as zeros from now on and keep their pages. True when none is left.
     [[nodiscard]] FsResult<bool> mark_unwritten(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit);
-    /// [first, first + pages) of one unwritten extent has now data.
+    /// Marks [first, first + pages), a part of one unwritten extent, as written.
     [[nodiscard]] FsResult<void> mark_written(Ino ino, std::uint64_t first, std::uint64_t pages);
 
 private:
@@ -60,7 +62,7 @@ private:
 };
 
 struct Inode;
-/// As ExtentMap::find, through the inode's memory of the last extent and of where extents end.
+/// ExtentMap::find(), with the inode as a cache: it remembers the last extent and the end of its extents.
 [[nodiscard]] bool find_extent(const ExtentMap& extents, Inode& inode, std::uint64_t page, Extent& out);
 
 } // namespace flashlab

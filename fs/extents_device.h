@@ -1,9 +1,9 @@
-/// The pages of one file as a device of their own: what a load beneath the file system may write to.
+/// The pages of one file as a device of their own, for a load that runs beneath the file system.
 ///
-/// Idea       Runs of the file's sectors on runs of the device's; a request is split where they change.
-/// Invariant  Nothing outside the file's pages is touched; whoever asks for it gets out_of_range. The file neither grows nor is freed meanwhile.
-/// Cost       A binary search a request, a virtual call a run of it.
-/// Power cut  As the device. The file's own content does not follow: its extents stay unwritten, it reads zeros.
+/// Idea       Runs of the file's sectors are mapped to runs of the device's sectors. A request is split where one run ends.
+/// Invariant  Nothing outside the file's pages is touched: such a request gets out_of_range. The file neither grows nor is freed meanwhile.
+/// Cost       A binary search for each request, and a virtual call for each run in it.
+/// Power cut  As the device. The file's own content does not change: its extents stay unwritten, and it reads as zeros.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ public:
     SimTime tick(SimTime now) override { return device_.tick(now); }
 
 private:
-    /// Calls do(part) for each part of the range that lies in one run; the latest end.
+    /// Calls do(part) for each part of the range that lies in one run. Returns the latest end.
     template <class Do>
     DeviceResult<SimTime> each(Sector first, std::uint64_t sectors, SimTime now, Do&& act) const {
         const std::uint64_t all = identify().sectors;

@@ -2,14 +2,16 @@
 ///
 /// Idea       Metadata are records in one ordered store with atomic transactions; data are extents of logical pages, allocated when written back.
 /// Invariant  F1 a namespace or attribute operation is one transaction, durable and ordered when answered (C10, C11).
-///            F2 size and extents commit only after their data are durable (C13). F3 no logical page free here is valid in the FTL once trims ran (C15).
-///            F4 a reserve of data and metadata is taken at write(): write-back never meets ENOSPC.
+///            F2 size and extents commit only after their data are durable (C13).
+///            F3 once trims have run, no page that is free here is valid in the FTL (C15).
+///            F4 write() reserves room for data and metadata: write-back never meets ENOSPC.
 /// Cost       A namespace operation: O(log n) nodes touched, some tens of PRAM words. A cached read or write: one hash look-up a page.
-/// Power cut  fs/DESIGN.md, "What survives". An answered namespace operation does, unsynced data may not.
-/// Threading  None: the caller's monitor.
-/// Steps      Nothing enters the metadata's log ahead of its time. Calls that always commit after something slow are SlowCalls: their step() returns
-///            ResumeAt. Those that seldom do (write, change_attributes, allocate, copy_range, marked "again") issue what they need and answer
-///            FsError::again: the driver makes the same call at that time. fs/retry.h is that loop in virtual time.
+/// Power cut  fs/DESIGN.md, "What survives". An answered namespace operation survives; unsynced data may be lost.
+/// Threading  No locks inside: callers hold their monitor.
+/// Steps      A record enters the metadata's log only when the clock has reached its time. A call that always waits before it commits is a SlowCall:
+///            its step() returns ResumeAt. A call that seldom has to wait (write, change_attributes, allocate, copy_range; marked "again") starts the
+///            work that it needs and answers FsError::again with a time. The driver then makes the same call at that time.
+///            fs/retry.h is this loop in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@
 
 namespace flashlab {
 
-/// A slow call in progress. Opaque; made by begin_*, moved forward by step().
+/// A slow call in progress. begin_*() makes it, step() moves it forward.
 struct Done {
     SimTime at;
 };
@@ -49,7 +51,7 @@ struct Entry {
     Attributes attributes; ///< ino 0: no such name (a negative entry)
 };
 
-/// Receives one directory entry; false = full, do not call again. `next_offset` resumes behind this entry.
+/// Receives one directory entry. False: the sink is full and must not be called again. A listing from `next_offset` goes on behind this entry.
 using EntrySink = std::function<bool(std::string_view name, Ino ino, std::uint32_t type_bits, std::uint64_t next_offset)>;
 
 enum class RenameMode : std::uint8_t { replace, no_replace, exchange, whiteout };
@@ -64,12 +66,12 @@ struct FsckProblem {
     std::string detail;
 };
 
-/// Which failed write-backs of a file one open of it has been told of: each open learns of each failure once.
+/// Which failed write-backs of a file have been reported to one open of it. Each open gets each failure once.
 struct WriteErrorMark {
     std::uint64_t told = 0;
 };
 
-/// What reading every page that a file has data in came to.
+/// The result of reading every page that holds a file's data.
 struct DataCheck {
     std::uint64_t pages = 0;       ///< read
     std::uint64_t pages_bad = 0;   ///< of these, unreadable
@@ -92,22 +94,23 @@ struct OpenMode {
 
 class FileSystem {
 public:
-    /// What mkfs needs of the PRAM for a device of this many data pages; never below 64 MiB nor above 2 GiB unless asked.
+    /// How much PRAM mkfs uses for a device with so many bytes of data: 64 MiB to 2 GiB, unless the user asks for another size.
     [[nodiscard]] static std::uint64_t suggested_pram_bytes(std::uint64_t data_bytes);
     /// Writes a superblock into all-zero cells: O(1).
     [[nodiscard]] static FsResult<void> format(Pram& pram, PramRange range, const BlockDevice& device, std::string_view label, FileTime wall);
-    /// Recovers (redo log, orphans, pending trims) and opens. The error text says what is wrong with a foreign or damaged image.
+    /// Recovers (redo log, orphans, pending trims) and opens. On a foreign or damaged image the error says what is wrong.
     [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open(Pram& pram, PramRange range, BlockDevice& device,
                                                                                       EventSink& events, const FsOptions& options, SimTime now);
-    /// The same without PRAM: metadata in a journal at the device's start (--metadata journal). Names and attributes survive as some prefix of their order,
-    /// at least up to the last finished sync; a commit is made durable after dirty_age at the latest.
+    /// format() and open() without PRAM: the metadata are in a journal at the device's start (--metadata journal). After a cut the operations on
+    /// names and attributes are there up to some point in their order, at least up to the last finished sync.
+    /// A commit is made durable after dirty_age at the latest.
     [[nodiscard]] static FsResult<void> format_journal(BlockDevice& device, std::string_view label, FileTime wall, SimTime now);
     [[nodiscard]] static std::expected<std::unique_ptr<FileSystem>, std::string> open_journal(BlockDevice& device, EventSink& events,
                                                                                               const FsOptions& options, SimTime now);
     virtual ~FileSystem() = default;
 
     // --- names -----------------------------------------------------------------------------------------------------------------
-    /// "." and ".." work on any directory ino; "." on any ino (EXPORT_SUPPORT). ENOENT when missing. Takes one reference.
+    /// "." and ".." work in any directory, and "." for any inode (EXPORT_SUPPORT). ENOENT when there is no such name. Takes one reference.
     [[nodiscard]] virtual FsResult<Timed<Attributes>> lookup(const FsCall&, Ino parent, std::string_view name) = 0;
     virtual void forget(Ino ino, std::uint64_t references, SimTime now) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode,
@@ -126,7 +129,7 @@ public:
 
     // --- attributes -----------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsResult<Timed<Attributes>> attributes(const FsCall&, Ino ino) = 0;
-    /// again: before the size grows over a tail that is not zero on the device.
+    /// again: the size grows over a tail of the last page that is not yet zero on the device.
     [[nodiscard]] virtual FsResult<Timed<Attributes>> change_attributes(const FsCall&, Ino ino, const AttributeChange& change) = 0;
     [[nodiscard]] virtual FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall&, Ino ino, std::string_view name) = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_xattr(const FsCall&, Ino ino, std::string_view name, std::span<const std::byte> value,
@@ -142,44 +145,48 @@ public:
     virtual void close_file(const FsCall&, Ino ino, bool for_writing) = 0;
     /// Returns the bytes read: short only at end of file.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) = 0;
-    /// Returns the bytes written: fewer where no more fit, ENOSPC where none does. What the kernel took before (from_page_cache) is written whole or not at
-    /// all, as nobody looks at the count. Durable only after a sync. again: the page cache is full.
+    /// Returns the bytes written: fewer than asked when no more fit, ENOSPC when none fits. Data that the kernel took earlier (from_page_cache) are
+    /// written as a whole or not at all, since the kernel does not look at the count. Durable only after a sync. again: the page cache is full.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> write(const FsCall&, Ino ino, std::uint64_t offset, std::span<const std::byte> from) = 0;
-    /// What a fresh open of the file has been told: everything but a failure that nobody was told of yet.
+    /// The mark of a fresh open: every failure counts as reported to it, except one that has not been reported to anybody yet.
     [[nodiscard]] virtual WriteErrorMark write_error_mark(Ino ino) = 0;
-    /// Fails when write-back fails, or failed since `mark` says so; the mark is renewed. It outlives the call. Null: only what fails now.
+    /// Fails when write-back fails now, or when it has failed since `mark`; then renews the mark. The mark must outlive the call. Null:
+    /// only failures of now.
     [[nodiscard]] virtual FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall&, Ino ino, SyncScope scope, WriteErrorMark* mark = nullptr) = 0;
-    /// Everything of everybody: ctl flush, unmount.
+    /// Syncs all files: for ctl flush and unmount.
     [[nodiscard]] virtual FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) = 0;
-    /// again: until the file is clean, and while freed pages that it needs are being trimmed.
+    /// again: the file is not clean yet, or freed pages that the call needs are being trimmed.
     [[nodiscard]] virtual FsResult<SimTime> allocate(const FsCall&, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) = 0;
-    /// The pages of a file that is allocated in full and has nothing cached, as a device; EINVAL where it has holes. Valid while nothing else touches the file.
+    /// The pages of a file as a device. The file must be allocated in full and have nothing cached; EINVAL when it has holes. Valid as long as no
+    /// other call changes the file.
     [[nodiscard]] virtual FsResult<std::unique_ptr<BlockDevice>> device_of(Ino ino) = 0;
-    /// At most 1 MiB a call: returns what it copied. again: as write.
+    /// Copies at most 1 MiB a call; returns the bytes copied. again: as write.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> copy_range(const FsCall&, Ino from, std::uint64_t from_offset, Ino to,
                                                                     std::uint64_t to_offset, std::uint64_t bytes) = 0;
 
     // --- the whole ------------------------------------------------------------------------------------------------------------------
     [[nodiscard]] virtual FsUsage usage() const = 0;
-    /// writethrough: the driver follows every write and every copy with a sync of its data; those to a file with chattr +S always.
+    /// With writethrough the driver follows every write and every copy with a sync of the data. For a file with chattr +S it always does.
     [[nodiscard]] virtual HostCache host_cache() const = 0;
     [[nodiscard]] virtual std::string label() const = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_label(const FsCall&, std::string_view label) = 0;
-    /// FITRIM: trims every free page in [offset, offset + bytes) that the device has mapped; returns the bytes trimmed. What was freed is trimmed in the
-    /// background anyway and is not counted, so this is seldom more than 0.
+    /// FITRIM: trims every free page in [offset, offset + bytes) that the device has mapped. Returns the bytes trimmed, seldom more than 0: freed
+    /// pages are trimmed in the background anyway, and these are not counted.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes,
                                                                    std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
     [[nodiscard]] virtual std::vector<UnsyncedRange> unsynced() const = 0; ///< written, and lost if the daemon were killed now; in order
-    /// Everything written back, trims done, a clean mark in the superblock. The last call: nothing else runs, so it goes ahead in simulated time.
+    /// Writes everything back, finishes the trims and marks the superblock clean. It is the last call:
+    /// nothing else runs, so it may run ahead of the clock.
     [[nodiscard]] virtual FsResult<SimTime> shut_down(SimTime now) = 0;
-    /// Structure, link counts, extents against the allocator, the device's mapping against both; the device's own check() is the caller's.
+    /// Checks the structure, the link counts, the extents against the allocator, and the device's mapping against both.
+    /// The caller runs the device's own check().
     [[nodiscard]] virtual std::vector<FsckProblem> check() = 0;
-    /// Reads all data on the device, and names file and offset of what does not read. `go_on(pages)` is asked every now and then.
+    /// Reads all data on the device, and reports file and offset of what cannot be read. It asks `go_on(pages)` now and then; false ends it.
     [[nodiscard]] virtual DataCheck check_data(const std::function<bool(std::uint64_t)>& go_on, SimTime now) = 0;
-    /// Names that lead to the inode, from the root, at most `most`; none for one without a name. Looks through all names.
+    /// The paths that lead to the inode from the root, `most` of them at most; none for an inode without a name. Looks through all names.
     [[nodiscard]] virtual std::vector<std::string> paths_of(Ino ino, std::size_t most) const = 0;
 };
 

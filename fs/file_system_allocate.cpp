@@ -13,7 +13,8 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t longest_run = SpaceAccounting::longest_pending;
 constexpr std::uint64_t runs_per_transaction = 4;
 
-/// Records that a preallocation may need: one a page when it is small, and free space in runs of sixteen on average when it is large.
+/// How many records a preallocation may need: one for each page when it is small;
+/// when it is large, free space is taken to lie in runs of sixteen pages.
 constexpr std::uint64_t extents_for(std::uint64_t pages) { return std::min<std::uint64_t>(pages, 1024 + pages / 16); }
 } // namespace
 
@@ -32,7 +33,7 @@ std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, 
     return missing;
 }
 
-/// Unwritten extents into every hole of [first, last). The inode is clean.
+/// Puts unwritten extents into every hole of [first, last). The inode must be clean.
 FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
     const std::uint64_t missing = holes_in(inode, first, last);
     if (missing == 0) return {};
@@ -44,7 +45,7 @@ FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std
     return {};
 }
 
-/// One transaction's worth; `page` moves on.
+/// Fills holes in one transaction of bounded size, and moves `page` on.
 FsResult<void> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now) {
     MetadataTransaction transaction{*store_};
     InodeRecord record = inode.record;
@@ -76,7 +77,7 @@ FsResult<void> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std:
     return {};
 }
 
-/// The bytes of [from, to) that share their page with others.
+/// Zeroes those bytes of [from, to) that share their page with bytes outside.
 FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     const std::uint64_t first = pages_for(from);
     const std::uint64_t last = page_of(to);
@@ -85,10 +86,10 @@ FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std:
     return write_zeros(call, inode, last * page_bytes_, to);
 }
 
-/// The whole pages [first, last) read zero from now on: freed, or with `keep_pages` kept as unwritten ones. The inode is clean.
+/// Makes the whole pages [first, last) read as zeros: they are freed, or, with `keep_pages`, kept as unwritten ones. The inode must be clean.
 FsResult<void> FileSystemImpl::empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now) {
     for (bool done = first >= last; !done;) {
-        MetadataTransaction transaction{*store_}; // it splits extents: as often as anybody likes, so not at the reserve's expense
+        MetadataTransaction transaction{*store_}; // it splits extents, and may be called any number of times: so it must not use the reserve
         PageRuns freed;
         const auto emptied = keep_pages ? extents_.mark_unwritten(inode.ino, first, last, ExtentMap::extents_per_transaction / 2)
                                         : extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);
@@ -120,7 +121,7 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     if ((inode.record.flags & forbidding) != 0) return std::unexpected(FsError{EPERM});
     const bool grows = (mode == FallocateMode::allocate || mode == FallocateMode::zero_range) && end > inode.record.size;
     if (fills) {
-        // ENOSPC comes before anything changes. What is cached and delayed has its page reserved already.
+        // ENOSPC comes before anything changes. Cached pages whose allocation is delayed have reserved theirs already.
         const std::uint64_t missing = holes_in(inode, page_of(offset), pages_for(end));
         const std::uint64_t wanted = missing > inode.delayed_pages ? missing - inode.delayed_pages : 0;
         if (const auto fits = space_.could_reserve(wanted, extents_for(wanted)); !fits) return std::unexpected(fits.error());

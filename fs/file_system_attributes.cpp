@@ -14,7 +14,8 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 void apply(const FsCall& call, const AttributeChange& change, InodeRecord& record) {
     const auto asks = [&](AttributeChange::Bit bit) { return (change.which & bit) != 0; };
     const bool changes_owner = asks(AttributeChange::uid) || asks(AttributeChange::gid);
-    // The kernel sends a mode along with a new owner or size where it takes set-id bits away itself; it leaves S_ISGID of a file that the group may not execute.
+    // The kernel sends a mode along with a new owner or size where it takes set-id bits away itself;
+    // it leaves S_ISGID of a file that the group may not execute.
     if (asks(AttributeChange::mode))
         record.mode = record.type() | (change.new_mode & permission_bits);
     if (asks(AttributeChange::kill_suid_sgid) || (changes_owner && !record.is_directory()))
@@ -32,8 +33,8 @@ void apply(const FsCall& call, const AttributeChange& change, InodeRecord& recor
     record.changed = asks(AttributeChange::ctime) ? change.new_ctime : call.wall;
 }
 
-/// What chattr(1)'s flags forbid, as ext4 does it: an append-only file may still be told that it was used now. Under `-o writeback` the kernel sends the times of
-/// writes that it admitted, and the change time with them.
+/// Do the flags of chattr(1) forbid the change? As on ext4, the times of an append-only file may still be set to the present. Under `-o writeback`
+/// the kernel sends the times of writes that it admitted, and the change time with them.
 bool is_forbidden(const InodeRecord& record, const AttributeChange& change) {
     const auto asks = [&](std::uint32_t bits) { return (change.which & bits) != 0; };
     const bool by_kernel = asks(AttributeChange::ctime) && !asks(AttributeChange::mode | AttributeChange::uid | AttributeChange::gid | AttributeChange::size);

@@ -38,7 +38,7 @@ FsResult<SimTime> FileSystemImpl::read_device(std::uint64_t device_byte, std::sp
     return end;
 }
 
-/// A range without cached pages: runs of extents from the device, zeros elsewhere and beyond the committed size (I3).
+/// Reads a range without cached pages: extents from the device; zeros in holes and beyond the committed size (I3).
 FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now) {
     SimTime end = now;
     while (!to.empty()) {
@@ -113,7 +113,7 @@ FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, std::uint64_t page, st
     return read_uncached(inode, page * page_bytes_, to, now);
 }
 
-/// Before the committed size grows over the tail of its last page, that tail is zero on the device too (I3). again: not yet.
+/// Zeroes the tail of the last committed page on the device, before the committed size grows over it (I3). again: not yet done.
 FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     const std::uint64_t used = inode.committed_size % page_bytes_;
     const std::uint64_t page = page_of(inode.committed_size);
@@ -124,7 +124,7 @@ FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     Extent extent;
     std::uint64_t logical = 0;
     if (cached != nullptr && cached->in_flight) {
-        logical = inode.job->pieces[cached->job_slot].logical; // its commit is still to come, and may bring a tail that a truncate took away
+        logical = inode.job->pieces[cached->job_slot].logical; // not committed yet; it may hold a tail that a truncate took away
     } else if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
         logical = extent.logical_page_of(page);
     } else {

@@ -127,7 +127,8 @@ SimTime FileSystemImpl::tick(SimTime now) {
     return std::min(next, space_.trim_slice(now));
 }
 
-/// Cached pages, and what was written back from them into commits that are not durable; of files that are still there, as long as they are now.
+/// The ranges of cached pages, and of pages written back in commits that are not durable yet.
+/// Only files that still exist count, up to their present size.
 std::vector<UnsyncedRange> FileSystemImpl::unsynced() const {
     std::vector<UnsyncedRange> found;
     for (const Inode& inode : write_back_.dirty_inodes()) {

@@ -1,7 +1,7 @@
 /// FileSystem over a MetadataStore: the operations, each in the file named after its kind.
 ///
-/// Idea       Every operation checks, changes copies of the records, commits them in one transaction, then changes memory.
-/// Invariant  Memory is changed after the commit only: an operation that fails leaves nothing.
+/// Idea       Every operation checks its arguments, changes copies of the records, commits these in one transaction, then changes memory.
+/// Invariant  Memory is changed only after the commit: an operation that fails leaves no trace.
 /// Cost       As file_system.h.
 /// Power cut  As file_system.h.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace flashlab {
 
-/// What of the medium's superblock the file system uses; PramMetadataStore has it, tests bring their own.
+/// The part of the medium's superblock that the file system uses. PramMetadataStore has it; tests bring their own.
 class FsSuperblock {
 public:
     virtual ~FsSuperblock() = default;
@@ -34,7 +34,7 @@ public:
 
 /// Page size of the file system on this device: a multiple of what the device keeps whole.
 [[nodiscard]] std::uint32_t data_page_bytes_for(const BlockDevice& device);
-/// The root directory and the counters, into an empty store.
+/// Writes the root directory and the counters into an empty store.
 [[nodiscard]] FsResult<void> make_empty_file_system(MetadataStore& store, FileTime wall, SimTime now);
 
 class FileSystemImpl final : public FileSystem {
@@ -42,9 +42,9 @@ public:
     FileSystemImpl(std::shared_ptr<MetadataStore> store, std::shared_ptr<FsSuperblock> superblock, BlockDevice& device, EventSink& events,
                    const FsOptions& options, std::uint32_t page_bytes);
     ~FileSystemImpl() override;
-    /// The device that the constructor was given, when nobody else keeps it.
+    /// Takes ownership of the device that the constructor was given, when nobody else owns it.
     void own(std::unique_ptr<BlockDevice> device) { owned_device_ = std::move(device); }
-    /// Orphans, pending trims, counters. The text says what is wrong.
+    /// Recovers orphans, pending trims and counters. The error says what is wrong.
     [[nodiscard]] std::expected<void, std::string> recover(SimTime now);
 
     FsResult<Timed<Attributes>> lookup(const FsCall&, Ino parent, std::string_view name) override;
@@ -102,7 +102,7 @@ private:
         std::uint32_t rdev = 0;
         std::string_view target; ///< symbolic links
     };
-    /// What a transaction that takes one link of an inode away leads to.
+    /// The result of a transaction that removes one link of an inode.
     struct LinkDrop {
         InodeRecord record;
         bool destroyed = false; ///< the inode went in the same transaction
@@ -120,14 +120,14 @@ private:
     void touch_accessed(const FsCall& call, Inode& inode);
     [[nodiscard]] std::uint64_t page_of(std::uint64_t offset) const { return offset / page_bytes_; }
     [[nodiscard]] std::uint64_t pages_for(std::uint64_t size) const { return (size + page_bytes_ - 1) / page_bytes_; }
-    /// Puts the record; size as committed.
+    /// Puts the record into the transaction, with the committed size.
     [[nodiscard]] static FsResult<void> put(MetadataTransaction& transaction, const Inode& inode, const InodeRecord& record);
 
     // --- file_system_names.cpp
     [[nodiscard]] FsResult<void> check_name(std::string_view name) const;
     [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
     [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
-    /// Inside a transaction; the caller keeps both numbers once it is committed.
+    /// Must be called inside a transaction. The caller stores both numbers once the transaction is committed.
     [[nodiscard]] FsResult<Ino> next_number(std::uint64_t& next, std::uint64_t& limit);
     struct FoundEntry {
         Inode* parent;
@@ -166,9 +166,9 @@ private:
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
     enum class Fit : std::uint8_t { all, what_fits };
-    /// Returns the bytes written, and when what it read for that is there.
+    /// Returns the bytes written, and the time at which the pages that it had to read are there.
     [[nodiscard]] FsResult<Timed<std::size_t>> write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, Fit fit, SimTime now);
-    /// What the pages [first, last] of a file lack.
+    /// What has to be reserved for the pages [first, last] of a file.
     struct Needs {
         std::uint64_t pages = 0;   ///< logical pages
         std::uint64_t records = 0; ///< pages whose commit adds records
@@ -203,7 +203,7 @@ private:
     SpaceAccounting space_;
     PageCache cache_;
     WriteBack write_back_;
-    std::vector<Ino> doomed_; ///< without name and user, but a job of theirs was under way
+    std::vector<Ino> doomed_; ///< inodes without name and user, whose write-back job was under way
     std::uint64_t next_ino_ = 0;
     std::uint64_t ino_limit_ = 0; ///< numbers below are reserved in the store
     std::uint64_t inodes_ = 0;

@@ -202,7 +202,7 @@ FsResult<Timed<Attributes>> FileSystemImpl::link(const FsCall& call, Ino ino, In
     return Timed<Attributes>{attributes_of(inode), *done};
 }
 
-/// The name, its inode's link, and the parent's counts: one transaction. A directory takes its ".." along.
+/// Removes the name, its inode's link and the parent's counts in one transaction. A removed directory also takes its ".." link from the parent.
 FsResult<SimTime> FileSystemImpl::remove_entry(const FsCall& call, Inode& parent, const Dirent& entry, Inode& inode) {
     InodeRecord directory = parent.record;
     --directory.entries;

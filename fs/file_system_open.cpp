@@ -9,7 +9,7 @@ namespace flashlab {
 
 namespace {
 
-/// The superblock half of a PramMetadataStore; `owner` keeps it alive.
+/// The superblock of a PramMetadataStore, as FsSuperblock. `owner` keeps the store alive.
 class TreeSuperblock final : public FsSuperblock {
 public:
     TreeSuperblock(std::shared_ptr<MetadataStore> owner, PramMetadataStore& store) : owner_{std::move(owner)}, store_{store} {}
@@ -35,7 +35,7 @@ MetadataFormat format_of(const BlockDevice& device, std::string_view label, File
 std::expected<void, std::string> recover_guarded(FileSystemImpl& fs, SimTime now) {
     try {
         return fs.recover(now);
-    } catch (const ContractViolation& broken) { // a tree that is not what it promises: nothing has been written but whole transactions
+    } catch (const ContractViolation& broken) { // the tree breaks its own promises; only whole transactions have been written
         return std::unexpected(std::string{"the metadata are damaged: "} + broken.what() + "; restore the image from a copy");
     }
 }

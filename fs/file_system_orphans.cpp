@@ -1,4 +1,4 @@
-// Inodes without a name: how they go, at once, at their last close, or at the next mount.
+// Inodes without a name: they are destroyed at once, at their last close, or at the next mount.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -95,7 +95,7 @@ void FileSystemImpl::destroy_doomed(SimTime now) {
     }
 }
 
-/// In bounded steps, the last extents first; the orphan record keeps the promise between them.
+/// Frees extents in bounded steps, the last ones first. Between the steps the orphan record says that the work has to go on.
 FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t page, SimTime now) {
     SimTime durable = now;
     for (bool done = false; !done;) {
@@ -194,7 +194,8 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
                                            step, std::strerror(error.error_number)));
     };
     if (const auto marked = superblock_->mark_dirty(now); !marked) return said("the mount mark", marked.error());
-    // Before anything is written: a mount whose mark a cut takes back would look clean. Nothing else runs yet, so it goes ahead.
+    // The dirty mark must be durable before anything is written: if a cut took the mark back, the file system would look clean. Nothing else runs
+    // yet, so this may run ahead of the clock.
     for (SimTime at = now;;) {
         const auto durable = store_->make_durable(store_->last_commit(), at);
         if (durable) break;
@@ -205,7 +206,7 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     if (clean) return {};
     std::uint64_t trimmed = 0;
     const auto unowned = space_.trim_unowned(0, space_.total(), 1, trimmed, now);
-    // A worn-out device takes no trim any more and is still there to be read.
+    // A worn-out device takes no more trims, but it can still be read.
     if (!unowned && unowned.error().error_number != EROFS) return said("trims of pages without owner", unowned.error());
     return {};
 }

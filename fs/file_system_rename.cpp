@@ -51,7 +51,7 @@ FsResult<FileSystemImpl::RenamePlan> FileSystemImpl::plan_rename(Ino from_parent
         if (!target) return std::unexpected(FsError{EIO});
         plan.target = *target;
     }
-    const bool only_adds = plan.target == nullptr; // to the directory of the new name: an append-only one admits that
+    const bool only_adds = plan.target == nullptr; // only adds a name to the new directory: an append-only directory admits that
     const std::uint32_t adding = plan.to_parent->record.flags & (only_adds ? file_flag_immutable : locked_flags);
     const std::uint32_t ends = plan.moved->record.flags | (plan.target != nullptr ? plan.target->record.flags : 0);
     if (adding != 0 || ((plan.from_parent->record.flags | ends) & locked_flags) != 0) return std::unexpected(FsError{EPERM});
@@ -193,7 +193,7 @@ public:
             synced = std::get<Done>(*step).at;
             sync_.reset();
         }
-        // The store's log keeps the order of commits: the extents of the data are there before the new name is.
+        // The store's log keeps the order of commits: the extents of the data commit before the new name.
         const auto done = fs_.commit_rename(call_, from_parent_, from_, to_parent_, to_, mode_, now);
         if (!done) return std::unexpected(done.error());
         return Done{std::max(*done, synced)};

@@ -60,7 +60,7 @@ StepResult SyncCall::step(SimTime now) {
         const auto next = advance(*inode, now);
         if (!next) {
             outcome = std::unexpected(next.error());
-            continue; // the others are brought home all the same
+            continue; // the other inodes are still written back
         }
         resume = std::min(resume, *next);
     }
@@ -103,7 +103,7 @@ FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     for (Inode* inode : inodes) {
         const auto done = write_back_.finish(*inode, now);
         if (done) now = *done;
-        else if (written) written = done; // the others are brought home all the same
+        else if (written) written = done; // the other inodes are still written back
     }
     if (!written) return written;
     destroy_doomed(now);

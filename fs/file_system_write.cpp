@@ -23,7 +23,7 @@ FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first
     return needs;
 }
 
-/// While only what is promised to cached pages stands in the way, they are written back. again: not yet.
+/// Writes cached pages back as long as only the metadata promised to them takes the room for new records. again: not enough room yet.
 FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
     const std::uint64_t most = last - first + 1;
     if (space_.could_reserve(0, most)) return {}; // without looking at each page
@@ -34,8 +34,8 @@ FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t
     }
 }
 
-/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records that writing them makes. Returns the last page for which
-/// that was possible.
+/// Reserves a logical page for each page of [first, last] that has none yet, and room for the records of their commit. Returns the last page for
+/// which there was room.
 FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last, Fit fit) {
     Needs needs = needs_of(inode, first, last);
     if (fit == Fit::what_fits && !space_.could_reserve(needs.pages, needs.records)) {
@@ -54,15 +54,15 @@ FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t 
     return last;
 }
 
-/// True when bytes of the page outside [from, to) of it must be kept: they are committed data.
+/// True when the page has committed data outside its bytes [from, to), which must be kept.
 bool FileSystemImpl::needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const {
     const std::uint64_t begin = page * page_bytes_;
     if (begin >= inode.committed_size || cache_.find(inode, page) != nullptr) return false;
     return from > 0 || to < std::min<std::uint64_t>(page_bytes_, inode.committed_size - begin);
 }
 
-/// A write behind a hole makes the last page so far part of the middle of the file: its tail has to be zero on the device before the size grows (I3).
-/// Cached and dirty, it is written back with zeros there, in time.
+/// After a write behind a hole the page that was the last one lies in the middle of the file. Its tail must be zero on the device before the size
+/// grows (I3). This makes that page cached and dirty, so that it is written back with zeros in its tail, in time.
 FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t first, SimTime now) {
     const std::uint64_t tail = page_of(inode.record.size);
     Extent extent;
@@ -156,7 +156,7 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write(const FsCall& call, Ino ino, 
     return done;
 }
 
-/// Zeros over what is not zero already: holes stay holes, and a second attempt finds nothing to do.
+/// Writes zeros where the range is not zero already. Holes stay holes, and a second attempt has nothing to do.
 FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     to = std::min(to, inode.record.size);
     if (from >= to) return {};
@@ -173,7 +173,7 @@ FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std
     return {};
 }
 
-/// What the flags of chattr(1) leave: nothing of an immutable file changes, an append-only one grows at its end.
+/// Do the flags of chattr(1) allow the write? An immutable file does not change; an append-only file grows only at its end.
 FsResult<void> FileSystemImpl::may_write(const Inode& inode, std::uint64_t offset) {
     const bool overwrites = offset < inode.record.size;
     if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && overwrites)) return std::unexpected(FsError{EPERM});
@@ -191,7 +191,7 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::copy_range(const FsCall& call, In
     const std::uint64_t size = (*source)->record.size;
     bytes = from_offset >= size ? 0 : std::min({bytes, size - from_offset, copy_piece});
     if (bytes == 0) return Timed<std::uint64_t>{0, call.now};
-    // Before the source is read: who waits for room shall not read twice.
+    // Before the source is read, so that a call that waits for room does not read the source twice.
     if (const auto room = write_back_.make_room(static_cast<std::size_t>(pages_for(bytes) + 2), call.now); !room) return std::unexpected(room.error());
     std::vector<std::byte> piece(static_cast<std::size_t>(bytes));
     const auto got = read(call, from, from_offset, piece);

@@ -6,7 +6,7 @@ namespace flashlab {
 
 namespace {
 
-/// The namespaces there are, and the errno for a name outside them, as ext4 answers; 0 for a good one.
+/// 0 for a name in one of the known namespaces, else the errno that ext4 answers.
 int wrong_with(std::string_view name) {
     if (name == acl_access_name || name == acl_default_name) return 0;
     for (const std::string_view prefix : {"user.", "trusted.", "security."}) {
@@ -15,7 +15,7 @@ int wrong_with(std::string_view name) {
     return EOPNOTSUPP;
 }
 
-/// trusted. is there for the superuser; others are not told.
+/// The list without names in trusted., which only the superuser sees.
 std::string without_trusted(const std::string& names) {
     std::string out;
     for (std::size_t at = 0; at < names.size();) {
@@ -49,7 +49,7 @@ FsResult<Timed<std::string>> FileSystemImpl::list_xattrs(const FsCall& call, Ino
     return Timed<std::string>{call.uid == 0 ? std::move(names) : without_trusted(names), call.now};
 }
 
-/// Inside a transaction that changes the mode: the access ACL follows.
+/// Makes the access ACL follow the mode. Must be called inside the transaction that changes the mode.
 FsResult<void> FileSystemImpl::chmod_acl(const Inode& inode, InodeRecord& record) {
     if ((record.acl & InodeRecord::has_access_acl) == 0) return {};
     const auto value = xattrs_.get(inode.ino, acl_access_name);
@@ -61,7 +61,7 @@ FsResult<void> FileSystemImpl::chmod_acl(const Inode& inode, InodeRecord& record
     return {};
 }
 
-/// Inside a transaction: stores or removes an ACL, and keeps mode and marks in step. An empty value removes.
+/// Stores an ACL, or removes it when the value is empty, and keeps the mode and the ACL bits in step. Must be called inside a transaction.
 FsResult<void> FileSystemImpl::set_acl(const Inode& inode, InodeRecord& record, std::string_view name, std::span<const std::byte> value) {
     const bool is_default = name == acl_default_name;
     if (record.is_symlink()) return std::unexpected(FsError{EOPNOTSUPP});

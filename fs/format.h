@@ -1,4 +1,4 @@
-/// What the file system's PRAM range looks like: fs/FORMAT.md in code.
+/// The layout of the file system's PRAM range: fs/FORMAT.md in code.
 ///
 /// Idea       superblock | redo log | bitmap of data pages | bitmap of nodes | nodes. The superblock says where each begins.
 /// Invariant  The identity is written once, by mkfs; the state changes through the redo log only. Each has its own CRC.
@@ -42,7 +42,7 @@ struct SuperblockIdentity {
     [[nodiscard]] static std::expected<SuperblockIdentity, std::string> decode(std::span<const std::byte, encoded_size> in);
     /// Where everything lies in a range of this size; the text says how much is missing.
     [[nodiscard]] static std::expected<SuperblockIdentity, std::string> lay_out(std::uint64_t range_bytes, std::uint64_t data_pages);
-    /// That the parts lie inside the range, in order, and are large enough.
+    /// Checks that the parts lie inside the range, in order, and are large enough.
     [[nodiscard]] std::expected<void, std::string> validate() const;
     friend bool operator==(const SuperblockIdentity&, const SuperblockIdentity&) = default;
 };

@@ -1,4 +1,4 @@
-/// The words of the file system's interface: errors, times, attributes, requests. No wall clock: the caller passes file times in.
+/// The types of the file system's interface: errors, times, attributes, requests. There is no wall clock: the caller passes file times in.
 #pragma once
 
 #include <cerrno>
@@ -15,7 +15,7 @@ namespace flashlab {
 /// An errno as a type: what FUSE answers. ENOSPC, EIO, ENOENT ...
 struct FsError {
     int error_number;
-    SimTime again = sim_never; ///< EAGAIN only: nothing failed; what the call needs is under way, make the same call again then
+    SimTime again = sim_never; ///< EAGAIN only: nothing failed; what the call needs is under way. Make the same call again at this time
     [[nodiscard]] bool is_again() const { return again != sim_never; }
     friend bool operator==(FsError, FsError) = default;
 };
@@ -38,9 +38,9 @@ struct FsCall {
     std::uint32_t gid = 0;
     std::uint32_t umask = 0;
     bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
-    bool from_page_cache = false;   ///< a write that the kernel took from its caller before: what chattr(1) says now does not stop it
+    bool from_page_cache = false;   ///< the kernel took this write from its caller earlier: flags of chattr(1) set since then do not stop it
     bool keeps_access_time = false; ///< O_NOATIME
-    /// Whether `caller` is in a group beside `gid`: asked seldom, as it may take long. Null: in none.
+    /// Is `caller` in this group, apart from `gid`? Asked seldom, as it may take long. Null: the caller is in no further group.
     bool (*has_group)(const void* caller, std::uint32_t group) = nullptr;
     const void* caller = nullptr; ///< valid until the call is answered
 
@@ -72,10 +72,10 @@ struct AttributeChange {
     std::uint32_t new_gid = 0;
     std::uint64_t new_size = 0;
     FileTime new_atime, new_mtime, new_ctime;
-    bool touches_now = false; ///< both times become the present and nothing else changes: utimes(2) without times
+    bool touches_now = false; ///< both times are set to the present and nothing else changes: utimes(2) without times
 };
 
-/// An answer and when the simulated device has it ready.
+/// An answer, and the time at which the simulated device has it ready.
 template <class T>
 struct Timed {
     T value;
@@ -98,7 +98,7 @@ struct FsOptions {
     bool read_only = false;
     bool relatime = true;
     bool noatime = false;                ///< access times never change
-    /// Told of data that the device could not read: inode, first byte of the file, bytes asked for. Must not call the file system.
+    /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
 };
 

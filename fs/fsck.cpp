@@ -94,7 +94,7 @@ void Fsck::check_inode(std::uint64_t ino, const Seen& seen) {
     if (record.xattrs != seen.xattrs) report("xattrs", ino, fmt::format("{} instead of {}", record.xattrs, seen.xattrs));
 }
 
-/// A cycle of directories has right counts and no way from the root.
+/// Finds directories that cannot be reached from the root. The counts of a cycle of directories are right, so only this check finds one.
 void Fsck::check_reachable() {
     std::map<std::uint64_t, bool> reached{{root_ino.value(), true}};
     for (const auto& [ino, seen] : inodes_) {
@@ -146,7 +146,7 @@ std::vector<FsckProblem> Fsck::run() {
     for (const CheckProblem& problem : store_.check()) {
         problems_.push_back({.kind = "metadata " + problem.invariant, .where = problem.where, .detail = problem.detail});
     }
-    if (!problems_.empty()) return std::move(problems_); // what a damaged tree says of files means nothing
+    if (!problems_.empty()) return std::move(problems_); // the records of a damaged tree mean nothing
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     store_.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0}, RecordKey{.ino = Ino{most}, .kind = RecordKind::counter, .subkey = most},
                 [this](const RecordKey& key, std::span<const std::byte> value) {

@@ -1,4 +1,4 @@
-/// Verifies everything the file system keeps, against itself and against the device.
+/// Checks all that the file system keeps for consistency, and compares it with the device.
 ///
 /// Idea       One pass over all records in key order, then the sums: links, entries, bitmap, pending trims, the device's mapping.
 /// Invariant  Changes nothing.

@@ -1,4 +1,4 @@
-// Reading every page of data, and the names of what does not read.
+// Reads every page of data, and names the files whose pages cannot be read.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -27,7 +27,7 @@ struct PlacedExtent {
     Extent extent;
 };
 
-/// Pages of a file that follow one another and do not read.
+/// A run of consecutive pages of a file that cannot be read.
 struct Unreadable {
     Ino ino{0};
     std::uint64_t page = 0; ///< of the file
@@ -35,7 +35,8 @@ struct Unreadable {
     std::uint64_t logical = 0;
 };
 
-/// Reads all of an extent; what does not read is added to `bad`. `reads(first, pages)` is false when some page of them does not.
+/// Reads a whole extent. Pages that cannot be read are added to `bad`.
+/// `reads(first, pages)` is false when at least one of these pages cannot be read.
 template <class Reads>
 void read_extent(const PlacedExtent& placed, const Reads& reads, std::uint64_t from, std::uint64_t part, std::vector<Unreadable>& bad) {
     const Extent& e = placed.extent;

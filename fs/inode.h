@@ -1,10 +1,10 @@
-/// An inode: what the store keeps of it, and what memory knows beyond that.
+/// An inode: its record in the store, and its state in memory.
 ///
-/// Idea       The record is the truth after a cut; `Inode::record` may be ahead of it in size and times until write-back commits them.
+/// Idea       The record in the store is what a cut leaves. `Inode::record` may be ahead of it in size and times until write-back commits these.
 /// Invariant  I1 committed_size <= what committed extents and explicit size changes justify. I2 cached bytes at or beyond record.size are zero.
 ///            I3 bytes of the device at or beyond committed_size are never shown and are zeroed before committed_size grows over them.
-/// Cost       112 bytes a record; fields that stay the same cost no PRAM word.
-/// Power cut  The record as of its last commit is back; size and mtime of unsynced writes are not.
+/// Cost       112 bytes a record. Fields that stay the same cost no PRAM word.
+/// Power cut  The record is as of its last commit. Size and mtime of unsynced writes are lost.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -45,12 +45,12 @@ struct InodeRecord {
     [[nodiscard]] bool is_directory() const;
     [[nodiscard]] bool is_regular() const;
     [[nodiscard]] bool is_symlink() const;
-    /// What a write, truncate or chown by the unprivileged takes away.
+    /// Takes away the bits that a write, truncate or chown by an unprivileged caller takes away.
     void clear_suid_sgid();
 };
 
-/// After a change of the file's bytes, or of its owner: set-id bits fall unless the caller is the superuser. Where the group may not execute, S_ISGID falls for
-/// callers outside the group only.
+/// Call after a change of the file's bytes or of its owner. It clears the set-id bits unless the caller is the superuser. Where the group may not
+/// execute, it clears S_ISGID only for callers outside the group.
 void drop_set_ids(const FsCall& call, InodeRecord& record);
 
 struct CachePage;
@@ -60,7 +60,7 @@ using InodeListHook = boost::intrusive::list_base_hook<boost::intrusive::link_mo
 struct CachePageHook : boost::intrusive::list_base_hook<> {};
 using CachePageList = boost::intrusive::list<CachePage, boost::intrusive::base_hook<CachePageHook>, boost::intrusive::constant_time_size<true>>;
 
-/// In memory. Linked into the list of dirty inodes while it has something to write back.
+/// An inode in memory. It is linked into the list of dirty inodes while it has something to write back.
 struct Inode : InodeListHook {
     explicit Inode(Ino number) : ino{number} {}
 
@@ -78,9 +78,9 @@ struct Inode : InodeListHook {
     std::uint64_t errors_told = 0;  ///< of these, told to somebody
     int last_write_error = EIO;     ///< errno of the newest
     SimTime dirty_since = sim_start;
-    CommitMark shrunk; ///< the last commit that took bytes away: nothing is written over them before it is durable
+    CommitMark shrunk; ///< the last commit that removed bytes: their pages are not overwritten before it is durable
     SimTime tail_zeroed = sim_never; ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be
-    SimTime loaded_until = sim_start; ///< bytes of its cached pages are still being read: not to be written back before
+    SimTime loaded_until = sim_start; ///< bytes of its cached pages are being read until then: they are not written back earlier
     WriteBackJob* job = nullptr;
     CachePageList* pages = nullptr; ///< dirty or in flight; owned by the page cache, null when none
     std::uint64_t delayed_pages = 0; ///< cached pages that have no logical page yet

@@ -1,8 +1,9 @@
 /// The inodes in memory.
 ///
-/// Idea       Loaded on first use; kept while the kernel refers to them, they are open, or something of them is not committed.
-/// Invariant  One Inode an inode number; its address stays while it is in the table. What was loaded waits for every commit that shrank an inode dropped before:
-///            the mark of its own outlives it in the newest of all.
+/// Idea       An inode is loaded on first use. It is kept while the kernel refers to it, while it is open,
+///            and while something of it is not committed.
+/// Invariant  Each inode number has at most one Inode, whose address does not change while it is in the table. A freshly loaded inode waits for the
+///            newest commit that shrank any dropped inode. So it also waits for the commit that shrank this inode before it was dropped.
 /// Cost       A hash look-up; a record read on a miss.
 /// Power cut  Gone; unlinked open inodes are orphan records.
 #pragma once
@@ -21,9 +22,9 @@ public:
     explicit InodeTable(MetadataStore& store) : store_{store} {}
     /// Null when there is no such inode.
     [[nodiscard]] Inode* find(Ino ino);
-    /// Only what is in memory.
+    /// The inode if it is in memory, else null.
     [[nodiscard]] Inode* peek(Ino ino) const;
-    /// As the store has it, whatever of it is open.
+    /// The record as it is in the store, whether the inode is in memory or not.
     [[nodiscard]] std::optional<InodeRecord> stored(Ino ino) const;
     Inode& add(Ino ino, const InodeRecord& record);
     void remove(Ino ino);
@@ -34,7 +35,7 @@ public:
 private:
     MetadataStore& store_;
     boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Inode>> inodes_;
-    CommitMark dropped_shrunk_; ///< the newest of the dropped: one for all, as a mark an inode would keep every inode
+    CommitMark dropped_shrunk_; ///< the newest mark of all dropped inodes: a mark for each would keep every inode in memory
 };
 
 } // namespace flashlab

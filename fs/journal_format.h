@@ -1,7 +1,9 @@
-/// What the journal store's part of the device looks like: fs/FORMAT.md, "Journal", in code.
+/// The layout of the journal store's part of the device: fs/FORMAT.md, "Journal", in code.
 ///
-/// Idea       superblock | ring of records | home of the metadata blocks, then the data pages. A record holds whole blocks and a checksum over all of itself.
-/// Invariant  Records follow one another in the ring from its start, numbered from the superblock's first sequence on; the first that fails ends them.
+/// Idea       superblock | ring of records | home of the metadata blocks, then the data pages.
+///            A record holds whole blocks and a checksum over all of itself.
+/// Invariant  Records follow one another from the start of the ring, numbered from the superblock's first sequence on.
+///            The first invalid record ends them.
 /// Cost       Two small encodings.
 /// Power cut  A record is valid as a whole or not at all; the superblock is one sector.
 #pragma once
@@ -44,7 +46,7 @@ private:
     [[nodiscard]] std::uint64_t round_up(std::uint64_t bytes) const { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 };
 
-/// A record's place in the ring, in blocks: its head with the block numbers, then the blocks.
+/// The length of a record's head, which holds the block numbers, in blocks of the ring. The record's blocks follow it.
 [[nodiscard]] constexpr std::uint64_t journal_head_blocks(std::uint64_t count) { return (24 + 4 * count + journal_block_bytes - 1) / journal_block_bytes; }
 [[nodiscard]] constexpr std::uint64_t journal_record_blocks(std::uint64_t count) { return journal_head_blocks(count) + count; }
 

@@ -69,8 +69,8 @@ public:
         return fits > blocks_of_one_transaction ? fits - blocks_of_one_transaction : 1;
     }
     [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) {
-        // The next record must hold this transaction, too: room comes first, so that a device that fails leaves no commit that was answered as failed. Ahead of
-        // the clock, as far as it must be: no caller can wait inside a commit.
+        // The next record must hold this transaction, too. Room is made first, so that no commit stays that was answered as failed. This runs ahead
+        // of the clock as far as it must, since no caller can wait inside a commit.
         while (dirty_.size() >= dirty_limit()) {
             const auto moved = make_durable({.number = commits_}, std::max(now, due_));
             if (moved || moved.error().is_again()) continue;
@@ -153,7 +153,7 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
 
 FsResult<SimTime> JournalMetadataStore::Impl::make_durable(const CommitMark& mark, SimTime now) {
     while (durable_ < mark.number) {
-        if (due_ > now) return std::unexpected(again_at(due_)); // idle, too: no record overtakes one that was written ahead of the clock
+        if (due_ > now) return std::unexpected(again_at(due_)); // also when idle: no record may overtake one that was written ahead of the clock
         if (const auto moved = step(now); !moved) {
             phase_ = Phase::idle;
             return std::unexpected(moved.error());
@@ -262,8 +262,8 @@ std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& devic
     format.data_pages = parts->data_pages;
     format.data_page_bytes = page_bytes;
     if (const auto formatted = PramMetadataStore::format(impl.pram_, impl.mirror(), format); !formatted) return formatted;
-    // What was there reads as zeros from now on, as a new tree wants it. Then the tree's superblock straight home and, last, the journal's own: with that
-    // there is a file system.
+    // After the trim the device reads as zeros, as a new tree needs it. Then the tree's superblock is written straight home. The journal's own
+    // superblock comes last: with it the file system exists.
     const auto emptied = device.trim(Sector{0}, device.identify().sectors, now);
     const auto flushed = emptied ? device.flush(*emptied) : emptied;
     if (!flushed) return std::unexpected(std::string{"the device cannot be emptied"});

@@ -1,10 +1,12 @@
-/// The metadata store without PRAM: the tree lives in memory, and what changed goes through a journal on the device itself.
+/// The metadata store without PRAM: the tree is in memory, and changed blocks go through a journal on the device itself.
 ///
-/// Idea       The same tree and bitmaps as on PRAM, in cells that are only a mirror. A commit changes the mirror; make_durable() flushes the device, then writes
-///            every block changed since the last record as one record with FUA. When the ring is full its blocks are written home.
-/// Invariant  J1 what is durable is the state after some commit: a record holds all changes up to one moment. J2 a block goes home only as its record has it,
-///            and the ring is used anew only when home is flushed. J3 one record or checkpoint at a time.
-/// Cost       A commit: memory only. A record: flush + the changed blocks. Memory: the mirror as far as it is used, and the ring's blocks.
+/// Idea       The tree and the bitmaps are the same as on PRAM, but their cells are a mirror in memory. A commit changes the mirror. make_durable()
+///            flushes the device, then writes all blocks changed since the last record as one record with FUA. When the ring is full, its blocks are
+///            written to their fixed place on the device (home).
+/// Invariant  J1 the durable state is the state after some commit: a record holds all changes up to one moment.
+///            J2 a block is written home only as its record has it, and the ring is reused only when home is flushed.
+///            J3 one record or checkpoint at a time.
+/// Cost       A commit: memory only. A record: a flush and the changed blocks. Memory: the used part of the mirror, and the ring's blocks.
 /// Power cut  Some prefix of the commits survives, at least what the last finished make_durable() covers (C11, journal).
 /// Source     Hagmann, "Reimplementing the Cedar File System Using Logging and Group Commit", SOSP 1987; block journals as in Linux' jbd2.
 #pragma once
@@ -18,13 +20,13 @@ namespace flashlab {
 class JournalMetadataStore final : public MetadataStore {
 public:
     [[nodiscard]] static std::expected<void, std::string> format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted, SimTime now);
-    /// Reads the home, replays the ring; `now` becomes the time when that is done. `age`: a commit older than that is made durable by tick().
+    /// Reads the home and replays the ring; `now` becomes the time at which that is done. tick() makes commits durable that are older than `age`.
     [[nodiscard]] static std::expected<std::unique_ptr<JournalMetadataStore>, std::string> open(BlockDevice& device, Duration age, SimTime& now);
     ~JournalMetadataStore() override;
 
-    /// Superblock of the file system and the tree; changes through it are commits, too.
+    /// The store of the file system's superblock and of the tree. Changes through it are commits, too.
     [[nodiscard]] PramMetadataStore& tree();
-    /// Where the data pages are: the device's sectors from here on.
+    /// The first sector of the data pages.
     [[nodiscard]] std::uint64_t data_sector() const;
     [[nodiscard]] std::uint64_t records_written() const;
     [[nodiscard]] std::uint64_t checkpoints() const;
@@ -33,7 +35,7 @@ public:
     [[nodiscard]] FsResult<void> put(const RecordKey& key, std::span<const std::byte> value) override;
     [[nodiscard]] FsResult<bool> erase(const RecordKey& key) override;
     void roll_back() override;
-    /// Answers `now`: nothing is durable yet.
+    /// Answers `now`, although the commit is not durable yet: see make_durable().
     [[nodiscard]] FsResult<SimTime> commit(SimTime now, EventId parent) override;
     [[nodiscard]] CommitMark last_commit() const override;
     [[nodiscard]] SimTime durable_at(const CommitMark& mark) const override;

@@ -1,8 +1,8 @@
 /// An ordered store of small records with atomic transactions: all metadata of the file system.
 ///
-/// Idea       Keys are (inode, kind, subkey) in byte order; a transaction sees its own changes and commits as one redo-log record. Implemented on PRAM as a
-///            B+tree whose leaves append records and keep order in a small slot array, so that an insert changes few words.
-/// Invariant  M1 keys are unique and ordered. M2 a transaction is wholly visible after a cut, or not at all. M3 one transaction at a time.
+/// Idea       Keys are (inode, kind, subkey) in byte order. A transaction sees its own changes and commits as one redo-log record. The implementation
+///            on PRAM is a B+tree. Its leaves append records and keep their order in a small slot array, so that an insert changes few words.
+/// Invariant  M1 keys are unique and ordered. M2 after a cut a transaction is visible as a whole or not at all. M3 one transaction at a time.
 /// Cost       get: O(log n), no allocation. put/erase: about 20 PRAM words each, plus a split now and then.
 /// Power cut  Committed transactions survive in order; an open one leaves no trace.
 #pragma once
@@ -40,7 +40,7 @@ struct RecordKey {
     friend auto operator<=>(const RecordKey&, const RecordKey&) = default;
 };
 
-/// Largest value of one record; longer things are chunked by the caller.
+/// Largest value of one record. Callers divide longer values into chunks.
 inline constexpr std::size_t max_record_bytes = 1024;
 
 /// A place in the order of commits.
@@ -56,29 +56,30 @@ public:
 
     /// Opens a transaction; ContractViolation when one is open (M3).
     virtual void begin() = 0;
-    /// Inserts or replaces. ENOSPC when the store is full beyond the reserve; the transaction may then only be rolled back. EIO from the medium.
+    /// Inserts or replaces a record. ENOSPC when only the reserve is left; the transaction can then only be rolled back. EIO when the medium fails.
     [[nodiscard]] virtual FsResult<void> put(const RecordKey& key, std::span<const std::byte> value) = 0;
     /// True when the key was there.
     [[nodiscard]] virtual FsResult<bool> erase(const RecordKey& key) = 0;
     virtual void roll_back() = 0;
-    /// On PRAM durable when the returned time has passed; in a journal not before make_durable(). Never ENOSPC.
+    /// On PRAM the commit is durable when the returned time has passed; in a journal not before make_durable(). Never answers ENOSPC.
     [[nodiscard]] virtual FsResult<SimTime> commit(SimTime now, EventId parent) = 0;
     [[nodiscard]] virtual CommitMark last_commit() const = 0;
-    /// When everything up to the mark is durable; sim_never: not before somebody asks for it.
+    /// The time at which everything up to the mark is durable; sim_never: not until make_durable() is called.
     [[nodiscard]] virtual SimTime durable_at(const CommitMark& mark) const = 0;
-    /// Asks for it; the time when it is. again: steps are under way.
+    /// Makes everything up to the mark durable; returns the time at which it is. again: the steps for it are under way.
     [[nodiscard]] virtual FsResult<SimTime> make_durable(const CommitMark& mark, SimTime now) = 0;
-    /// Makes durable what is old; returns the next wake-up time.
+    /// Makes old commits durable; returns the next wake-up time.
     [[nodiscard]] virtual SimTime tick(SimTime now) = 0;
-    /// From now until commit or roll-back, put() may use the reserve kept for unlink, write-back of reserved data and recovery.
+    /// From now until commit or roll-back, put() may use the reserve, which is kept for unlink, write-back of reserved data, and recovery.
     virtual void use_reserve() = 0;
 
-    /// The value, valid until the next change or begin(); empty span and false when missing. Sees the open transaction.
+    /// Gets the value, which is valid until the next change or begin(). False, and an empty span, when there is no such key.
+    /// Sees the open transaction.
     [[nodiscard]] virtual bool get(const RecordKey& key, std::span<const std::byte>& value) const = 0;
     /// Visits [from, to) in order until the visitor returns false. The visitor must not change the store.
     using Visitor = std::function<bool(const RecordKey&, std::span<const std::byte>)>;
     virtual void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const = 0;
-    /// The greatest key <= `key` and >= `floor`, if any: where an extent that covers a page begins.
+    /// The greatest key that is <= `key` and >= `floor`, if any. It finds the extent that covers a page.
     [[nodiscard]] virtual bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const = 0;
 
     /// Bitmap of data pages, part of the same transactions: 1 = in use.
@@ -93,7 +94,7 @@ public:
     [[nodiscard]] virtual PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const = 0;
     virtual void set_data_pages(PageRun run, bool in_use) = 0;
 
-    /// So many bytes of what is free are promised to write-backs to come: only a transaction that may use the reserve gets them.
+    /// Promises this many of the free bytes to coming write-backs: only a transaction that may use the reserve gets them.
     virtual void promise(std::uint64_t bytes) = 0;
     [[nodiscard]] virtual std::uint64_t bytes_total() const = 0;
     [[nodiscard]] virtual std::uint64_t bytes_free() const = 0; ///< outside the reserve and what is promised

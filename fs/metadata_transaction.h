@@ -25,7 +25,7 @@ public:
     MetadataTransaction(const MetadataTransaction&) = delete;
     MetadataTransaction& operator=(const MetadataTransaction&) = delete;
 
-    /// The record as it shall survive: sizes that data do not justify yet stay out.
+    /// Puts the record with the committed size: a size whose data are not durable yet is left out.
     [[nodiscard]] FsResult<void> put_inode(Ino ino, InodeRecord record, std::uint64_t committed_size) {
         std::array<std::byte, InodeRecord::encoded_size> bytes;
         record.size = committed_size;

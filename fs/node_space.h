@@ -1,7 +1,7 @@
 /// The nodes of the metadata tree: in the cells, or as the open transaction's private copies.
 ///
-/// Idea       The first touch of a node copies it; commit compares the copy with the cells word by word. A node freed and taken again keeps its stale bytes,
-///            so that what happens to be equal is not written.
+/// Idea       The first change of a node makes a copy. Commit compares the copy with the cells word by word. A node that is freed and allocated again
+///            keeps its stale bytes, so that words that happen to be equal are not written.
 /// Invariant  A node in use has its bit set; node numbers begin at 1. A copy exists only while a transaction is open.
 /// Cost       read: one table look-up. First touch: 4 KiB copied into a pool that only grows. Compare: 512 words a copy.
 /// Power cut  Copies vanish; the cells change only by what append_changes() puts into the log.
@@ -32,15 +32,15 @@ public:
         const std::uint16_t copy = copy_of_[node - 1];
         return NodeView{copy == 0 ? cells_ + std::size_t{node - 1} * node_bytes : copies_[copy - 1u]->data()};
     }
-    /// Copies it at the first touch.
+    /// Copies the node at the first call in a transaction.
     [[nodiscard]] NodeEditor edit(std::uint32_t node);
-    /// An empty node; free_nodes() must not be 0.
+    /// Allocates an empty node. free_nodes() must not be 0.
     [[nodiscard]] std::uint32_t allocate(std::uint32_t level);
     void release(std::uint32_t node);
 
     [[nodiscard]] const PramBitmap& bitmap() const { return bitmap_; }
     void append_changes(PramTransaction& to) const;
-    /// Upper bounds of what append_changes() adds to a log record: a guess that costs nothing, and one that compares.
+    /// Two upper bounds of the bytes that append_changes() adds to a log record: a guess that costs nothing, and a closer one that compares words.
     [[nodiscard]] std::uint64_t changed_bytes_guess() const { return touched_.size() * 2 * node_bytes + bitmap_.changed_bytes_bound(); }
     [[nodiscard]] std::uint64_t changed_bytes_bound() const;
     void forget_changes();

@@ -1,7 +1,7 @@
 /// A part of a device as a device of its own.
 ///
 /// Idea       Sectors are shifted by the part's first one; the rest passes through.
-/// Invariant  Nothing outside the part is touched; whoever asks for it gets out_of_range.
+/// Invariant  Nothing outside the part is touched: a request that leaves the part gets out_of_range.
 /// Cost       A virtual call a request.
 /// Power cut  As the device.
 #pragma once

@@ -13,8 +13,8 @@ constexpr std::size_t grown_at_once = 256; ///< pages
 PageCache::PageCache(std::size_t page_bytes, std::size_t capacity_pages)
     : page_bytes_{page_bytes}, capacity_{std::max<std::size_t>(capacity_pages, 16)} {}
 
-/// Every place is taken: some more, behind the last. The memory of `capacity` is one piece, so that pages in a row lie in a row; whether the host has that
-/// much is for who configures the cache to ask.
+/// Adds places behind the last one, when every place is taken. The memory for `capacity` pages is one piece, so that pages in a row lie in a row. The
+/// code that configures the cache must ask whether the host has that much memory.
 void PageCache::grow() {
     const std::size_t first = places_.size();
     if (first == memory_end_) {

@@ -1,8 +1,8 @@
-/// The pages that are written and not yet on the device.
+/// The pages that were written and are not yet on the device.
 ///
-/// Idea       Only dirty pages live here: what is clean is the device's (and the kernel's) to keep, so a scan cannot push anything out.
-///            A new page takes the next free place in memory, so what is written in a row lies in a row and goes to the device as it is.
-/// Invariant  A page is in the cache until its data and its extent are committed. At most `capacity` pages, unless told to go beyond.
+/// Idea       The cache holds dirty pages only. Clean pages are left to the device and the kernel, so a scan cannot push dirty pages out.
+///            A new page takes the next free place in memory. So pages written in a row lie in a row, and go to the device without a copy.
+/// Invariant  A page is in the cache until its data and its extent are committed. There are at most `capacity` pages, unless told to go beyond.
 /// Cost       One hash look-up a page; no allocation once the pool has grown. Memory is touched as it is first needed.
 /// Power cut  All of it is lost.
 #pragma once
@@ -43,13 +43,13 @@ public:
         const auto at = pages_.find(Key{inode.ino.value(), index});
         return at == pages_.end() ? nullptr : at->second;
     }
-    /// A new page of the inode, clean, its bytes not initialised.
+    /// Makes a new page of the inode. It is clean, and its bytes are not initialised.
     CachePage& insert(Inode& inode, std::uint64_t index);
     void drop(CachePage& page);
     void set_adds_records(CachePage& page, bool adds);
 
     [[nodiscard]] std::size_t pages() const { return pages_.size(); }
-    /// Those for which records are promised; pages that overwrite others in place need none.
+    /// The number of pages for which metadata records are promised. Pages that overwrite data in place need no record.
     [[nodiscard]] std::size_t pages_adding_records() const { return adding_records_; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }

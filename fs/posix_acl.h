@@ -1,4 +1,4 @@
-/// POSIX access control lists in their xattr form (version 2): enough to inherit them and to keep the mode in step. The kernel enforces them.
+/// POSIX access control lists in their xattr form (version 2): inheritance, and agreement with the mode. The kernel enforces the lists.
 ///
 /// Idea       An ACL is a list of (tag, permissions, id); owner, group-or-mask and other mirror the nine mode bits.
 /// Invariant  A1 the mode bits of an inode with an ACL are those of its owner, mask (or owning group) and other entries.
@@ -27,17 +27,17 @@ public:
         std::uint32_t id = 0;
     };
 
-    /// Nothing for a malformed or unsorted list, a wrong version, or missing obligatory entries.
+    /// nullopt for a malformed or unsorted list, a wrong version, or missing obligatory entries.
     [[nodiscard]] static std::optional<PosixAcl> decode(std::span<const std::byte> xattr);
     [[nodiscard]] std::vector<std::byte> encode() const;
 
-    /// Says no more than nine mode bits do.
+    /// True: the list says no more than the nine mode bits do.
     [[nodiscard]] bool is_minimal() const { return entries_.size() == 3; }
-    /// The nine bits.
+    /// The nine mode bits that the list stands for.
     [[nodiscard]] std::uint32_t mode() const;
-    /// After chmod: the entries that mirror the mode follow it.
+    /// Sets the entries that mirror the mode, after a chmod.
     void set_mode(std::uint32_t mode);
-    /// A new object's ACL from its directory's default one: permissions not in `mode` are taken away. Returns the object's nine bits.
+    /// Makes a new object's ACL from its directory's default ACL: permissions not in `mode` are taken away. Returns the object's nine mode bits.
     std::uint32_t restrict_to(std::uint32_t mode);
 
 private:

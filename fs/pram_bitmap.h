@@ -1,7 +1,8 @@
-/// A bitmap on PRAM with its copy in RAM: changes are seen at once, logged at commit, or taken back.
+/// A bitmap on PRAM with a copy in RAM. Changes are seen at once; they are logged at commit, or taken back.
 ///
-/// Idea       Searching runs over the copy with a free count per chunk of 4096 bits; the cells are compared only where a transaction changed something.
-/// Invariant  Outside a transaction copy and cells are equal; the counts equal the copy. set() flips every bit it names, so that undoing is flipping back.
+/// Idea       Searches use the copy, with a free count for each chunk of 4096 bits. Cells are compared only where a transaction changed something.
+/// Invariant  Outside a transaction copy and cells are equal. The counts agree with the copy.
+///            set() flips every bit in its run, so that a second flip undoes it.
 /// Cost       open: one pass over the cells. Search: a compare per full chunk, a word per 64 bits in the others. No allocation in steady state.
 /// Power cut  Only what the caller's transaction commits reaches the cells.
 #pragma once
@@ -36,13 +37,14 @@ public:
 
     /// Adds the changed words to a redo-log transaction.
     void append_changes(PramTransaction& to) const;
-    /// Upper bound of what append_changes() adds to a log record: every other word of what was touched, each a write of its own.
+    /// Upper bound of the bytes that append_changes() adds to a log record.
+    /// The worst case is every second word of the touched part, each as a write of its own.
     [[nodiscard]] std::uint64_t changed_bytes_bound() const {
         return touched_words_ * (8 + RedoLog::write_overhead) / 2 + changes_.size() * (8 + RedoLog::write_overhead);
     }
     void forget_changes();
     void undo_changes();
-    /// What differs between copy, counts and cells; empty when nothing does. Outside a transaction.
+    /// Says what differs between copy, counts and cells; empty when nothing does. Must be called outside a transaction.
     [[nodiscard]] std::string problem() const;
 
 private:

@@ -57,7 +57,7 @@ public:
     FsResult<void> put(const RecordKey& key, std::span<const std::byte> value) {
         ensure(open_, "put() inside a transaction");
         ensure(value.size() <= max_record_bytes, "a record's value is at most max_record_bytes");
-        // The caller may hand in what get() gave it, and the tree moves records about.
+        // `value` may be a span that get() returned, and the tree moves records about.
         std::ranges::copy(value, value_.begin());
         const std::uint32_t spare = may_use_reserve_ ? 0 : reserve_ + promised_;
         if (tree_.put(key, std::span{value_}.first(value.size()), spare) == BTree::PutResult::no_space) return std::unexpected(FsError{ENOSPC});
@@ -158,7 +158,7 @@ private:
     }
 
     FsResult<SimTime> write_changes(SimTime now, EventId parent) {
-        // Nothing changed, yet the answer must not overtake what it read.
+        // Nothing changed, but the answer must not come before the commits that it read are durable.
         if (changes_.empty()) return std::max(now, last_durable_);
         const auto durable = log_->commit(changes_, now, parent);
         if (!durable) return std::unexpected(FsError{E2BIG});

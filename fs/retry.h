@@ -1,4 +1,4 @@
-/// A call that may answer "again", made until it does not: for drivers in virtual time.
+/// Repeats a call until it no longer answers "again": for drivers in virtual time.
 ///
 /// Idea       The clock is set to the time asked for, and the same call is made.
 /// Cost       None unless asked to wait.
@@ -12,7 +12,7 @@
 
 namespace flashlab {
 
-/// work(const FsCall&) -> FsResult<T>; `call.now` ends where the last attempt was made.
+/// work(const FsCall&) -> FsResult<T>. Afterwards `call.now` is the time of the last attempt.
 template <class Work>
 auto until_done(FsCall& call, Work&& work) {
     for (;;) {

@@ -171,7 +171,7 @@ FsResult<SimTime> SpaceAccounting::issue_trims(std::size_t limit, SimTime now) {
     return end;
 }
 
-/// The trims are flushed: the records go, the pages are free.
+/// Called when the trims are flushed: removes their records and frees the pages.
 FsResult<void> SpaceAccounting::commit_trims(SimTime now) {
     MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
     for (const MetadataStore::PageRun& run : trimming_) {

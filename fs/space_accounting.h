@@ -1,12 +1,13 @@
-/// Who owns which data page: reserved, claimed, in use, waiting for its trim, free.
+/// The state of each data page: reserved, claimed, in use, waiting for its trim, free.
 ///
-/// Idea       A write reserves a count, write-back claims pages in memory, the committing transaction sets their bits. Freed pages keep their bits until trimmed.
+/// Idea       A write reserves a number of pages. Write-back claims pages in memory. The committing transaction sets their bits. Freed pages keep
+///            their bits until they are trimmed.
 /// Invariant  F4 reserved + claimed pages always fit into what the bitmap has free plus what waits for its trim.
 ///            F5 a trim is issued when the commit that freed its pages is durable: until then a cut may bring the owner back.
 ///            F3 a bit is cleared only after the page's trim is durable: no page free here is mapped in the device.
 /// Cost       O(1) a reservation; a claim is one bitmap search.
-/// Power cut  Reservations and claims are gone; pending trims are records and are reissued; pages claimed and written but not committed are found
-///            through the device's mapping (trim_unowned) after an unclean mount.
+/// Power cut  Reservations and claims are gone. Pending trims are records and are issued again. Pages that were claimed and written but not committed
+///            are found through the device's mapping when an unclean file system is mounted (trim_unowned).
 #pragma once
 
 #include <cstdint>
@@ -29,48 +30,49 @@ public:
     [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
     [[nodiscard]] Sector sector_of(std::uint64_t page) const { return Sector{page * (page_bytes_ / sector_bytes)}; }
     [[nodiscard]] std::uint64_t total() const { return store_.data_pages(); }
-    /// What statfs shows: not in use, or only waiting for its trim; reservations are taken off.
+    /// The free pages that statfs shows: pages not in use and pages waiting for their trim, less the reserved ones.
     [[nodiscard]] std::uint64_t free_pages() const;
 
     /// ENOSPC when data or metadata do not fit.
     [[nodiscard]] FsResult<void> reserve(std::uint64_t pages, std::uint64_t extents);
     [[nodiscard]] FsResult<void> could_reserve(std::uint64_t pages, std::uint64_t extents) const;
-    /// Write-back of so many cached pages that add records is sure to find room for them.
+    /// Sets the metadata that is promised to write-back: room for so many cached pages that add records.
     void promise_metadata(std::uint64_t cached_pages);
-    /// There is no room for the records as long as so much is promised; committed in runs, the cached pages will take far less of it.
+    /// True: there is no room for the records only because of what is promised to cached pages.
+    /// Once these are committed in runs, they will need far less.
     [[nodiscard]] bool waits_for_promises(std::uint64_t pages, std::uint64_t extents) const;
     void release(std::uint64_t pages);
 
-    /// That so many pages can be claimed. again: while freed pages are being trimmed; ENOSPC when that does not help.
+    /// Succeeds when so many pages can be claimed. again: freed pages are being trimmed. ENOSPC: trims do not help.
     [[nodiscard]] FsResult<void> wait_for_pages(std::uint64_t pages, SimTime now);
-    /// Free pages for data about to be written: a run near `hint`, shorter than wanted where it must be; length 0 when there is nothing.
+    /// Claims free pages for data that are about to be written: a run near `hint`, which may be shorter than wanted. Length 0 when no page is free.
     [[nodiscard]] MetadataStore::PageRun claim(std::uint64_t hint, std::uint64_t wanted);
     void unclaim(MetadataStore::PageRun run);
     [[nodiscard]] bool is_claimed(std::uint64_t page) const;
 
-    /// Inside the transaction that frees them: the records. The bits stay set.
+    /// Puts the records of pending trims, inside the transaction that frees the pages. The bits stay set.
     [[nodiscard]] FsResult<void> put_pending(std::span<const MetadataStore::PageRun> runs);
-    /// After that transaction committed.
+    /// Notes these trims in memory, after that transaction has committed.
     void add_pending(std::span<const MetadataStore::PageRun> runs);
 
     [[nodiscard]] bool has_pending() const { return !pending_.empty(); }
-    /// One slice of trims in the background; returns when it wants to be called next, sim_never when nothing waits.
+    /// Does one slice of trims in the background. Returns the time of the next call, or sim_never when no trim waits.
     SimTime trim_slice(SimTime now);
-    /// Everything that waits, ahead in simulated time: only where nothing else runs.
+    /// Does all waiting trims, ahead of the clock: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> trim_all(SimTime now);
-    /// Trims what the device has mapped and nobody owns in [first, last), runs of at least `min_pages`. `trimmed` counts pages.
+    /// Trims the pages in [first, last) that the device has mapped and no file owns, in runs of at least `min_pages`. `trimmed` counts pages.
     [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now);
 
-    /// A page written into the middle of an unwritten extent makes two records more, of 38 bytes at most, in leaves that are half full.
+    /// A page written into the middle of an unwritten extent adds two records of 38 bytes at most, in leaves that are half full.
     static constexpr std::uint64_t metadata_bytes_per_extent = 160;
-    /// Longest run one record frees, so that its bits fit into one transaction.
+    /// Longest run that one record frees, so that its bits fit into one transaction.
     static constexpr std::uint64_t longest_pending = 16384;
 
 private:
-    /// So many bytes of metadata a reservation wants to see free.
+    /// How many bytes of metadata must be free for a reservation of so many extents.
     [[nodiscard]] static std::uint64_t records_for(std::uint64_t extents);
     [[nodiscard]] FsResult<SimTime> issue_trims(std::size_t limit, SimTime now);
-    /// Issue, flush, commit, whichever is next and due. Returns when the next is.
+    /// Takes the next step (issue, flush, commit) if it is due. Returns the time of the step after it.
     [[nodiscard]] FsResult<SimTime> advance_trims(SimTime now);
     [[nodiscard]] FsResult<void> commit_trims(SimTime now);
     /// Cuts `run` where it meets a claim; length 0 when it starts inside one.

@@ -1,6 +1,6 @@
 /// fsync and its relatives: everything that was dirty at the start is committed when it is done.
 ///
-/// Idea       Every inode's job is moved on as the clock allows; what becomes dirty later is not waited for.
+/// Idea       The job of every inode goes on as the clock allows. The call does not wait for pages that become dirty after its start.
 /// Invariant  The inodes are pinned while the call lives.
 /// Power cut  As WriteBack.
 #pragma once
@@ -27,7 +27,7 @@ public:
 private:
     /// The time to resume, or sim_never when the inode is done.
     FsResult<SimTime> advance(Inode& inode, SimTime now);
-    /// EIO, or ENOSPC where the host is full, once an open for write-backs that failed behind its back.
+    /// Reports write-backs that failed since the open last asked: EIO, or ENOSPC when the host is full. Each open gets each failure once.
     FsResult<void> tell_errors();
 
     FileSystemImpl& fs_;

@@ -1,7 +1,7 @@
-/// What write-backs have committed and a kill still takes: the commit lies in a journal whose record is not written yet.
+/// Ranges that write-back has committed and that a kill would still lose: their commit waits for its record in the journal.
 ///
-/// Idea       Ranges in the order of their commits; those whose commit has its record leave at the front.
-/// Cost       A range a run of pages of a job, until the next record. Nothing where a commit is durable by itself (PRAM).
+/// Idea       The ranges are in the order of their commits. A range whose commit is in a record leaves at the front.
+/// Cost       One range for each run of pages of a job, until the next record. Nothing where a commit is durable by itself (PRAM).
 /// Power cut  Keeps nothing.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace flashlab {
 class UndurableRanges {
 public:
     explicit UndurableRanges(const MetadataStore& store) : store_{store} {}
-    /// Named by the store's last commit. Ranges of one file that follow one another are one.
+    /// Adds a range that belongs to the store's last commit. Ranges of one file that follow one another become one.
     void add(Ino ino, std::uint64_t offset, std::uint64_t bytes);
-    /// Appends what a kill would take now.
+    /// Appends the ranges that a kill would lose now.
     void append_to(std::vector<UnsyncedRange>& ranges) const;
     [[nodiscard]] std::size_t size() const { return ranges_.size(); }
 

@@ -81,7 +81,7 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
     return end;
 }
 
-/// Of a write that failed. A device that is read-only takes nothing any more, but it may have become so half-way.
+/// May a write that failed have changed the device? A read-only device takes nothing, but it may have become read-only in the middle of this write.
 bool WriteBack::may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const {
     return error.kind != DeviceErrorKind::read_only || std::ranges::any_of(device_.lba_status(first, sectors), &LbaRange::mapped);
 }

@@ -1,10 +1,13 @@
-/// Brings dirty pages to the device and then their extents and size into the store.
+/// Writes dirty pages to the device, and then commits their extents and the file size to the store.
 ///
-/// Idea       A job of one inode: issue the writes; when they are complete, flush the device; when that is complete, commit. Between these steps the clock runs.
-/// Invariant  F2 the commit is issued when the data are durable. W1 one job an inode. W2 pages are taken in file order, so what is committed is a prefix.
+/// Idea       A job belongs to one inode. It issues the writes; when they are complete, it flushes the device; when that is complete, it commits. The
+///            clock runs between these steps.
+/// Invariant  F2 the commit is issued when the data are durable. W1 one job an inode.
+///            W2 pages are taken in file order, so what is committed is a prefix.
 ///            W3 a page cut off while in flight leaves its claimed logical page to the pending trims.
-/// Cost       One device write a run (up to 1 MiB), copied together before only where its pages do not lie side by side in memory; one transaction per 40 extents. Memory of jobs is reused.
-/// Power cut  Before the commit: pages in place are old or new, claimed ones belong to nobody.
+/// Cost       One device write for each run of up to 1 MiB; its pages are copied only if they do not lie side by side in memory. One transaction for
+///            40 extents. Memory of jobs is reused.
+/// Power cut  Before the commit, pages overwritten in place are old or new, and claimed pages belong to no file.
 #pragma once
 
 #include <memory>
@@ -36,7 +39,7 @@ public:
     std::vector<WriteBackPiece> pieces;
     std::size_t issued = 0; ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
-    bool is_by_age = false;        ///< nobody waits for it: the last of its kind sees to it that their commits become durable
+    bool is_by_age = false;        ///< nobody waits for it; the last such job makes the commits of all of them durable
     SimTime started = sim_start;
     SimTime resume = sim_start;
 };
@@ -47,32 +50,35 @@ public:
 
     void mark_dirty(Inode& inode, SimTime now);
     void mark_dirty(CachePage& page, SimTime now);
-    /// What becomes dirty from now on has a greater number.
+    /// The present write sequence. Pages that become dirty from now on get a greater number.
     [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
     [[nodiscard]] static bool has_dirty_since_before(const Inode& inode, std::uint64_t sequence);
 
-    /// Issues the writes of an inode without a job; commits at once when only its record is dirty. again: freed pages are still being trimmed.
+    /// Starts a job for an inode that has none and issues its writes. Commits at once when only the record is dirty. again:
+    /// freed pages are still being trimmed.
     [[nodiscard]] FsResult<void> start(Inode& inode, SimTime now);
-    /// The next step of the inode's job, whose resume time has come.
+    /// Takes the next step of the inode's job, whose resume time has come.
     [[nodiscard]] FsResult<void> advance(Inode& inode, SimTime now);
-    /// The steps that are due; again until the inode is clean.
+    /// Takes the steps that are due. Answers again until the inode is clean.
     [[nodiscard]] FsResult<void> settle(Inode& inode, SimTime now);
-    /// All steps, ahead in simulated time: only where nothing else runs.
+    /// Takes all steps, ahead of the clock: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> finish(Inode& inode, SimTime now);
-    /// Writes back until `pages` more fit into the cache; starts early in the background. again: not yet.
+    /// Writes back until `pages` more pages fit into the cache. Starts write-back in the background before the cache is full. again:
+    /// not enough room yet.
     [[nodiscard]] FsResult<void> make_room(std::size_t pages, SimTime now);
-    /// The next step of the write-back that is ahead of the others; starts one when none is under way. The cache is not empty. again: not yet.
+    /// Takes the next step of the job that is ahead of the others; starts a job when none is under way. The cache must not be empty. again:
+    /// no step is due yet.
     [[nodiscard]] FsResult<void> move_on(SimTime now);
-    /// Times of a clean file, without data.
+    /// Commits the record (times) of a file without dirty data.
     [[nodiscard]] FsResult<SimTime> commit_record(Inode& inode, SimTime now);
 
-    /// What the mark names is durable; again until it is.
+    /// Answers again until the commit of the mark is durable.
     [[nodiscard]] FsResult<void> wait_for_commit(const CommitMark& mark, SimTime now);
 
     void drop(CachePage& page);
     /// Forgets the cached pages in [first, last).
     void drop_range(Inode& inode, std::uint64_t first, std::uint64_t last);
-    /// A job under way shall not commit more than this.
+    /// Limits the size that a job under way may commit.
     static void limit_size(Inode& inode, std::uint64_t size);
 
     /// Continues jobs, starts those due by age. Returns the next wake-up time.

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = WriteBackPiece::Kind;
 
-/// How many pieces from `first` on make one run of the same fate.
+/// How many pieces from `first` on make one run that is committed in the same way.
 std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t first) {
     const WriteBackPiece& head = pieces[first];
     std::size_t length = 1;
@@ -127,7 +127,8 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
     return end;
 }
 
-/// What was committed just now and would go with a kill. Pages overwritten in place are on the device; at the file's end they need the commit that brings its size.
+/// Notes the ranges that were committed just now and that a kill would lose. Pages overwritten in place are safe on the device, except those at the
+/// file's end, which need the commit of the new size.
 void WriteBack::note_undurable(const WriteBackJob& job) {
     if (store_.durable_at(store_.last_commit()) != sim_never) return; // at once, on PRAM
     const std::uint64_t size = job.inode->committed_size;
@@ -145,8 +146,8 @@ void WriteBack::end_job(WriteBackJob& job, SimTime now) {
     space_.promise_metadata(cache_.pages_adding_records());
     std::erase(jobs_, &job);
     idle_jobs_.push_back(&job);
-    // Old data do not wait for their commit to grow old, too, but for one another: a record for all of them. The store's tick() takes the steps that follow, and
-    // tries again what fails.
+    // Data written back by age do not wait until their commit is old, too. The last such job asks for one record for all of them. The store's tick()
+    // takes the steps that follow, and repeats steps that fail.
     if (job.is_by_age && std::ranges::none_of(jobs_, &WriteBackJob::is_by_age)) (void)store_.make_durable(store_.last_commit(), now);
     if (inode.is_linked()) inode.unlink();
     if (inode.is_dirty()) {
@@ -172,8 +173,8 @@ void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
     give_to_pending(written, now);
 }
 
-/// What was claimed may be on the device: it goes through the pending trims, or, if even that fails, stays claimed until the next mount finds it. One record a
-/// run: a device that fails again and again must not use up the metadata.
+/// Claimed pages may have data on the device, so they go through the pending trims. If even that fails, they stay claimed until the next mount finds
+/// them. One record a run: a device that fails again and again must not use up the metadata.
 void WriteBack::give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now) {
     for (std::size_t at = 0; at < runs.size(); at += ExtentMap::extents_per_transaction) {
         const auto part = runs.subspan(at, std::min(ExtentMap::extents_per_transaction, runs.size() - at));

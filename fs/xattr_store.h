@@ -1,7 +1,7 @@
 /// Extended attributes: a name and up to 64 KiB, chunked into records.
 ///
 /// Idea       The key is hash | probe | chunk; the first chunk carries name and length.
-/// Invariant  E1 a name occurs once an inode. E2 chunks 0 .. n-1 of a value are all there.
+/// Invariant  E1 a name occurs at most once in an inode. E2 all chunks 0 .. n-1 of a value exist.
 /// Cost       A missing name: one look-up. A value: one record a KiB.
 /// Power cut  Part of the caller's transaction.
 #pragma once

@@ -1,9 +1,10 @@
 /// Which inodes are known to have no security.capability.
 ///
 /// Idea       The kernel asks for this attribute before every write. A direct-mapped table of inode numbers answers "none" without the monitor.
-/// Invariant  An inode in the table has no such attribute: entries are made and dropped inside the monitor, beside the store's answer or change.
-/// Cost       One load a question, 512 KiB.
-/// Threading  known_without() from anywhere.
+/// Invariant  An inode in the table has no such attribute. Entries are made and dropped inside the monitor,
+///            together with the store's answer or change.
+/// Cost       One load for each question; 512 KiB.
+/// Threading  known_without() from any thread.
 #pragma once
 
 #include <array>

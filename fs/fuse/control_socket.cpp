@@ -44,7 +44,7 @@ const sockaddr* generic(const sockaddr_un& address) {
     return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// Somebody listens there: the path must not be taken over.
+/// True: a process listens on the socket, so that its path must not be taken over.
 bool is_alive(const sockaddr_un& address) {
     const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (probe < 0) return false;
@@ -53,7 +53,7 @@ bool is_alive(const sockaddr_un& address) {
     return alive;
 }
 
-/// 0 where nothing is.
+/// The inode number of the file at `path`; 0 when there is none.
 std::uint64_t inode_at(const std::string& path) {
     struct stat status {};
     return lstat(path.c_str(), &status) == 0 ? status.st_ino : 0;

@@ -1,9 +1,10 @@
 /// The owner's line to a live mount: one JSON line in, one JSON line out, over a Unix socket.
 ///
-/// Idea       A single thread polls the listener and its clients and calls the handler; whoever may read the device directory still needs to be its owner.
-/// Invariant  The socket has mode 0600 before it can be connected to, and a peer of another user (root aside) is hung up on.
+/// Idea       A single thread polls the listener and its clients and calls the handler. A client must be the owner of the device directory; read
+///            access to the directory is not enough.
+/// Invariant  The socket has mode 0600 before anybody can connect to it. A peer of another user, except root, is hung up on.
 /// Cost       Nothing on the request path: its own thread, asleep in poll.
-/// Power cut  Goes with the mount; a socket file left by kill -9 is recognised as dead and replaced.
+/// Power cut  The socket goes with the mount. A socket file left by kill -9 is recognised as dead and replaced.
 /// Threading  The handler runs on the socket's thread, one request at a time.
 #pragma once
 
@@ -41,11 +42,11 @@ private:
     ControlSocket(std::string path, ControlHandler handler, int listener, int wake);
     void loop();
     void accept_client();
-    /// False: hang up.
+    /// False: hang up on the client.
     [[nodiscard]] bool serve(Client& client);
 
     std::string path_;
-    std::uint64_t file_; ///< inode of the socket at that path: the folder may be moved, and another mount's socket lie there
+    std::uint64_t file_; ///< inode number of our socket file: the folder may be moved, and another mount's socket lie at that path
     ControlHandler handler_;
     int listener_;
     int wake_;
@@ -54,8 +55,8 @@ private:
     std::thread thread_;
 };
 
-/// Client side: sends one line, returns the answer without its newline. The error says why nobody answered. With a `patience` a daemon that is stopped, or too busy,
-/// is no answer after that time; without one the caller waits as long as the work takes.
+/// Client side: sends one line and returns the answer without its newline. The error says why nobody answered. With a `patience` the call fails after
+/// that time, when the daemon is stopped or too busy. Without one the caller waits as long as the work takes.
 [[nodiscard]] std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request,
                                                                          std::optional<std::chrono::milliseconds> patience = std::nullopt);
 

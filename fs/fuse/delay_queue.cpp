@@ -64,7 +64,7 @@ WallTime DelayQueue::leaves_at() const {
     return clock_.wall_of(first.pending->due) - first.pending->lead;
 }
 
-/// Nothing to wait for any more.
+/// True: the first object need not wait any more.
 bool DelayQueue::first_is_free() const {
     return released_ || clock_.off() || (finishing_ && heap_.front().pending->is_answer);
 }

@@ -1,9 +1,10 @@
 /// Answers that wait for their simulated completion.
 ///
-/// Idea       A heap by the time of leaving and one thread that sleeps until shortly before the first, then spins: workers never block, so any queue depth is emulated.
-/// Invariant  Nothing runs before the clock is within its lead of its due time, unless the queue was released. Each pending object runs once per push.
+/// Idea       A heap ordered by the time of leaving, and one thread that sleeps until shortly before the first time and then spins. Workers never
+///            block, so that any queue depth is emulated.
+/// Invariant  An object runs at its due time less its lead at the earliest, unless the queue was released. Each pending object runs once per push.
 /// Cost       An allocation and two wake-ups an answer, at latency real or Nx only; a spin of at most 40 us.
-/// Power cut  release() makes everything due: what runs then finds the power gone and answers EIO.
+/// Power cut  release() makes all objects due. An object that runs then finds the power gone and answers EIO.
 /// Threading  All functions from any thread; pending objects run on the queue's own thread, without its lock.
 /// Source     Timer slack: prctl(2), PR_SET_TIMERSLACK.
 #pragma once
@@ -21,14 +22,14 @@
 
 namespace flashlab {
 
-/// Something to be done when the clock reaches `due`. To wait again it hands itself back to the queue.
+/// Work to be done when the clock reaches `due`. To wait again, the object hands itself back to the queue.
 class Pending {
 public:
     virtual ~Pending() = default;
     virtual void run(std::unique_ptr<Pending> self) noexcept = 0;
     SimTime due = sim_start;
     bool is_answer = true; ///< false: a step, after which there is more to do
-    WallClock::duration lead{0}; ///< how long the way back to the caller, and his way here, take (LeadEstimator): it runs that much early
+    WallClock::duration lead{0}; ///< it runs this much earlier than due: the time of the way through FUSE, there and back (LeadEstimator)
 };
 
 class DelayQueue {
@@ -39,16 +40,16 @@ public:
     DelayQueue& operator=(const DelayQueue&) = delete;
 
     void push(std::unique_ptr<Pending> pending);
-    /// The clock was re-based: waits are computed anew. At latency off everything is due.
+    /// Tells the queue that the clock was re-based: waits are computed anew. At latency off all objects are due.
     void set_clock(const LatencyClock& clock);
-    /// The power is gone: everything, and all that comes, is due at once.
+    /// Call it when the power is gone: all objects, and those pushed later, are due at once.
     void release();
-    /// Runs what is left, answers at once and steps at their time, then ends the thread.
+    /// Runs the remaining objects, answers at once and steps at their time, then ends the thread.
     void finish();
 
 private:
     struct Waiting {
-        SimTime leaves; ///< when the clock that was valid at the push says that it goes
+        SimTime leaves; ///< when the object leaves, by the clock that was valid at the push
         std::uint64_t order; ///< equal times leave in the order of their pushes
         std::unique_ptr<Pending> pending;
     };

@@ -1,7 +1,7 @@
 /// The one place where an escaped exception ends.
 ///
-/// Idea       Below this boundary errors are values. What is thrown anyway is a broken promise: it becomes one line on stderr, EIO for the request that
-///            met it, and a mount that takes no more writes; reading goes on, so that data can be copied away.
+/// Idea       Below this boundary errors are values, so an exception is a broken promise. It becomes one line on stderr and EIO for its request, and
+///            the mount takes no more writes. Reading goes on, so that data can be copied away.
 /// Invariant  No operation has a try of its own. Once tripped, a guard stays tripped until the next mount.
 /// Cost       None while nothing is thrown.
 /// Power cut  The media stay as the violation left them: neither write-back nor a clean mark follows.
@@ -21,7 +21,7 @@ namespace flashlab {
 
 class Guard {
 public:
-    /// `work` returns an FsResult of any kind; so does run().
+    /// `work` returns an FsResult of any kind; run() returns the same kind.
     template <class Work>
     auto run(std::string_view operation, Work&& work) noexcept -> decltype(work()) {
         try {

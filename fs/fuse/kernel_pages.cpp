@@ -32,7 +32,7 @@ bool KernelPages::note_direct_write(Ino ino, std::uint64_t offset, std::uint64_t
     return may_be_cached;
 }
 
-/// While something is being dropped the file stays known: what comes next must not overtake it.
+/// While a drop is under way the file stays known: later writes must not overtake the drop.
 void KernelPages::forget(Ino ino) {
     const auto file = files_.find(ino);
     if (file != files_.end() && file->second.drops_under_way == 0)

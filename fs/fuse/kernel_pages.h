@@ -1,10 +1,12 @@
-/// Which pages the kernel may have cached from before a direct write.
+/// Which pages of a file the kernel may hold in its page cache, with bytes from before a direct write.
 ///
-/// Idea       The kernel drops its pages of the range before an asynchronous O_DIRECT write and not after it, so a buffered reader in between leaves old bytes in
-///            the cache for good. What the daemon has to drop is known here: of a file that is written directly, the pages that nobody has read through the
-///            cache since they were dropped. A page is dropped once, then direct writes of it cost nothing until somebody caches it again.
-/// Invariant  A page not marked may be cached. While a drop is under way every direct write of the file drops its own range, too.
-/// Cost       Files that nobody writes directly: one comparison a request. Else a bit a page, 64 bytes an allocation of 2 MiB of file.
+/// Idea       The kernel drops its pages of the range before an asynchronous O_DIRECT write, but not after it. So a buffered reader in between leaves
+///            old bytes in the cache for good, and the daemon has to drop these pages. For a file that is written directly this class marks the pages
+///            that are surely not cached: dropped, and not read through the cache since. A page is dropped once. After that direct writes of it cost
+///            nothing, until somebody caches it again.
+/// Invariant  A page without a mark may be cached. While a drop is under way, every direct write of the file drops its own range, too.
+/// Cost       Files that nobody writes directly: one comparison a request. Other files:
+///            a bit a page, allocated in 64 bytes for each 2 MiB of the file.
 /// Power cut  Keeps nothing.
 /// Threading  None: guarded by the monitor.
 #pragma once
@@ -19,12 +21,12 @@ namespace flashlab {
 
 class KernelPages {
 public:
-    /// The kernel caches this range: it was read or written through the page cache.
+    /// Notes that the kernel caches this range: it was read or written through the page cache.
     void note_cached(Ino ino, std::uint64_t offset, std::uint64_t bytes);
-    /// A direct write of this range was made. True: pages of it have to be dropped before it is answered, and note_dropped follows.
+    /// Notes a direct write of this range. True: pages of the range must be dropped before the write is answered, and note_dropped() must follow.
     [[nodiscard]] bool note_direct_write(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     void note_dropped(Ino ino);
-    /// Nobody writes the file directly any more.
+    /// Forgets the file, when nobody writes it directly any more.
     void forget(Ino ino);
 
 private:

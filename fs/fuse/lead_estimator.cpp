@@ -30,12 +30,12 @@ void LeadEstimator::forget() {
     }
 }
 
-/// The kernel asks for security.capability before each write: a round trip more.
+/// The lead before there are turnarounds. A write has one round trip more: the kernel asks for security.capability first.
 WallClock::duration LeadEstimator::at_first(LeadClass what) const {
     return what.kind == LeadClass::Kind::write ? 2 * measured_.fastest : measured_.fastest;
 }
 
-/// Twice a copy: the pages of a caller's buffer are looked up, too.
+/// The upper bound of the lead. A copy counts twice, as the pages of the caller's buffer are looked up, too.
 WallClock::duration LeadEstimator::at_most(LeadClass what) const {
     const auto trips = what.kind == LeadClass::Kind::write ? 2 * measured_.usual : measured_.usual;
     const auto bytes = what.kind == LeadClass::Kind::plain ? 0 : what.largest_bytes();
@@ -50,7 +50,7 @@ void LeadEstimator::arrived(std::uint64_t caller, LeadClass what, SimTime arriva
 
 void LeadEstimator::left(SimTime arrival, WallTime wall) {
     if (newest_.arrival != arrival)
-        return; // others came since: nobody can say which of the answers made the next request come
+        return; // other requests came since: it is not known which answer made the next request come
     newest_.left = wall;
     newest_.answered = true;
 }

@@ -1,12 +1,14 @@
 /// How much earlier than its time an answer must leave, so that its caller sees it in time.
 ///
-/// Idea       The way through FUSE, there and back, belongs to the time that a caller sees. Nobody tells the daemon when a call began or when its answer was seen;
-///            but a caller who makes one call after another sends the next request when he has seen the answer. From an answer's leaving to the arrival of the
-///            next request of the same caller, the same kind and size, pass the way back, what the caller does in between, and the way there. The
-///            shortest of these turnarounds, less the microsecond that a caller needs at least, are the lead. A program that thinks for long must not make
-///            answers leave early: what was measured at the mount's start bounds the lead from above.
-/// Invariant  Lead <= the shortest turnaround in the window + tolerance - shortest_thought. Without enough turnarounds: the fastest round trip at the start.
-/// Cost       A comparison a request; at every 8th turnaround a look at the window of 32. At latency real or Nx only.
+/// Idea       The way through FUSE, there and back, is a part of the time that a caller sees. Nobody tells the daemon when a call began or when its
+///            answer was seen. But a caller that makes one call after another sends the next request when it has seen the answer. A turnaround is the
+///            time from an answer's leaving to the arrival of the same caller's next request of the same kind and size. It consists of the way back,
+///            the caller's own work, and the way there. The lead is the shortest turnaround, less the microsecond that a caller needs at least. A
+///            program that works for long between two calls must not make answers leave early,
+///            so the round trips measured at the mount's start bound the lead from above.
+/// Invariant  Lead <= the shortest turnaround in the window + tolerance - shortest_thought. Without enough turnarounds:
+///            the fastest round trip at the start.
+/// Cost       A comparison a request, and at every 8th turnaround a search of the window of 32. Only at latency real or Nx.
 /// Power cut  Keeps nothing.
 /// Threading  lead() from any thread; the rest is guarded by the monitor.
 #pragma once
@@ -45,13 +47,13 @@ public:
     static constexpr std::chrono::nanoseconds tolerance{1000};        ///< how much too early an answer may be seen
 
     LeadEstimator() { forget(); }
-    /// What was known is forgotten.
+    /// Forgets all turnarounds and begins with these measurements.
     void begin(const RoundTrips& measured);
     [[nodiscard]] WallClock::duration lead(LeadClass of) const {
         return WallClock::duration{leads_[index_of(of)].load(std::memory_order_relaxed)};
     }
     void arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall);
-    /// The answer to the request of that arrival, at its simulated time.
+    /// Notes that the answer to the request of that arrival has left, at its simulated time.
     void left(SimTime arrival, WallTime wall);
 
 private:

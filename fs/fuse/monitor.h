@@ -1,7 +1,8 @@
-/// The mutex around everything a request computes with.
+/// The mutex around all state that requests share.
 ///
-/// Idea       It is held for a microsecond or two, and several workers come at once: who finds it taken looks again for a moment before going to sleep, which with the
-///            waking costs several times as much (glibc's adaptive mutex, which learns from the last waits how long to look).
+/// Idea       It is held for a microsecond or two, and several workers come at once. To sleep and to be woken costs several times as much. So a
+///            worker that finds it taken spins for a moment before it sleeps (glibc's adaptive mutex,
+///            which learns from the last waits how long to spin).
 /// Cost       As an ordinary mutex where nobody waits. Four jobs on two cores: up to a fifth more requests (DESIGN.md).
 /// Threading  BasicLockable, which is what the standard library's locks want.
 #pragma once

@@ -1,10 +1,12 @@
 /// A live mount: libfuse's low-level session, the one monitor, the clock, the control socket.
 ///
-/// Idea       Requests become FileSystem calls inside the monitor with `now` read inside; an answer waits until the clock reaches its completion.
-/// Invariant  Nothing below this folder reads a wall clock or locks. A cut's T is never before an answered completion.
+/// Idea       A request becomes a FileSystem call inside the monitor, where `now` is read, too.
+///            Its answer waits until the clock reaches its completion.
+/// Invariant  No code below this folder reads a wall clock or takes a lock. The time T of a cut is never before a completion that was answered.
 /// Cost       Its own work beside libfuse is about 1 us a request.
-/// Power cut  power_cut() puts the device into the state of an instant and ends the mount as if pulled: open calls get EIO; nothing is flushed.
-/// Threading  Public functions may be called from any thread, but for run().
+/// Power cut  power_cut() puts the device into the state of an instant and ends the mount as if the plug were pulled:
+///            open calls get EIO, nothing is flushed.
+/// Threading  Public functions may be called from any thread, except run().
 #pragma once
 
 #include <cstdint>
@@ -22,14 +24,14 @@
 
 namespace flashlab {
 
-/// off: answer at once, the clock jumps to completions. Otherwise simulated time passes `rate` times as fast as the wall's.
+/// off: requests are answered at once, and the clock jumps to their completion. Otherwise simulated time passes `rate` times as fast as wall time.
 struct LatencyMode {
     bool off = true;
     double rate = 1.0;
     friend bool operator==(const LatencyMode&, const LatencyMode&) = default;
 };
 
-/// Answers one line of JSON with one line of JSON (tools owns JSON). Called on the control thread, outside the monitor.
+/// Answers one line of JSON with one line of JSON (only tools/ knows JSON). Called on the control thread, outside the monitor.
 using ControlHandler = std::function<std::string(std::string_view request)>;
 
 struct MountConfig {
@@ -45,7 +47,7 @@ struct MountConfig {
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 
-/// broken: a promise inside broke (guard.h), so nothing may be written any more, a clean mark least of all.
+/// broken: a promise was broken (guard.h), so nothing may be written any more, and above all no clean mark.
 enum class MountEnd : std::uint8_t { clean, power_cut, failed, broken };
 
 struct OperationStats {
@@ -63,20 +65,22 @@ struct MountStats {
 class Mount {
 public:
     virtual ~Mount() = default;
-    /// Mounts: when it returns, the mount answers as soon as run() is called. The error is a whole sentence with the remedy.
+    /// Mounts. The mount answers requests once run() is called. The error is a whole sentence with the remedy.
     [[nodiscard]] static std::expected<std::unique_ptr<Mount>, std::string> make(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config,
                                                                                  ControlHandler control);
-    /// Serves until unmounted (fusermount3 -u, umount, SIGINT, SIGTERM, stop()) or the power is cut. `ready` is called once requests are being answered.
+    /// Serves until unmounted (fusermount3 -u, umount, SIGINT, SIGTERM, stop()) or the power is cut.
+    /// `ready` is called once requests are being answered.
     [[nodiscard]] virtual MountEnd run(const std::function<void()>& ready) = 0;
-    /// After a power cut, when the device is closed: answers EIO to who still has something open, until nobody has, but not for long; where FS_IOC_SHUTDOWN cut
-    /// it, until the mount is unmounted. Touches neither the file system nor the device any more.
+    /// After a power cut, when the device is closed: answers EIO to programs that still have files open, until none has, but for a few seconds at
+    /// most. If FS_IOC_SHUTDOWN cut the power, it does so until the mount is unmounted. It uses neither the file system nor the device.
     virtual void refuse_the_rest() = 0;
 
-    /// Runs `work` inside the monitor with the present simulated time; what the control handler uses to look at the device.
+    /// Runs `work` inside the monitor with the present simulated time. The control handler looks at the device in this way.
     virtual void with_monitor(const std::function<void(SimTime now)>& work) = 0;
     /// Writes everything back and waits until it is durable.
     [[nodiscard]] virtual FsResult<void> sync_all() = 0;
-    /// Background work that is due; the time until more is, Duration::max(): none is to come. EROFS after an internal error, EIO after a power cut.
+    /// Does the background work that is due. Returns the time until more is due; Duration::max(): never.
+    /// EROFS after an internal error, EIO after a power cut.
     [[nodiscard]] virtual FsResult<Duration> run_background() = 0;
     [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed) = 0;
     virtual void set_latency(LatencyMode mode) = 0;

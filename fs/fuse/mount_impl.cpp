@@ -22,7 +22,7 @@ constexpr unsigned default_threads = 2;
 constexpr auto patience_with_open_files = std::chrono::milliseconds{300};
 constexpr auto refusing_after_cut = std::chrono::seconds{10}; ///< programs with files open see EIO; a daemon that never ended would be a burden
 
-/// What libfuse complains about while mounting, for our own sentence. It has one log function for the whole process.
+/// The complaints of libfuse while mounting, for our own message. libfuse has one log function for the whole process.
 std::string& collected_complaints() {
     static std::string text;
     return text;
@@ -41,7 +41,7 @@ std::string last_complaint() {
     return text.empty() ? std::string{std::strerror(errno)} : text;
 }
 
-/// Collects as long as it lives.
+/// Collects libfuse's complaints as long as the object lives.
 class ComplaintCollector {
 public:
     ComplaintCollector() {
@@ -125,7 +125,7 @@ MountImpl::~MountImpl() {
     fuse_session_destroy(session_);
 }
 
-/// Measured only where answers are timed; the getxattr it sends is answered without the monitor.
+/// Measures round trips, but only where answers are timed. The getxattr that it sends is answered without the monitor.
 void MountImpl::calibrate() {
     if (!service_.stats().latency.off) service_.set_round_trips(measure_round_trips(config_.mount_point));
 }
@@ -144,8 +144,8 @@ void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<voi
     }
 }
 
-/// Asked to end while mounted: the kernel's dirty pages come first, then the name goes, then the workers see the connection end. Files that programs keep
-/// open would hold it for ever: they get a moment.
+/// Ends a mount that is still mounted: first the kernel writes its dirty pages back, then the mount point is detached, then the workers see the end
+/// of the connection. Files that programs keep open would hold the connection for ever, so they get only a short time.
 void MountImpl::wait_for_unmount(const SessionLoop& loop) {
     flush_kernel_pages(config_.mount_point);
     detach(config_.mount_point);

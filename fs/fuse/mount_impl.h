@@ -1,10 +1,10 @@
-/// Mount, put together: service, session, workers, control socket and the thread that waits for the end.
+/// The Mount, assembled: service, session, workers, control socket, and the thread that waits for the end.
 ///
-/// Idea       run() starts the workers and then is the ticker: it sleeps until background work is due or something ends the mount.
-/// Invariant  The session outlives its workers; the control socket outlives neither.
+/// Idea       run() starts the workers. Then its thread is the ticker: it sleeps until background work is due or something ends the mount.
+/// Invariant  The session outlives its workers. The control socket ends before both.
 /// Cost       See Service.
-/// Power cut  The workers leave and the name is detached, but for FS_IOC_SHUTDOWN, where the mount stays. When the device is closed, one worker comes back and
-///            answers EIO; then closing /dev/fuse aborts what programs still wait for.
+/// Power cut  The workers leave and the mount point is detached; after FS_IOC_SHUTDOWN the mount stays. When the device is closed, one worker comes
+///            back and answers EIO. Closing /dev/fuse then aborts the calls that programs still wait for.
 #pragma once
 
 #include <atomic>

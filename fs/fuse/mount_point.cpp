@@ -28,7 +28,7 @@ std::unexpected<std::string> complaint(std::string sentence) {
     return std::unexpected(std::move(sentence));
 }
 
-/// A device of ours is mounted on exactly this directory.
+/// True: a FlashLab device is mounted on exactly this directory.
 bool is_taken(const std::string& path) {
     char* real = realpath(path.c_str(), nullptr);
     if (real == nullptr) return false;

@@ -1,7 +1,7 @@
-/// The directory a device is mounted on, and the host's side of FUSE: what is missing, said in sentences before libfuse says it in fragments.
+/// The directory that a device is mounted on, and the host's side of FUSE. Problems are reported in whole sentences, before libfuse reports them.
 ///
-/// Idea       Look before mounting; unmount by the right of whoever mounted.
-/// Invariant  Nothing is changed when check_mount_point complains.
+/// Idea       Everything is checked before mounting. The user who mounted may also unmount.
+/// Invariant  When check_mount_point reports a problem, nothing has been changed.
 /// Cost       A few stat calls, once.
 /// Power cut  Keeps nothing.
 #pragma once
@@ -18,15 +18,15 @@ namespace flashlab {
 
 [[nodiscard]] std::expected<void, std::string> check_mount_point(const std::string& path);
 [[nodiscard]] std::expected<void, std::string> check_host_fuse();
-/// Options for fuse_session_new: ours first, the user's behind them, so that theirs win. nosuid and nodev unless root asks for suid, dev.
+/// Options for fuse_session_new: ours first, then the user's, so that the user's win. nosuid and nodev are set unless root asks for suid or dev.
 [[nodiscard]] std::vector<std::string> session_arguments(const MountConfig& config, bool is_root);
-/// Takes the name out of the tree; open files keep working. False when nothing was mounted there.
+/// Detaches the mount from its mount point. Open files keep working. False when nothing was mounted there.
 bool detach(const std::string& path);
-/// Writes back what the kernel holds of that mount.
+/// Makes the kernel write back the dirty pages of that mount.
 void flush_kernel_pages(const std::string& path);
-/// Lets the kernel read ahead so far on that mount; root only, and for nothing worse than slower sequential reads where it is refused.
+/// Sets how far the kernel reads ahead on that mount. Only root may; if it is refused, sequential reads are slower, and nothing else happens.
 void set_read_ahead(const std::string& path, std::size_t bytes);
-/// How long the kernel and libfuse take to carry a request that needs no work, by asking this mount.
+/// Measures on this mount how long the kernel and libfuse take for a request that needs no work.
 [[nodiscard]] RoundTrips measure_round_trips(const std::string& path);
 
 } // namespace flashlab

@@ -1,7 +1,7 @@
-/// What a file handle of the kernel's leads to.
+/// What the daemon keeps for each file handle of the kernel.
 ///
-/// Idea       One allocation an open; fuse_file_info::fh carries its address until release. A mount that ends with files open (abort, power cut) gets no
-///            release for them: OpenHandles owns what the kernel has, to the mount's end.
+/// Idea       Each open allocates one object; fuse_file_info::fh carries its address until release. A mount that ends with files open (abort, power
+///            cut) gets no release for them. So OpenHandles owns the objects whose addresses the kernel has, until the mount ends.
 /// Invariant  The kernel sends no call with a handle before its open was answered nor after its release.
 /// Cost       Two small allocations and an uncontended lock an open; none a call.
 /// Power cut  Keeps nothing.
@@ -19,14 +19,14 @@ namespace flashlab {
 
 struct OpenHandle {
     WriteErrorMark errors;
-    int flags = 0; ///< of open(2): requests other than read and write come without them
+    int flags = 0; ///< of open(2); requests other than read and write do not carry them
 
     [[nodiscard]] static OpenHandle* of(const fuse_file_info* file) { return reinterpret_cast<OpenHandle*>(file->fh); }
 };
 
 class OpenHandles {
 public:
-    /// From now on the kernel's, until take_back.
+    /// Gives the handle to the kernel, until take_back().
     void give(std::unique_ptr<OpenHandle> handle, fuse_file_info& file) {
         file.fh = reinterpret_cast<std::uintptr_t>(handle.get());
         const std::lock_guard held{lock_};

@@ -1,8 +1,8 @@
 /// The table of low-level operations, and what its handlers share.
 ///
-/// Idea       A handler translates: kernel words in, one FileSystem call in the monitor, kernel words out. Handlers are grouped as the interface is: names,
-///            attributes, data, directories, the whole.
-/// Invariant  Every request is answered exactly once. A reference is counted per entry that reached the kernel, and only then.
+/// Idea       A handler translates a request of the kernel into one FileSystem call in the monitor, and the result into the kernel's reply. Handlers
+///            are grouped like the interface: names, attributes, data, directories, the whole.
+/// Invariant  Every request is answered exactly once. A reference is counted for each entry that reached the kernel, and for no other.
 /// Cost       See Service::serve.
 /// Power cut  Nothing is kept here.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace flashlab {
 
-/// Told to handlers through the session's user data.
+/// What handlers get through the session's user data.
 struct SessionContext {
     Service& service;
     PageDropper& page_dropper;
@@ -40,7 +40,7 @@ void add_whole_operations(fuse_lowlevel_ops& table);
 
 // --- shared by handlers -----------------------------------------------------------------------------------------------------------------
 
-/// Every change passes the kernel, so what it caches stays true: a day.
+/// How long the kernel may cache names and attributes: a day. Every change passes through the kernel, so that its caches stay true.
 inline constexpr double cache_seconds = 86400.0;
 
 [[nodiscard]] inline SessionContext& context_of(fuse_req_t request) {
@@ -54,9 +54,9 @@ inline constexpr double cache_seconds = 86400.0;
 }
 [[nodiscard]] struct stat stat_of(const Attributes& attributes);
 [[nodiscard]] fuse_entry_param entry_of(const Attributes& attributes);
-/// Sends the entry; gives the reference back when the kernel no longer wants it.
+/// Sends the entry. Gives the reference back when the kernel no longer wants the entry.
 void reply_entry(fuse_req_t request, const Attributes& attributes);
-/// Inside the monitor, beside open_file: what later calls of this open will want to know.
+/// Notes what later calls of this open need to know. Must be called inside the monitor, together with open_file.
 void note_opened(Service& service, const FsCall& call, Ino ino, int flags, OpenHandle& handle);
 /// Gives back references that no reply carried to the kernel.
 void take_back(Service& service, Ino ino, std::uint64_t references);

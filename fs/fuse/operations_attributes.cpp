@@ -98,7 +98,8 @@ void on_listxattr(fuse_req_t request, fuse_ino_t ino, std::size_t room) {
         [room](fuse_req_t to, std::string& names) { reply_sized(to, names.data(), names.size(), room); });
 }
 
-/// A new access ACL takes setgid away where the caller is outside the group, of directories, too; the kernel leaves that to the daemon (protocol before SETXATTR_EXT).
+/// A new access ACL clears S_ISGID, on directories, too, when the caller is outside the group. The kernel leaves that to the daemon (in the protocol
+/// before SETXATTR_EXT).
 FsResult<SimTime> drop_setgid(Service& service, const FsCall& call, Ino ino, SimTime done) {
     const auto present = service.fs().attributes(call, ino);
     if (!present) return std::unexpected(present.error());

@@ -20,8 +20,8 @@ bool is_direct(const fuse_file_info* file) {
     return (file->flags & O_DIRECT) != 0;
 }
 
-/// Whether the kernel keeps what it reads or writes by this request. Only requests on behalf of a program that bypasses the cache name the program: a mapping of
-/// an O_DIRECT descriptor is read through the cache.
+/// Does the kernel keep the data of this request in its page cache? Only a request of a program that bypasses the cache names its program. A mapping
+/// of an O_DIRECT descriptor is read through the cache.
 bool goes_through_page_cache(const fuse_file_info* file) {
     return !is_direct(file) || file->writepage != 0 || file->lock_owner == 0;
 }
@@ -87,13 +87,13 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
     });
 }
 
-/// What was written, and whether the kernel has to drop its pages of that before it is told.
+/// What was written, and whether the kernel must drop its pages of that range before the write is answered.
 struct Written {
     std::uint64_t bytes = 0;
     bool leaves_stale_pages = false;
 };
 
-/// A write that may be asked to come again: the request's buffer is copied when it has to outlive the request.
+/// A write that may be answered "again". The request's buffer is then copied, since the write outlives the request.
 class WriteWork {
 public:
     WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, const fuse_file_info* file)
@@ -137,7 +137,7 @@ void reply_written(fuse_req_t to, Ino ino, std::uint64_t offset, const Written& 
     }
 }
 
-/// How a change of this file's bytes is to be synced before it is answered, if at all. `flags`: of the open that made it.
+/// How a change of this file's bytes must be synced before it is answered; nullopt: not at all. `flags`: the flags of the open that made the change.
 std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags, bool from_page_cache) {
     if (service.synced_files().has(ino))
         return SyncScope::data_and_metadata;
@@ -232,7 +232,7 @@ void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse
                   [](fuse_req_t to, std::uint64_t& at) { fuse_reply_lseek(to, static_cast<off_t>(at)); });
 }
 
-/// A copy inside the file system. Less than asked is copied at once; callers loop, as copy_file_range(2) asks them to.
+/// A copy inside the file system. One call may copy less than asked; callers loop, as copy_file_range(2) asks them to.
 struct CopyWork {
     FileSystem* fs;
     Ino from;
@@ -245,7 +245,7 @@ struct CopyWork {
         const auto done = fs->copy_range(call, from, from_offset, to, to_offset, bytes);
         if (!done)
             return std::unexpected(done.error());
-        return Timed<Written>{{done->value, false}, done->done}; // the kernel drops the pages of a copy itself, when it is answered
+        return Timed<Written>{{done->value, false}, done->done}; // when a copy is answered, the kernel drops its pages itself
     }
 };
 
@@ -276,7 +276,8 @@ void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback) {
     table.fsync = on_fsync;
     table.fallocate = on_fallocate;
     table.copy_file_range = on_copy_file_range;
-    // Under the kernel's write-back cache the kernel asks without flushing first: an answer would be wrong on dirty data. ENOSYS = "all data", always right.
+    // With its write-back cache the kernel asks without flushing first, so that our answer would be wrong on dirty data.
+    // ENOSYS means "all data", which is right.
     if (!kernel_writeback)
         table.lseek = on_lseek;
 }

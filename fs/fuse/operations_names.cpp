@@ -39,7 +39,7 @@ void on_forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* fo
     fuse_reply_none(request);
 }
 
-/// A new inode has no capability, and the kernel will ask before the first write.
+/// Notes that a new inode has no security.capability: the kernel will ask before the first write.
 FsResult<NewEntry> noted(Service& service, FsResult<NewEntry> made) {
     if (made)
         service.capabilities().note_without(made->value.ino);
@@ -138,7 +138,7 @@ void on_readlink(fuse_req_t request, fuse_ino_t ino) {
         [](fuse_req_t to, std::string& target) { fuse_reply_readlink(to, target.c_str()); });
 }
 
-/// Makes and opens in one transaction's time; the file that appeared meanwhile is opened, unless O_EXCL.
+/// Makes and opens a file. If the name exists meanwhile, its file is opened, unless O_EXCL is set.
 FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino parent, const char* name, std::uint32_t mode, int flags) {
     FileSystem& fs = service.fs();
     auto made = noted(service, fs.make_node(call, parent, name, mode, 0));

@@ -170,8 +170,9 @@ IoctlResult run_known(Service& service, const KnownIoctl& known, const FsCall& c
     return done;
 }
 
-/// The kernel keeps attributes for a day and does not know that this ioctl moves the change time. Attributes only (a negative offset): the kernel takes no lock for
-/// that which the ioctl holds; dropping pages could wait for one. Before the reply, after which the caller may look.
+/// Makes the kernel drop its cached attributes. It keeps them for a day and does not know that this ioctl changes the change time. A negative offset
+/// means attributes only: for these the kernel takes no lock that the ioctl holds; dropping pages could wait for such a lock. This comes before the
+/// reply, since the caller may look at the attributes right after it.
 void drop_cached_attributes(fuse_req_t request, Ino ino) {
     fuse_lowlevel_notify_inval_inode(context_of(request).session, ino.value(), -1, 0);
 }

@@ -1,11 +1,12 @@
 /// Tells the kernel to drop pages that a direct write made stale, then answers the write.
 ///
-/// Idea       A thread of its own: the kernel waits for the locks of pages that are being read, and those reads are answered by the workers and the delay queue,
-///            which therefore must not wait here.
+/// Idea       It has a thread of its own. To drop a page the kernel waits for the lock of a page that is being read. Such reads are answered by the
+///            workers and the delay queue, so these must not wait for the drop.
 /// Invariant  The pages are gone before the writer sees its write finished. Answers leave in the order in which they came.
 /// Cost       Two wake-ups and a system call; only for writes of which the kernel may have cached pages (KernelPages).
-/// Power cut  What waits here was written and is answered. The workers serve until finish() has returned: a read that they owe would hold the thread.
-/// Threading  drop_and_answer from any thread; `dropped` runs on the dropper's.
+/// Power cut  Writes that wait here were carried out, and they are answered. The workers serve until finish() has returned: an unanswered read would
+///            hold the thread.
+/// Threading  drop_and_answer from any thread; `dropped` runs on the dropper's thread.
 #pragma once
 
 #include <condition_variable>
@@ -32,10 +33,10 @@ public:
     PageDropper(const PageDropper&) = delete;
     PageDropper& operator=(const PageDropper&) = delete;
 
-    /// Before the first request.
+    /// Must be called before the first request.
     void start(fuse_session* session);
     void drop_and_answer(fuse_req_t request, const DirectWrite& write);
-    /// Serves what came, then ends the thread.
+    /// Serves the writes that are waiting, then ends the thread.
     void finish();
 
 private:

@@ -1,6 +1,7 @@
 /// Room for the answer of one read.
 ///
-/// Idea       Each thread keeps one buffer and lends it to the read it serves; an answer that must wait takes it along, and the thread makes a new one.
+/// Idea       Each thread keeps one buffer and lends it to the read that it serves. An answer that must wait takes the buffer along, and the thread
+///            makes a new one.
 /// Invariant  A buffer belongs to one request at a time.
 /// Cost       No allocation while answers are given at once.
 #pragma once

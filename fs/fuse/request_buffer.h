@@ -1,8 +1,9 @@
 /// The memory into which a worker reads its requests.
 ///
-/// Idea       A write's data follow 80 bytes of headers. The buffer begins so far before the end of a page that they begin at a page, which makes the kernel's copy
-///            one piece a page instead of two. How long the buffer has to be only libfuse knows: it makes the first one itself.
-/// Invariant  Never shorter than the one that libfuse made.
+/// Idea       A write's data follow 80 bytes of headers. The buffer begins 80 bytes before the end of a page, so that the data begin at a page. The
+///            kernel then copies each page in one piece instead of two.
+///            Only libfuse knows how long the buffer must be, so libfuse makes the first one.
+/// Invariant  The buffer is never shorter than the one that libfuse made.
 /// Cost       Two allocations a worker.
 /// Power cut  Keeps nothing.
 #pragma once
@@ -30,7 +31,7 @@ public:
 
     /// For fuse_session_receive_buf and fuse_session_process_buf.
     [[nodiscard]] fuse_buf* get() { return &buffer_; }
-    /// Between two requests.
+    /// Must be called between two requests.
     void align() {
         if (!is_replaceable || ours_ || buffer_.mem == nullptr)
             return;

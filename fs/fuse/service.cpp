@@ -17,12 +17,12 @@ constexpr auto late_by = std::chrono::microseconds{15}; ///< nothing below can b
 constexpr auto shortest_tick = std::chrono::milliseconds{2};
 constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so the wall alone does not say when the next is due
 
-/// "There is none" is what these were asked, not a failure.
+/// True: the error is a plain answer ("there is none") to this operation, not a failure.
 bool is_plain_answer(FsOp op, int error) {
     return (op == FsOp::getxattr && error == ENODATA) || (op == FsOp::lookup && error == ENOENT) || (op == FsOp::lseek && error == ENXIO);
 }
 
-/// Supplementary groups do not travel with a request: libfuse reads them in /proc.
+/// A request does not carry the caller's supplementary groups: libfuse reads them in /proc.
 bool caller_has_group(const void* caller, std::uint32_t group) {
     const auto request = static_cast<fuse_req_t>(const_cast<void*>(caller));
     std::vector<gid_t> groups(64);
@@ -48,7 +48,7 @@ Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyM
 
 FsCall Service::call_for(fuse_req_t request) const {
     const fuse_ctx* context = fuse_req_ctx(request);
-    // No capabilities travel with a request: uid 0 stands for CAP_FSETID.
+    // A request does not carry the caller's capabilities: uid 0 stands for CAP_FSETID.
     return {.now = clock_.at(WallClock::now()),
             .wall = file_time_now(),
             .uid = context->uid,
@@ -82,7 +82,8 @@ void Service::account(const RequestInfo& info, SimTime start, SimTime end, int e
     events_.on(FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});
 }
 
-/// Undo records older than the clock can be in no cut: they go every so many requests, and background work that is due runs.
+/// Every so many requests this settles the device and runs background work that is due.
+/// No cut can need undo records that ended before the clock's time.
 void Service::settle_sometimes_locked(WallTime wall) {
     if (until_settle_-- != 0) return;
     until_settle_ = requests_between_settles;
@@ -146,14 +147,14 @@ bool Service::note_answered(SimTime start, SimTime completion) {
 }
 
 void Service::count_lateness(SimTime start, SimTime completion, WallClock::duration lead) {
-    if (completion <= start) return; // takes no simulated time: nothing was emulated
+    if (completion <= start) return; // the request takes no simulated time: no latency was emulated
     const WallTime wall = WallClock::now();
     const std::lock_guard lock{monitor_};
     if (clock_.off()) return;
     if (wall > clock_.wall_of(completion) - lead + late_by) late_answers_.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Latency off: the clock need not wait between steps. It moves only when the answer is given, so that an armed cut can still strike any of them.
+/// Latency off: the steps need not wait for the clock. The clock moves only when the answer is given, so that an armed cut can still strike any step.
 StepResult Service::run_steps_locked(SlowCall& job, SimTime start) {
     SimTime now = start;
     for (;;) {

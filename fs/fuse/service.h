@@ -1,12 +1,13 @@
-/// The monitor and everything inside it: file system, device, clock, statistics, the power switch.
+/// The monitor and everything inside it: file system, device, clock, statistics, and the power switch.
 ///
 /// Idea       serve() runs one request: compute inside the monitor with `now` read there, then answer at once (latency off) or when the clock reaches
 ///            the completion. serve_slow() does the same for calls in steps.
-/// Invariant  The monitor is held for computing only. A cut's T is never before an answered completion, nor before a step that ran ahead of the clock: both
-///            are noted inside the monitor, an answer before it leaves. After a cut or a tripped guard no request changes anything.
+/// Invariant  The monitor is held for computing only. The time T of a cut is never before a completion that was answered, nor before a step that ran
+///            ahead of the clock. Both are noted inside the monitor, an answer before it leaves.
+///            After a cut or a tripped guard no request changes anything.
 /// Cost       Two clock readings, one uncontended lock, one histogram increment; no allocation at latency off.
-/// Power cut  cut() takes the device back to T, everything unanswered becomes EIO.
-/// Threading  serve functions and the public rest from any thread; what ends in _locked wants the monitor held.
+/// Power cut  cut() takes the device back to T. Every request that is not answered yet gets EIO.
+/// Threading  Public functions may be called from any thread. A function whose name ends in _locked needs the monitor held.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,7 @@
 
 namespace flashlab {
 
-/// One request, for the event log and the statistics; `mutates` = it may change the media, so an armed cut may strike it.
+/// One request, for the event log and the statistics. `mutates`: the request may change the media, so an armed cut may strike it.
 struct RequestInfo {
     FsOp op;
     Ino ino;
@@ -44,7 +45,7 @@ struct RequestInfo {
 /// The value of an answer that carries none.
 struct Nothing {};
 
-/// What the file system's calls return, under one type.
+/// Brings the return types of the file system's calls into one type.
 template <class T>
 FsResult<Timed<T>> as_timed(FsResult<Timed<T>> result) {
     return result;
@@ -61,16 +62,17 @@ public:
     /// work(const FsCall&) -> FsResult<Timed<T>> or FsResult<SimTime>; answer(fuse_req_t, T&) sends the reply, outside the monitor.
     template <class Work, class Answer>
     void serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer);
-    /// As serve, for work that may answer "again" (fs/file_system.h): it is repeated when the clock is there. Owns what it needs after work.keep().
+    /// serve() for work that may answer "again" (fs/file_system.h): the work is repeated when the clock reaches the time given. After work.keep() the
+    /// work owns all that it needs.
     template <class Work, class Answer>
     void serve_patient(fuse_req_t request, const RequestInfo& info, Work work, Answer answer);
     /// begin(const FsCall&) -> FsResult<std::unique_ptr<SlowCall>>; answer(fuse_req_t) when its last step is done.
     template <class Begin, class Answer>
     void serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& begin, Answer answer);
-    /// References given back; nobody waits for it.
+    /// Runs work that has no answer, such as giving back references.
     template <class Work>
     void serve_silently(const RequestInfo& info, Work&& work);
-    /// Inside the monitor, for the control handler and for replies that could not be delivered.
+    /// Runs work inside the monitor, for the control handler and for replies that could not be delivered.
     template <class Work>
     void with_monitor(Work&& work) {
         const std::lock_guard lock{monitor_};
@@ -78,18 +80,18 @@ public:
     }
 
     [[nodiscard]] FileSystem& fs() { return fs_; }
-    [[nodiscard]] HostCache host_cache() const { return host_cache_; } ///< asked before the monitor, also of a device that is gone
+    [[nodiscard]] HostCache host_cache() const { return host_cache_; } ///< asked outside the monitor, even when the device is gone
     [[nodiscard]] CapabilityCache& capabilities() { return capabilities_; }
     [[nodiscard]] OpenHandles& open_handles() { return open_handles_; }
     [[nodiscard]] SyncedFiles& synced_files() { return synced_files_; }
     [[nodiscard]] KernelPages& kernel_pages() { return kernel_pages_; } ///< inside the monitor only
 
-    /// Before the first request.
+    /// Must be called before the first request.
     void ask_for_host_errno(std::function<int()> host_errno) { host_errno_ = std::move(host_errno); }
     [[nodiscard]] FsResult<void> sync_all();
     [[nodiscard]] CutSummary cut(std::uint64_t seed);
     void set_latency(LatencyMode mode);
-    /// Round trips through FUSE, measured anew: what is known of leads begins with them.
+    /// Sets the measured round trips through FUSE: the lead estimator begins anew with them.
     void set_round_trips(const RoundTrips& measured) {
         const std::lock_guard lock{monitor_};
         leads_.begin(measured);
@@ -98,11 +100,11 @@ public:
     [[nodiscard]] SimTime clock_now();
     [[nodiscard]] bool is_powered() const { return !dead_.load(std::memory_order_relaxed); }
     [[nodiscard]] bool is_sound() const { return !guard_.tripped(); }
-    /// Ageing, write-back and idle work that is due; returns when to come again.
+    /// Does the ageing, write-back and idle work that is due. Returns the time of the next call.
     [[nodiscard]] WallTime tick();
-    /// The same when somebody asks for it: Mount::run_background.
+    /// tick() on request: Mount::run_background.
     [[nodiscard]] FsResult<Duration> run_background();
-    /// Answers what still waits; from now on nothing does.
+    /// Answers all requests that still wait. From now on no answer waits.
     void finish();
 
 private:
@@ -115,13 +117,13 @@ private:
 
     template <class Work>
     [[nodiscard]] auto attempt_locked(const RequestInfo& info, FsCall& call, Work& work);
-    /// Accounts and answers, or lets the answer wait for its time. Unlocks the monitor.
+    /// Records the request in log and statistics, and answers it, or lets the answer wait for its time. Unlocks the monitor.
     template <class T, class Answer>
     void conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result, Answer answer);
 
     [[nodiscard]] FsCall call_for(fuse_req_t request) const;
     [[nodiscard]] FsCall own_call() const;
-    /// What the caller is told: a drive that is read-only because the host is full has no space.
+    /// The errno for the caller: a drive that is read-only because the host is full answers ENOSPC.
     [[nodiscard]] int told_locked(int error) const;
     /// errno for a request that must not run, 0 otherwise.
     [[nodiscard]] int refusal(const RequestInfo& info) const;
@@ -130,16 +132,17 @@ private:
     void tick_locked(SimTime now);
     void cut_locked(SimTime earliest, std::uint64_t seed);
     [[nodiscard]] bool struck_by_cut_locked(const RequestInfo& info, SimTime arrival);
-    /// False: the power is gone, nothing may be answered any more.
+    /// Notes an answer before it leaves. False: the power is gone, and the request must not be answered with success any more.
     [[nodiscard]] bool note_answered(SimTime start, SimTime completion);
-    /// A step ran at `now`, up to its lead ahead of the clock, so that the answer behind it can be in time: what it changed is from then. No cut comes before.
+    /// Notes a step that ran at `now`, ahead of the clock by its lead at most, so that the answer behind it can be in time.
+    /// No cut may come before `now`.
     void note_ahead_locked(SimTime now) {
         if (!clock_.off()) answered_ = std::max(answered_, now);
     }
     [[nodiscard]] bool may_leave_locked(SimTime completion, WallClock::duration lead, WallTime wall) const;
     void count_lateness(SimTime start, SimTime completion, WallClock::duration lead);
     [[nodiscard]] static LeadClass lead_class(const RequestInfo& info);
-    /// For the lead of answers to come: what arrived is the newest request.
+    /// Notes the newest request, for the lead of later answers.
     void note_arrival_locked(fuse_req_t request, const RequestInfo& info, SimTime arrival);
     [[nodiscard]] StepResult run_steps_locked(SlowCall& job, SimTime start);
 

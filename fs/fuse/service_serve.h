@@ -3,7 +3,7 @@
 
 namespace flashlab {
 
-/// An answer ready but for its time.
+/// An answer that is ready and waits for its time.
 template <class Answer, class T>
 class Service::PendingAnswer final : public Pending {
 public:
@@ -52,7 +52,7 @@ public:
 
     /// Runs the next step and sets `due`; returns the errno that ends the call.
     int step_locked() {
-        if (const int refused = service_.refusal(info_)) { // since the last step the power went, or the guard tripped
+        if (const int refused = service_.refusal(info_)) { // since the last step the power was cut, or the guard tripped
             job_.reset();
             return refused;
         }
@@ -92,7 +92,7 @@ private:
     Answer answer_;
 };
 
-/// A call that was asked to come again.
+/// A call that was answered "again" and waits to be repeated.
 template <class Work, class Answer>
 class Service::PendingAttempt final : public Pending {
 public:

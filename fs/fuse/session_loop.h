@@ -1,11 +1,12 @@
 /// The threads that take requests from the kernel.
 ///
-/// Idea       Each worker reads and serves one request after another; nothing is handed between threads. As long as requests come one at a time (QueueDepth)
-///            one worker suffices, and before it sleeps it looks for the next request for a moment: to be woken costs more than most requests. The others are
-///            parked, since the kernel would wake them in turn, to find nothing. As soon as requests queue up all workers read, and none looks.
-/// Invariant  A worker leaves only between requests. Some worker is always on its way to the device: one that parks leaves another that is not parked.
+/// Idea       Each worker reads and serves one request after another; requests are not handed between threads. As long as requests come one at a
+///            time, one worker suffices. Before it sleeps, it polls for the next request for a moment, since being woken costs more than most
+///            requests. The other workers are parked; otherwise the kernel would wake them in turn for nothing.
+///            As soon as requests queue up, all workers read and none polls.
+/// Invariant  A worker leaves only between requests. A worker parks only while another one is not parked, so that the device is always read.
 /// Cost       One read and one writev per request, libfuse's own, and a poll; in a deep queue every 8th time only.
-/// Power cut  stop() makes the workers leave although the kernel has the mount still open.
+/// Power cut  stop() makes the workers leave, although the kernel still has the mount open.
 /// Threading  start, stop and join from one thread; workers serve concurrently.
 #pragma once
 
@@ -31,18 +32,18 @@ public:
     SessionLoop& operator=(const SessionLoop&) = delete;
 
     void start();
-    /// All workers have left by themselves.
+    /// True: all workers have left by themselves.
     [[nodiscard]] bool has_ended() const { return working_.load() == 0; }
-    /// The errno a worker met, 0 when none did.
+    /// The errno that a worker met; 0: none.
     [[nodiscard]] int error() const { return error_.load(); }
     /// Makes the workers leave and waits for them.
     void stop();
 
 private:
     void work();
-    /// Parks a worker that is not needed; false: it is time to leave.
+    /// Parks a worker that is not needed. False: the worker must leave.
     [[nodiscard]] bool wait_until_needed();
-    /// Called with a request in hand.
+    /// Looks whether requests queue up. Called by a worker that has just read a request.
     void note_depth();
     [[nodiscard]] bool request_waits() const;
     void look_for_a_request();

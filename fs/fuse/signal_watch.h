@@ -1,7 +1,7 @@
-/// SIGINT, SIGTERM and SIGHUP as something to wait for, together with the daemon's own reasons to wake up.
+/// Waits for SIGINT, SIGTERM and SIGHUP, together with the daemon's own reasons to wake up.
 ///
-/// Idea       The handler writes to an eventfd; whoever runs the mount sleeps on that descriptor.
-/// Invariant  One watch at a time; the former handlers come back when it goes. SIGPIPE is ignored meanwhile.
+/// Idea       The handler writes to an eventfd. The thread that runs the mount sleeps on that descriptor.
+/// Invariant  There is one watch at a time. Its destructor restores the former handlers. SIGPIPE is ignored meanwhile.
 /// Cost       Nothing on the request path.
 /// Power cut  Keeps nothing.
 #pragma once

@@ -1,9 +1,10 @@
-/// Whether looking for the next request, instead of sleeping for it, has paid lately.
+/// Decides whether to spin for the next request, instead of sleeping, by whether spinning has paid lately.
 ///
-/// Idea       A program that works on files sends its next request some microseconds after an answer; to sleep and be woken costs two interrupts between
-///            processors, on a virtual machine 10 to 20 us. Looking costs processor time that others may want, so each failure doubles the number of requests
-///            for which it is not tried again: on a lone processor, where the program cannot run while we look, it soon costs nothing.
-/// Invariant  After n failures in a row at most one request in 2^min(n, 10) looks.
+/// Idea       A program that works on files sends its next request some microseconds after an answer. To sleep and be woken costs two interrupts
+///            between processors, on a virtual machine 10 to 20 us. Spinning costs processor time that others may want. So each failure doubles the
+///            number of requests for which it is not tried again.
+///            On a single processor, where the program cannot run while we spin, it soon costs nothing.
+/// Invariant  After n failures in a row we spin for at most one request in 2^min(n, 10).
 /// Cost       Two integers.
 /// Power cut  Keeps nothing.
 #pragma once

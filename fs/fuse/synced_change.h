@@ -1,9 +1,10 @@
 /// A change of a file's bytes and then its sync, as one slow call: O_DSYNC, O_SYNC, chattr +S, host_cache=writethrough.
 ///
-/// Idea       The change is asked for until the file system takes it ("again": page cache full), then the file is synced; only then is the caller answered.
-/// Invariant  The sync begins in the hold of the monitor that made the change.
+/// Idea       The change is repeated until the file system takes it ("again": the page cache is full).
+///            Then the file is synced, then the caller is answered.
+/// Invariant  The monitor is not released between the change and the begin of the sync.
 /// Cost       One allocation beside the sync's own.
-/// Power cut  Before the answer: what an unsynced change leaves.
+/// Power cut  Before the answer, as after an unsynced change.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
-/// Which files are written as if each open had said O_SYNC: chattr(1)'s flag S.
+/// Which files are written as if each open had O_SYNC: files with chattr(1)'s flag S.
 ///
-/// Idea       The flag belongs to the file, not to an open, and a write must know it before it enters the monitor. So every open notes what the file says,
-///            every change of flags notes what it set, and a write asks here.
-/// Invariant  True for every open file: notes are made inside the monitor, beside the answer they come from.
-/// Cost       One load a write while no such file was met; else a lock and a look-up.
+/// Idea       The flag belongs to the file, not to an open, and a write must know it before it enters the monitor. So every open notes the file's
+///            flag, every change of flags notes the new one, and a write asks here.
+/// Invariant  The answer is right for every open file: notes are made inside the monitor, together with the answer that they come from.
+/// Cost       One load a write as long as no such file was opened; then a lock and a look-up.
 /// Power cut  Keeps nothing: the flag is in the inode.
 /// Threading  Everything from anywhere.
 #pragma once
