@@ -8,8 +8,8 @@
 #include "base/crc32c.h"
 #include "crash/endurance.h"
 #include "crash/explorer.h"
-#include "crash/forwarding_ftl.h"
 #include "crash/forwarding_page_store.h"
+#include "crash/lying_ftl.h"
 
 namespace flashlab {
 
@@ -36,54 +36,54 @@ std::unique_ptr<Sabotage> made() {
     return std::make_unique<T>();
 }
 
-struct AnswersWritesEarly : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        const auto done = real_->write(first, pages, from, now, origin);
+struct AnswersWritesEarly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        const auto done = below().write(first, pages, from, now, origin);
         return done ? FtlResult<SimTime>{now} : done;
     }
 };
 
-struct AnswersTrimsEarly : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
-        const auto done = real_->trim(first, pages, now, origin);
+struct AnswersTrimsEarly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+        const auto done = below().trim(first, pages, now, origin);
         return done ? FtlResult<SimTime>{now} : done;
     }
 };
 
-struct AnswersFlushesEarly : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override {
-        const auto done = real_->flush(now, origin);
+struct AnswersFlushesEarly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
+        const auto done = below().flush(now, origin);
         return done ? FtlResult<SimTime>{now} : done;
     }
 };
 
-struct ForgetsFlushes : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> flush(SimTime now, Origin) override { return now; }
+struct ForgetsFlushes : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_flush(SimTime now, Origin) override { return now; }
 };
 
-struct LosesTrims : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+struct LosesTrims : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
 };
 
 /// Trims live in memory only.
-struct KeepsTrimsInMemory : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    bool is_mapped(Lpn lpn) const override { return !trimmed_.contains(lpn.value()) && real_->is_mapped(lpn); }
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin) override {
+struct KeepsTrimsInMemory : LyingFtl {
+    using LyingFtl::LyingFtl;
+    bool do_is_mapped(Lpn lpn) const override { return !trimmed_.contains(lpn.value()) && below().is_mapped(lpn); }
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin) override {
         for (std::uint32_t i = 0; i < pages; ++i) trimmed_.insert(first.value() + i);
         return now;
     }
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
         for (std::uint32_t i = 0; i < pages; ++i) trimmed_.erase(first.value() + i);
-        return real_->write(first, pages, from, now, origin);
+        return below().write(first, pages, from, now, origin);
     }
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        const auto done = real_->read(first, pages, to, now, origin);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        const auto done = below().read(first, pages, to, now, origin);
         const std::size_t bytes = logical_page_bytes();
         for (std::uint32_t i = 0; !to.empty() && i < pages; ++i) {
             if (trimmed_.contains(first.value() + i)) std::ranges::fill(to.subspan(i * bytes, bytes), std::byte{0});
@@ -95,40 +95,40 @@ private:
     std::set<std::uint32_t> trimmed_;
 };
 
-struct LosesAWriteInFive : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        return ++writes_ % 5 == 0 ? FtlResult<SimTime>{now} : real_->write(first, pages, from, now, origin);
+struct LosesAWriteInFive : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        return ++writes_ % 5 == 0 ? FtlResult<SimTime>{now} : below().write(first, pages, from, now, origin);
     }
     int writes_ = 0;
 };
 
-struct MisdirectsAWriteInFive : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+struct MisdirectsAWriteInFive : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
         const bool moves = ++writes_ % 5 == 0 && first.value() + pages < logical_pages();
-        return real_->write(Lpn{first.value() + (moves ? 1 : 0)}, pages, from, now, origin);
+        return below().write(Lpn{first.value() + (moves ? 1 : 0)}, pages, from, now, origin);
     }
     int writes_ = 0;
 };
 
 /// The second half of a page keeps what it had: a program of half a page.
-struct WritesHalfOfAPageInFive : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        if (++writes_ % 5 != 0 || from.empty()) return real_->write(first, pages, from, now, origin);
+struct WritesHalfOfAPageInFive : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        if (++writes_ % 5 != 0 || from.empty()) return below().write(first, pages, from, now, origin);
         std::vector<std::byte> half(from.begin(), from.end());
         std::fill(half.end() - static_cast<std::ptrdiff_t>(logical_page_bytes() / 2), half.end(), std::byte{0});
-        return real_->write(first, pages, half, now, origin);
+        return below().write(first, pages, half, now, origin);
     }
     int writes_ = 0;
 };
 
 /// A read cache that no write invalidates.
-struct ReadsFromAStaleCache : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        const auto done = real_->read(first, pages, to, now, origin);
+struct ReadsFromAStaleCache : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        const auto done = below().read(first, pages, to, now, origin);
         if (first.value() != 0 || to.empty()) return done;
         const auto page = to.first(logical_page_bytes());
         if (cached_.empty()) cached_.assign(page.begin(), page.end());
@@ -138,24 +138,24 @@ struct ReadsFromAStaleCache : ForwardingFtl {
     std::vector<std::byte> cached_;
 };
 
-struct ForgetsTheShutdown : ForwardingFtl {
-    using ForwardingFtl::ForwardingFtl;
-    FtlResult<SimTime> shut_down(SimTime now) override { return now; }
+struct ForgetsTheShutdown : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_shut_down(SimTime now) override { return now; }
 };
 
 /// What was trimmed last comes back after a power cut.
 class ResurrectsTrimmed final : public Sabotage {
-    struct Liar : ForwardingFtl {
-        Liar(std::unique_ptr<Ftl> real, ResurrectsTrimmed& memory) : ForwardingFtl{std::move(real)}, memory_{memory} {}
-        FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+    struct Liar : LyingFtl {
+        Liar(std::unique_ptr<Ftl> real, ResurrectsTrimmed& memory) : LyingFtl{std::move(real)}, memory_{memory} {}
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
             std::vector<std::byte> old(logical_page_bytes());
-            if (is_mapped(first) && real_->read(first, 1, old, now, origin)) memory_.old_ = {first, std::move(old)};
-            return real_->trim(first, pages, now, origin);
+            if (below().is_mapped(first) && below().read(first, 1, old, now, origin)) memory_.old_ = {first, std::move(old)};
+            return below().trim(first, pages, now, origin);
         }
-        FtlResult<FtlRecovery> recover(SimTime now) override {
-            auto done = real_->recover(now);
-            if (done && memory_.old_ && !is_mapped(memory_.old_->first)) {
-                if (const auto back = real_->write(memory_.old_->first, 1, memory_.old_->second, done->done, {}); back) done->done = *back;
+        FtlResult<FtlRecovery> do_recover(SimTime now) override {
+            auto done = below().recover(now);
+            if (done && memory_.old_ && !below().is_mapped(memory_.old_->first)) {
+                if (const auto back = below().write(memory_.old_->first, 1, memory_.old_->second, done->done, {}); back) done->done = *back;
             }
             return done;
         }
@@ -224,11 +224,11 @@ public:
 
 /// What recovery reads of the OOBs is spoilt; afterwards all is well.
 class RecoveryMisreads : public Sabotage {
-    struct Scheme : ForwardingFtl {
-        Scheme(std::unique_ptr<Ftl> real, bool& recovering) : ForwardingFtl{std::move(real)}, recovering_{recovering} {}
-        FtlResult<FtlRecovery> recover(SimTime now) override {
+    struct Scheme : LyingFtl {
+        Scheme(std::unique_ptr<Ftl> real, bool& recovering) : LyingFtl{std::move(real)}, recovering_{recovering} {}
+        FtlResult<FtlRecovery> do_recover(SimTime now) override {
             recovering_ = true;
-            auto done = real_->recover(now);
+            auto done = below().recover(now);
             recovering_ = false;
             return done;
         }

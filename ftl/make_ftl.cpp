@@ -81,4 +81,11 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& confi
     return (*scheme)->make({config, *plan, array, pram, pram_range, events});
 }
 
+WriteMemory write_memory_of(const SsdConfig& config, const NandArray& array, const Ftl& ftl) {
+    const auto scheme = find_scheme(config.ftl.scheme);
+    if (!scheme || (*scheme)->write_memory == nullptr) return {};
+    const auto plan = (*scheme)->plan(config, array.geometry());
+    return plan ? (*scheme)->write_memory(config, *plan, array.geometry(), ftl) : WriteMemory{};
+}
+
 } // namespace flashlab

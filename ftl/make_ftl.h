@@ -18,4 +18,7 @@ namespace flashlab {
 [[nodiscard]] std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range,
                                                                         EventSink& events);
 
+/// What the scheme's entry tells of `ftl`, which make_ftl() has made of this configuration and array.
+[[nodiscard]] WriteMemory write_memory_of(const SsdConfig& config, const NandArray& array, const Ftl& ftl);
+
 } // namespace flashlab

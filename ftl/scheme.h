@@ -2,6 +2,7 @@
 ///
 /// Idea       A scheme is its file pair, one of these (NAME_scheme), and one line in ftl/make_ftl.cpp.
 /// Invariant  plan() is pure: mkfs, mount and tests get the same answer from the same configuration. make() gets what plan() asked for.
+///            `geometry` is what the array shows: a striped one where nand.striping says so.
 /// Cost       Once a mkfs or mount.
 /// Power cut  Keeps nothing.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "ftl/ftl.h"
 #include "ftl/ssd_config.h"
+#include "ftl/write_memory.h"
 #include "nand/nand_array.h"
 #include "pram/pram.h"
 #include "pram/redo_log.h"
@@ -48,6 +50,8 @@ struct Scheme {
     std::string_view idea; ///< one line for people: `flashlab presets`, --help
     std::expected<FtlPlan, std::string> (*plan)(const SsdConfig& config, const Geometry& geometry);
     std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
+    /// Null: nothing is known, the ageing of a drive writes every write (ftl/write_memory.h). `ftl` is what make() has made, recovered and empty.
+    WriteMemory (*write_memory)(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl) = nullptr;
 };
 
 /// Blocks among the first `blocks` that no scheme may use: bad from the factory, or kept for backups of paired pages. Known before anything is made.

@@ -108,9 +108,15 @@ void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
     }
 }
 
-void BlockTable::mark_grown_bad(BlockId block) {
-    blocks_[block.value()].grown_bad = true;
-    blocks_[block.value()].bad = true;
+void BlockTable::mark_grown_bad(BlockId block, SimTime at) {
+    Block& known = blocks_[block.value()];
+    known.grown_bad = known.bad = true;
+    known.idle_at = std::max(known.idle_at, at);
+}
+
+void BlockTable::take_back_mark(BlockId block) {
+    blocks_[block.value()].grown_bad = false;
+    blocks_[block.value()].bad = is_factory_bad(block);
 }
 
 } // namespace flashlab

@@ -27,6 +27,7 @@ public:
 
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
     [[nodiscard]] bool is_bad(BlockId block) const { return blocks_[block.value()].bad; }
+    [[nodiscard]] bool is_grown_bad(BlockId block) const { return blocks_[block.value()].grown_bad; }
     [[nodiscard]] BlockRecord record_of(BlockId block) const;
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const { return blocks_[block.value()].erase_count; }
     /// The next page that may be programmed.
@@ -67,7 +68,9 @@ public:
     /// only the last ones are looked at.
     void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends);
     void note_erase(BlockId block, SimTime end, bool failed);
-    void mark_grown_bad(BlockId block);
+    /// N4: the mark counts as the block's last operation.
+    void mark_grown_bad(BlockId block, SimTime at);
+    void take_back_mark(BlockId block);
 
 private:
     [[noreturn]] void refuse_program(BlockId block, std::uint32_t page) const;

@@ -347,12 +347,16 @@ std::expected<void, HostIoError> NandArray::Impl::records_of(BlockId block, std:
     return {};
 }
 
-std::expected<void, NandError> NandArray::Impl::mark_bad(BlockId block) {
-    blocks.mark_grown_bad(block);
-    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) {
-        return std::unexpected(host_error(wrote.error(), geometry.page_of(block, 0), scheduler.settled()));
-    }
-    return {};
+/// The mark comes into being in the last nanosecond before it stands, so that a cut never finds it in between.
+NandArray::Impl::Done NandArray::Impl::mark_bad(BlockId block, SimTime now) {
+    ensure(!cut_, "no operation after a power cut");
+    const SimTime at = busy_until(block, now);
+    const Ppn first = geometry.page_of(block, 0);
+    if (blocks.is_grown_bad(block)) return at;
+    if (undo_policy == UndoPolicy::keep) log_.push({.kind = UndoRecord::Kind::bad_mark, .page = first, .cells = at - Duration{1}, .end = at});
+    blocks.mark_grown_bad(block, at);
+    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return std::unexpected(host_error(wrote.error(), first, at));
+    return at;
 }
 
 void NandArray::Impl::settle(SimTime now) {

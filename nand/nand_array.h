@@ -2,11 +2,15 @@
 ///
 /// Idea       Every call names when it may start and returns when it is done. State changes at the call; an undo record keeps the old state until
 ///            settle() passes the operation's end, so that cut(T) can put the flash into the state that a power loss at T leaves.
+/// Order      open() comes first, then operations, settle() and questions in any order; after cut(), or rewind(), only questions and tear().
+///            Operations take effect in the order of the calls. `now` may lie before that of an earlier call, but not before the last settle().
+///            What an operation's result depends on is its caller's business: the array knows the order on a block (N2), not what a mapping needs.
 /// Invariant  N1 pages of a block are programmed in increasing order, each once since the erase.
 ///            N2 a read never starts before the program of its page ends; a program not before the block's previous program or erase ends;
 ///               an erase not before every reserved program and read of the block ends.
 ///            N3 no resource (bus, page buffer, plane, controller) serves two operations at one instant.
-///            Breaking N1 knowingly is a ContractViolation; N2 and N3 hold by construction and are checked.
+///            N4 a mark of a bad block stands from a time on, and not before every operation of the block that was issued has ended.
+///            Breaking N1 knowingly, or an operation after a cut, is a ContractViolation; N2, N3 and N4 hold by construction and are checked.
 /// Cost       O(1) amortised an operation: calendars drop what is past. No allocation in steady state.
 /// Power cut  cut(T): what starts after T is undone in reverse order of issue, what spans T is torn as CutOutcomes says, the rest stays.
 ///            kill -9 leaves a prefix of the issue order in the page store.
@@ -33,17 +37,18 @@
 
 namespace flashlab {
 
+/// What a failed operation means, and what its caller does next.
 enum class NandErrorKind : std::uint8_t {
-    erased_page,     ///< nothing was programmed here since the erase
-    uncorrectable,   ///< ECC fails: the data are lost, the OOB may still parse
-    program_failed,  ///< the block must be retired; the page's content is undefined
-    erase_failed,    ///< the block must be retired
-    host_io,         ///< the image could not be read or written; not a fault of the flash
+    erased_page,     ///< of a read: nothing was programmed here since the erase
+    uncorrectable,   ///< of a read or copy: ECC fails, the data are lost for good; the OOB may still parse
+    program_failed,  ///< the page reads as uncorrectable; the block's other pages are intact. Copy what is valid, then mark_bad()
+    erase_failed,    ///< nothing of the block can be read; it was erased because nothing was wanted. mark_bad()
+    host_io,         ///< the image could not be read or written: no fault of the flash. The operation may have happened or not: write no more
 };
 struct NandError {
     NandErrorKind kind;
     Ppn page;
-    SimTime done;         ///< the attempt took time, too
+    SimTime done;         ///< the attempt took time, too: when its outcome is known
     int host_errno = 0;
 };
 
@@ -166,15 +171,20 @@ public:
     /// anything else. Write pointers are read later, when they are first needed.
     [[nodiscard]] std::expected<void, NandError> open();
 
+    // Operations. Each reserves its time and changes the state at the call. It is durable at the time returned: a cut from then on leaves it (cut()).
+
     /// Returns the time at which the data are out of the chip.
     /// Fails with erased_page on an erased page, and with uncorrectable on a torn or garbage page.
+    /// A page that a cut left unstable can be read once more (T4): who wants to keep it writes it anew.
     [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, SimTime now, Origin origin);
     /// Issues independent reads together, each as a command of its own. All are issued, then the first failure is returned.
     [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, SimTime now, Origin origin);
-    /// Reads the OOB only: command, tR, transfer of the spare bytes.
+    /// Reads the OOB only: command, tR, transfer of the spare bytes. An erased or torn page is no error here: OobRead says it.
     [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
     /// Programs one page, or, as a multi-plane command, one page on each of several planes of one die, all with the same number in their block.
-    /// All end together.
+    /// All end together. Each page lies at or past its block's write pointer, and its block is not bad (N1).
+    /// All are issued, then the first failure is returned: the other pages hold what was written.
+    /// A cut in the middle leaves each page as T0 to T6 of docs/crash-model.md say.
     [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
     /// Reads a page through the controller and programs it again with the same LPN, sequence and kind (no copy-back command).
     [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
@@ -182,12 +192,18 @@ public:
     [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin);
     /// Copies `pages` consecutive pages to consecutive pages, one after another. Times, records and failures are those of single calls of copy().
     [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
+    /// By `now` what must survive of the block is durable elsewhere: the caller sees to that. The array waits for the block's own operations only.
+    /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
     [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
-    /// Marks a block as grown bad. The mark survives a power cut.
-    [[nodiscard]] std::expected<void, NandError> mark_bad(BlockId block);
+    /// Marks a block as grown bad. From the call on this array refuses to program or erase it (N1); it can still be read.
+    /// `now` is when the mark's cause has ended: the failed operation is over, and what was valid in the block is durable elsewhere.
+    /// Returns when the mark stands: `now`, or later when an operation of the block ends later (N4). It takes no time on bus or chip.
+    /// A cut before that takes the mark back, with the copies that were made before it. From then on it survives everything.
+    /// Marking a block that is marked changes nothing.
+    [[nodiscard]] std::expected<SimTime, NandError> mark_bad(BlockId block, SimTime now);
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
     /// The next page that may be programmed; pages_per_block when the block is full. Costs no simulated time: for check() and recovery.
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
@@ -214,7 +230,9 @@ public:
     /// The clock has passed `now`: undo records of ended operations are dropped, erased payload is given back to the host,
     /// past reservations are forgotten.
     void settle(SimTime now);
-    /// The power fails at `at`, which must not lie before the last settle(). Afterwards no operation may be issued on this object: reopen the store.
+    /// The power fails at `at`, which must not lie before the last settle(). What has ended by then stands, also what ends at that very instant.
+    /// What has not begun never happens. What is under way becomes what `outcomes` say.
+    /// Afterwards no operation may be issued on this object: reopen the store.
     [[nodiscard]] std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
 
     /// cut() in two steps, for a caller that tries many cuts of one run, the latest first. rewind() undoes for good the operations that had not begun

@@ -86,7 +86,7 @@ NandArray::Result NandArray::erase(BlockId block, SimTime now, Origin origin) {
 
 bool NandArray::is_bad(BlockId block) const { return striped_ ? striped_->is_bad(block) : impl_->is_set_aside(block); }
 bool NandArray::is_factory_bad(BlockId block) const { return striped_ ? striped_->is_factory_bad(block) : impl_->blocks.is_factory_bad(block) || is_backup_block(impl_->config, block); }
-std::expected<void, NandError> NandArray::mark_bad(BlockId block) { return striped_ ? striped_->mark_bad(block) : impl_->mark_bad(block); }
+NandArray::Result NandArray::mark_bad(BlockId block, SimTime now) { return striped_ ? striped_->mark_bad(block, now) : impl_->mark_bad(block, now); }
 std::uint32_t NandArray::erase_count(BlockId block) const { return striped_ ? striped_->erase_count(block) : impl_->blocks.erase_count(block); }
 
 std::uint32_t NandArray::write_pointer(BlockId block) const {

@@ -48,7 +48,9 @@ public:
     [[nodiscard]] NandError read_error(HostIoError error, Ppn page, SimTime at) const {
         return error.error_number == EBADMSG ? NandError{NandErrorKind::uncorrectable, page, at} : host_error(error, page, at);
     }
-    std::expected<void, NandError> mark_bad(BlockId block);
+    Done mark_bad(BlockId block, SimTime now);
+    /// The end of everything that was issued to the block, `now` at least.
+    [[nodiscard]] SimTime busy_until(BlockId block, SimTime now) const { return blocks.erase_ready(block, now); }
     void settle(SimTime now);
     std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
     std::expected<std::uint64_t, NandError> rewind(SimTime at);

@@ -86,6 +86,10 @@ std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record,
         return record.old_payload.empty() ? std::expected<void, HostIoError>{} : cells.write_data(record.page, record.old_payload);
     }
     const BlockId block = geometry.block_of(record.page);
+    if (record.kind == UndoRecord::Kind::bad_mark) {
+        blocks.take_back_mark(block);
+        return cells.write_block(block, blocks.record_of(block));
+    }
     for (std::uint32_t page = 0; page < record.old_records.size(); ++page) {
         if (auto wrote = cells.write_record(geometry.page_of(block, page), record.old_records[page]); !wrote) return wrote;
     }

@@ -153,7 +153,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime no
         }
         if (erased.error().kind != NandErrorKind::erase_failed) return erased;
         now = erased.error().done;
-        if (auto marked = chips_.mark_bad(*empty); !marked) return std::unexpected(marked.error());
+        if (auto marked = chips_.mark_bad(*empty, now); !marked) return std::unexpected(marked.error());
     }
     die.active = empty;
     die.next = 0;

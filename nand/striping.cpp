@@ -138,11 +138,12 @@ NandArray::Striped::Done NandArray::Striped::erase(BlockId block, SimTime now, O
     return all;
 }
 
-std::expected<void, NandError> NandArray::Striped::mark_bad(BlockId block) {
+NandArray::Striped::Done NandArray::Striped::mark_bad(BlockId block, SimTime now) {
+    for (std::uint32_t m = 0; m < width_; ++m) now = chips_.busy_until(member(block, m), now); // all members' marks stand from one instant on
     for (std::uint32_t m = 0; m < width_; ++m) {
-        if (auto marked = chips_.mark_bad(member(block, m)); !marked) return marked;
+        if (auto marked = chips_.mark_bad(member(block, m), now); !marked) return marked;
     }
-    return {};
+    return now;
 }
 
 std::expected<StoredOob, NandError> NandArray::Striped::inspect_oob(Ppn page) {

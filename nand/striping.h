@@ -25,7 +25,7 @@ public:
     Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
     Done erase(BlockId block, SimTime now, Origin origin);
-    std::expected<void, NandError> mark_bad(BlockId block);
+    Done mark_bad(BlockId block, SimTime now);
     std::expected<StoredOob, NandError> inspect_oob(Ppn page);
     [[nodiscard]] bool is_bad(BlockId block) const;
     [[nodiscard]] bool is_factory_bad(BlockId block) const;

@@ -19,13 +19,13 @@
 namespace flashlab {
 
 struct UndoRecord {
-    enum class Kind : std::uint8_t { program, erase };
+    enum class Kind : std::uint8_t { program, erase, bad_mark };
     static constexpr std::uint64_t no_index = ~std::uint64_t{0};
 
     Kind kind;
-    Ppn page;                              ///< the page programmed, or the first page of the erased block
-    SimTime cells;                         ///< when the cells begin to change
-    SimTime end;                           ///< when the cells are done
+    Ppn page;                              ///< the page programmed, or the first page of the block that was erased or marked
+    SimTime cells;                         ///< when the cells, or the mark, begin to change
+    SimTime end;                           ///< when they are done
     bool undone = false;                   ///< rewound: it never happened
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one

@@ -109,7 +109,7 @@ FtlResult<void> BlockPool::lose(BlockId block, SimTime now) {
     ++lost_;
     ++retired_;
     failing_[block.value()] = 1;
-    if (auto marked = array_.mark_bad(block); !marked)
+    if (auto marked = array_.mark_bad(block, now); !marked)
         return std::unexpected(FtlError{FtlErrorKind::host_io, Lpn{0}, std::max(now, marked.error().done), marked.error().host_errno});
     return {};
 }

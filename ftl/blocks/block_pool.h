@@ -38,6 +38,12 @@ public:
     void set_order(TakeOrder order) { order_ = order; }
     /// no_free_block when there is none. Blocks whose erase fails are lost on the way.
     [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, Origin origin);
+    /// What was taken was not used.
+    void put_back(const Taken& unused) {
+        ready_[unused.block.value()] = unused.ready;
+        last_end_ = std::max(last_end_, unused.ready);
+        free_.add_erased(unused.block);
+    }
     /// Erased at once, or lost when it failed before. Returns the end of the erase.
     [[nodiscard]] FtlResult<SimTime> give_back(BlockId block, SimTime now, Origin origin);
     [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;

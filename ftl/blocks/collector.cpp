@@ -181,7 +181,7 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
         }
         done = owner_.condemned(victim, erased.error().done, job.id);
     }
-    const auto marked = array_.mark_bad(victim);
+    const auto marked = array_.mark_bad(victim, done);
     if (!marked) return std::unexpected(ledger_.fail(marked.error(), Lpn{0}));
     ledger_.lose(victim);
     return done;

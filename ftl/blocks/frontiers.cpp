@@ -92,8 +92,8 @@ std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime no
         ledger_.take_back_garbage(taken.block);
         return std::nullopt;
     }
-    (void)owner_.condemned(taken.block, now, no_event);
-    if (const auto marked = array_.mark_bad(taken.block); !marked) (void)ledger_.fail(marked.error(), Lpn{0});
+    const SimTime condemned = owner_.condemned(taken.block, failed_at, no_event);
+    if (const auto marked = array_.mark_bad(taken.block, condemned); !marked) (void)ledger_.fail(marked.error(), Lpn{0});
     ledger_.lose(taken.block);
     return std::nullopt;
 }

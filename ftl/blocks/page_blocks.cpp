@@ -159,14 +159,6 @@ void PageBlocks::set_next(std::uint64_t sequence, std::uint32_t stamp) {
     frontiers_.set_next_stamp(stamp);
 }
 
-WriteMemory PageBlocks::write_memory(std::uint64_t map_units) const {
-    // What collection keeps free in each group, and its open superblocks.
-    const std::uint64_t kept = std::uint64_t{groups()} * (units().geometry().planes_per_die() + frontiers() + 1);
-    const std::uint64_t all = free_blocks().total() - std::min<std::uint64_t>(free_blocks().total(), kept);
-    const std::uint64_t in_units = all * units().units_per_block();
-    return {WriteMemory::Kind::history, in_units - std::min(in_units, map_units)};
-}
-
 void PageBlocks::count_into(FtlCounters& counters) const {
     counters.gc_jobs += collector_.jobs();
     counters.gc_page_copies += collector_.page_copies();

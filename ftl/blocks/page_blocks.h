@@ -99,8 +99,6 @@ public:
     [[nodiscard]] bool has_failed_image() const { return ledger_.has_failed_image(); }
     [[nodiscard]] bool has_failed_blocks() const { return collector_.has_failed(); }
     [[nodiscard]] FtlSpace space() const { return ledger_.space(); }
-    /// `map_units`: written besides the logical ones.
-    [[nodiscard]] WriteMemory write_memory(std::uint64_t map_units = 0) const;
     [[nodiscard]] BlockStatus status_of(BlockId block, BlockUse data_use) const { return ledger_.status_of(block, data_use); }
     void count_into(FtlCounters& counters) const;
     /// B1, B2.

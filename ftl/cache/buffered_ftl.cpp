@@ -27,10 +27,10 @@ Lpn after(Lpn first, std::uint32_t pages) { return Lpn{first.value() + pages}; }
 
 } // namespace
 
-BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes) : below_{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()} {}
+BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes) : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()} {}
 
 /// Pages that are here come from DRAM, the runs between them from the flash.
-FtlResult<SimTime> BufferedFtl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     const std::size_t bytes = logical_page_bytes();
     FtlResult<SimTime> all = now;
     const auto join = [&all](const FtlResult<SimTime>& one) {
@@ -38,30 +38,34 @@ FtlResult<SimTime> BufferedFtl::read(Lpn first, std::uint32_t pages, std::span<s
         all = one ? FtlResult<SimTime>{std::max(*all, *one)} : one;
     };
     std::uint32_t missing = 0; // pages before i that the flash must give
-    for (std::uint32_t i = 0; i <= pages; ++i) {
-        const auto slot = i == pages ? std::nullopt : buffer_.find(after(first, i));
-        if (i < pages && !slot) {
+    const auto read_missing = [&](std::uint32_t end) {
+        const std::uint32_t begin = end - missing;
+        if (missing != 0) join(below().read(after(first, begin), missing, part(to, begin * bytes, missing * bytes), now, origin));
+        miss_reads(after(first, begin), missing);
+        missing = 0;
+    };
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        const auto slot = buffer_.find(after(first, i));
+        if (!slot) {
             ++missing;
             continue;
         }
-        if (missing != 0) join(below_.read(after(first, i - missing), missing, part(to, (i - missing) * bytes, missing * bytes), now, origin));
-        miss_reads(after(first, i - missing), missing);
-        missing = 0;
-        if (!slot) continue;
+        read_missing(i);
         const auto data = buffer_.data(*slot);
         if (!to.empty() && !data.empty()) std::memcpy(to.data() + i * bytes, data.data(), bytes);
         buffer_.used(*slot);
         ++counted_.read_hits;
         join(std::max(now, buffer_.ready(*slot)));
     }
+    read_missing(pages);
     return all;
 }
 
-FtlResult<SimTime> BufferedFtl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     const auto slot = buffer_.find(lpn);
     if (!slot) {
         miss_reads(lpn, 1);
-        return below_.read_part(lpn, offset, bytes, to, now, origin);
+        return below().read_part(lpn, offset, bytes, to, now, origin);
     }
     const auto data = buffer_.data(*slot);
     if (!to.empty() && !data.empty()) std::memcpy(to.data(), data.data() + offset, bytes);
@@ -70,7 +74,7 @@ FtlResult<SimTime> BufferedFtl::read_part(Lpn lpn, std::uint32_t offset, std::ui
     return std::max(now, buffer_.ready(*slot));
 }
 
-FtlResult<SimTime> BufferedFtl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     // It would push out everything and itself.
     if (pages > buffer_.capacity()) {
         const auto written = write_through(first, pages, from, now, origin);
@@ -115,7 +119,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, Si
 
 FtlResult<SimTime> BufferedFtl::evict(SimTime now, Origin origin) {
     const WriteBuffer::Slot slot = *buffer_.least_recently_used();
-    const auto written = below_.write(buffer_.lpn_of(slot), 1, buffer_.data(slot), std::max(now, buffer_.ready(slot)), origin);
+    const auto written = below().write(buffer_.lpn_of(slot), 1, buffer_.data(slot), std::max(now, buffer_.ready(slot)), origin);
     if (!written) return written;
     if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
     buffer_.remove(slot);
@@ -141,13 +145,13 @@ void BufferedFtl::miss_reads(Lpn first, std::uint32_t pages) {
 }
 
 FtlResult<SimTime> BufferedFtl::write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    const auto written = below_.write(first, pages, from, now, origin);
+    const auto written = below().write(first, pages, from, now, origin);
     if (written) drop(first, pages);
     return written;
 }
 
-FtlResult<SimTime> BufferedFtl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    const auto trimmed = below_.trim(first, pages, now, origin);
+FtlResult<SimTime> BufferedFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    const auto trimmed = below().trim(first, pages, now, origin);
     if (trimmed) drop(first, pages);
     return trimmed;
 }
@@ -169,17 +173,17 @@ void BufferedFtl::drop(Lpn first, std::uint32_t pages) {
     counted_.dropped_pages += leaving_.size();
 }
 
-FtlResult<SimTime> BufferedFtl::flush(SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_flush(SimTime now, Origin origin) {
     const auto down = destage(now, origin);
     if (!down) return down;
-    return below_.flush(*down, origin);
+    return below().flush(*down, origin);
 }
 
-FtlResult<SimTime> BufferedFtl::shut_down(SimTime now) {
+FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
     const auto down = destage(now, {});
     // A device that takes no more writes can still be shut down; whoever flushed has been told.
     if (!down && down.error().kind != FtlErrorKind::read_only) return down;
-    return below_.shut_down(down.value_or(now));
+    return below().shut_down(down.value_or(now));
 }
 
 /// In the order of writing; consecutive pages that were written one after the other go down together.
@@ -200,7 +204,7 @@ FtlResult<SimTime> BufferedFtl::destage(SimTime now, Origin origin) {
         }
         const auto pages = static_cast<std::uint32_t>(leaving_.size());
         ensure(run_.empty() || run_.size() == pages * bytes, "a run has all its pages' data or none");
-        const auto written = below_.write(first, pages, run_, ready, origin);
+        const auto written = below().write(first, pages, run_, ready, origin);
         if (!written) return written;
         done = std::max(done, *written);
         for (const WriteBuffer::Slot slot : leaving_) buffer_.remove(slot);
@@ -209,8 +213,8 @@ FtlResult<SimTime> BufferedFtl::destage(SimTime now, Origin origin) {
     return done;
 }
 
-std::vector<CheckProblem> BufferedFtl::check() {
-    auto problems = below_.check();
+std::vector<CheckProblem> BufferedFtl::do_check() {
+    auto problems = below().check();
     if (const int broken = buffer_.broken_invariant(); broken != 0) {
         problems.push_back({fmt::format("B{}", broken), "write buffer", fmt::format("{} pages in {} slots", buffer_.size(), buffer_.capacity())});
     }

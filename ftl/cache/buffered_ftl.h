@@ -11,7 +11,7 @@
 
 #include "ftl/cache/ghost_buffer.h"
 #include "ftl/cache/write_buffer.h"
-#include "ftl/ftl.h"
+#include "ftl/forwarding_ftl.h"
 
 namespace flashlab {
 
@@ -25,31 +25,13 @@ struct WriteBufferCounters {
     std::uint64_t dropped_pages = 0;   ///< worthless by FUA or trim
 };
 
-class BufferedFtl final : public Ftl {
+class BufferedFtl final : public ForwardingFtl {
 public:
     BufferedFtl(Ftl& below, std::uint64_t bytes);
 
-    [[nodiscard]] std::string_view name() const override { return below_.name(); }
-    [[nodiscard]] std::uint32_t logical_page_bytes() const override { return below_.logical_page_bytes(); }
-    [[nodiscard]] std::uint32_t logical_pages() const override { return below_.logical_pages(); }
     [[nodiscard]] bool durable_when_answered() const override { return false; }
-    [[nodiscard]] FtlResult<FtlRecovery> recover(SimTime now) override { return below_.recover(now); }
-    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    [[nodiscard]] FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    /// Past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
+    /// A write past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
     [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    [[nodiscard]] FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    [[nodiscard]] SimTime idle(SimTime now) override { return below_.idle(now); }
-    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now) override { return below_.relocate(block, now); }
-    [[nodiscard]] FtlResult<SimTime> shut_down(SimTime now) override;
-    [[nodiscard]] bool is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below_.is_mapped(lpn); }
-    [[nodiscard]] FtlCounters counters() const override { return below_.counters(); }
-    [[nodiscard]] FtlSpace space() const override { return below_.space(); }
-    [[nodiscard]] WriteMemory write_memory() const override { return below_.write_memory(); }
-    [[nodiscard]] BlockStatus status_of(BlockId block) const override { return below_.status_of(block); }
-    [[nodiscard]] std::vector<CheckProblem> check() override;
 
     [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
     [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
@@ -61,13 +43,22 @@ public:
     void watch(GhostBuffer& ghost) { ghost_ = &ghost; }
 
 private:
+    // Ftl
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below().is_mapped(lpn); }
+    std::vector<CheckProblem> do_check() override;
+
     [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> evict(SimTime now, Origin origin);
     void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(SimTime now, Origin origin);
     void drop(Lpn first, std::uint32_t pages);
 
-    Ftl& below_;
     WriteBuffer buffer_;
     WriteBufferCounters counted_;
     GhostBuffer* ghost_ = nullptr;

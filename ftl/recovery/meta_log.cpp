@@ -252,14 +252,14 @@ FtlResult<SimTime> MetaLog::take_row(SimTime now, Origin origin) {
                 continue;
             }
             if (erased.error().kind != NandErrorKind::erase_failed) return std::unexpected(to_ftl_error(erased.error()));
-            if (auto dropped = drop_block(block, from); !dropped) return std::unexpected(dropped.error());
+            if (auto dropped = drop_block(block, erased.error().done); !dropped) return std::unexpected(dropped.error());
         }
     }
     return from;
 }
 
 FtlResult<void> MetaLog::drop_block(BlockId block, SimTime now) {
-    if (auto marked = array_.mark_bad(block); !marked) {
+    if (auto marked = array_.mark_bad(block, now); !marked) {
         NandError error = marked.error();
         error.done = std::max(error.done, now);
         return std::unexpected(to_ftl_error(error));

@@ -15,7 +15,8 @@ constexpr MergeKind kind{.name = "block_map",
 } // namespace
 
 const Scheme& block_map_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map alone: an overwrite rewrites its block (the baseline BL)", plan_of<kind>, make_of<BlockMapFtl, kind>};
+    static constexpr Scheme scheme{kind.name, "block map alone: an overwrite rewrites its block (the baseline BL)", plan_of<kind>, make_of<BlockMapFtl, kind>,
+                                   turnover_of_logs};
     return scheme;
 }
 

@@ -25,7 +25,9 @@ Duration read_time(const NandArray& array) {
 } // namespace
 
 Coftl::Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaArea log_area, EventSink& events)
-    : config_{config},
+    : Ftl{{config.width * array.geometry().page_bytes(), CoftlShape{config.width, config.virtual_blocks, array.geometry().pages_per_block()}.logical_pages(),
+           array.geometry().blocks()}},
+      config_{config},
       array_{array},
       events_{events},
       sets_{std::move(sets)},
@@ -57,10 +59,7 @@ FtlError Coftl::fail(const NandError& error, Lpn lpn) {
     return {FtlErrorKind::lost_page, lpn, error.done};
 }
 
-FtlResult<SimTime> Coftl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_once_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a read lies in the logical space");
-    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Coftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     SimTime done = now;
     std::optional<FtlError> error;
     for (std::uint32_t i = 0; i < pages; ++i) {
@@ -102,9 +101,7 @@ FtlResult<SimTime> Coftl::read_page(CoftlShape::Address at, std::span<std::byte>
     return *done;
 }
 
-FtlResult<SimTime> Coftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_once_, "recover() comes first");
-    ensure(lpn.value() < logical_pages() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     const auto [vb, page] = shape_.address(lpn);
     ++counters_.host_pages_read;
     const VirtualBlock& b = block(vb);
@@ -193,10 +190,7 @@ void Coftl::drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now) {
     tables_.set_slot(table, page, std::nullopt);
 }
 
-FtlResult<SimTime> Coftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    ensure(recovered_once_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a write lies in the logical space");
-    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Coftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages; ++i) {
@@ -234,9 +228,7 @@ FtlResult<SimTime> Coftl::write_cached(VirtualBlockId vb, VirtualPage page, Buff
     return ready;
 }
 
-FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    ensure(recovered_once_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a trim lies in the logical space");
+FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {
@@ -255,7 +247,7 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
         know_bits(vb);
         bool changed = false;
         for (VirtualPage p = begin; p < end; p = next(p)) {
-            if (!is_mapped(shape_.lpn(vb, p))) continue;
+            if (!do_is_mapped(shape_.lpn(vb, p))) continue;
             drop_slot(vb, p, now);
             ++counters_.host_pages_trimmed;
             if (!mapped_.has(vb, p)) continue;
@@ -272,8 +264,7 @@ FtlResult<SimTime> Coftl::trim(Lpn first, std::uint32_t pages, SimTime now, Orig
 }
 
 /// Everything answered so far: dirty pages, then what says that trimmed ones are gone.
-FtlResult<SimTime> Coftl::flush(SimTime now, Origin origin) {
-    ensure(recovered_once_, "recover() comes first");
+FtlResult<SimTime> Coftl::do_flush(SimTime now, Origin origin) {
     if (read_only_ && cache_.dirty() + pending_.size() != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     for (const SlotId slot : cache_.list_dirty()) {
         const auto [vb, page] = shape_.address(cache_.lpn(slot));

@@ -65,25 +65,8 @@ public:
     Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaArea log_area, EventSink& events);
 
     std::string_view name() const override { return "coftl"; }
-    std::uint32_t logical_page_bytes() const override { return config_.width * array_.geometry().page_bytes(); }
-    std::uint32_t logical_pages() const override { return shape_.logical_pages(); }
-
-    FtlResult<FtlRecovery> recover(SimTime now) override;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    SimTime idle(SimTime now) override;
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
-    FtlResult<SimTime> shut_down(SimTime now) override;
-
-    bool is_mapped(Lpn lpn) const override;
     FtlCounters counters() const override { return counters_; }
     FtlSpace space() const override;
-    WriteMemory write_memory() const override;
-    BlockStatus status_of(BlockId block) const override;
-    std::vector<CheckProblem> check() override;
     [[nodiscard]] const CoftlCounters& coftl_counters() const { return own_; }
 
     // coftl_dram.cpp: its share of the drive's DRAM. Virtual block table and page tables; unit: a page table.
@@ -99,6 +82,20 @@ public:
     static constexpr std::uint32_t least_spare_sets = 3; ///< X6
 
 private:
+    // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    SimTime do_idle(SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override;
+    BlockStatus do_status_of(BlockId block) const override;
+    std::vector<CheckProblem> do_check() override;
+
     static constexpr std::uint32_t wear_window = 256;    ///< virtual blocks looked at for one reclaim
     static constexpr std::uint32_t keeps_free = 2;       ///< one for a merge, one for a set that fails in it
     struct VirtualBlock {
@@ -204,7 +201,7 @@ private:
     FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
     FtlResult<SimTime> drop_chain(VirtualBlockId vb, SimTime now, Cause cause);
     FtlResult<SimTime> log_trims(const CoftlRecord& record, SimTime now, Origin origin);
-    FtlResult<void> mark_bad(BlockId block);
+    FtlResult<void> mark_bad(BlockId block, SimTime now);
     /// The sets it had, newest first: a span of gone_, until the next call, so that a merge allocates nothing.
     std::span<const SetId> detach(VirtualBlockId vb);
     void note_length(VirtualBlockId vb);
@@ -259,7 +256,6 @@ private:
     std::uint32_t bad_blocks_ = 0;
     FtlCounters counters_;
     CoftlCounters own_;
-    bool recovered_once_ = false;
     bool read_only_ = false;
 
     // For the partition of the DRAM

@@ -116,7 +116,7 @@ FtlResult<SimTime> Coftl::make_room(VirtualBlockId vb, TableId table, SimTime no
             if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.first_lpn(vb), now}); // sets failed under the merges
             if (b.length != length || b.last != last) continue; // this very chain was merged
         }
-        if (info_.free() <= keeps_free) return std::unexpected(FtlError{FtlErrorKind::no_free_block, shape_.first_lpn(vb), now});
+        if (info_.free() <= keeps_free) return std::unexpected(out_of_sets(now));
         if (b.length != 0) {
             const auto added = add_replacement(vb, now);
             if (!added) return added;

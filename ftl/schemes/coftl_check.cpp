@@ -7,7 +7,7 @@
 
 namespace flashlab {
 
-std::vector<CheckProblem> Coftl::check() {
+std::vector<CheckProblem> Coftl::do_check() {
     std::vector<CheckProblem> out = log_.check();
     check_sets(out);
     check_tables(out);
@@ -95,7 +95,7 @@ void Coftl::check_block(VirtualBlockId vb, std::vector<CoftlPlace>& scratch, std
         out.push_back({"X1", fmt::format("virtual block {}", vb.value()), "its last set is shorter than its next page set"});
 }
 
-BlockStatus Coftl::status_of(BlockId block) const {
+BlockStatus Coftl::do_status_of(BlockId block) const {
     const auto set = sets_.set_of(block);
     if (!set) {
         if (array_.is_bad(block)) return {BlockUse::bad, 0};

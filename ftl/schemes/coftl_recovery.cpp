@@ -5,8 +5,7 @@
 
 namespace flashlab {
 
-FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
-    ensure(!recovered_once_, "recover() is called once");
+FtlResult<FtlRecovery> Coftl::do_recover(SimTime now) {
     const Geometry& g = array_.geometry();
     for (std::uint32_t b = 0; b < g.blocks(); ++b) bad_blocks_ += array_.is_bad(BlockId{b}) ? 1 : 0;
     for (const SetId set : FirstIds<SetId>{sets_.count()}) total_wear_ += array_.erase_count(sets_.block(set, 0));
@@ -24,7 +23,6 @@ FtlResult<FtlRecovery> Coftl::recover(SimTime now) {
     }
     if (good_sets() < config_.virtual_blocks + least_spare_sets) read_only_ = true; // X6
     durable_at_ = std::max(durable_at_, report.done);
-    recovered_once_ = true;
     return report;
 }
 
@@ -172,21 +170,18 @@ void Coftl::collect_free(const CoftlVersion& version, bool erased) {
     for (const SetId set : FirstIds<SetId>{sets_.count()}) add(set, erased && version.free.empty() && version.chains.empty());
 }
 
-FtlResult<SimTime> Coftl::shut_down(SimTime now) {
-    ensure(recovered_once_, "recover() comes first");
+FtlResult<SimTime> Coftl::do_shut_down(SimTime now) {
     if (!read_only_) {
-        const auto flushed = flush(now, {Cause::user, no_event});
+        const auto flushed = do_flush(now, {Cause::user, no_event});
         if (!flushed) return flushed;
         now = *flushed;
     }
-    recovered_once_ = false;
     now = std::max({now, durable_at_, array_.last_reserved_end()}); // sets that the version calls erased are
     if (read_only_) return now;
     return write_version(now, true);
 }
 
-FtlResult<SimTime> Coftl::relocate(BlockId block, SimTime now) {
-    ensure(recovered_once_, "recover() comes first");
+FtlResult<SimTime> Coftl::do_relocate(BlockId block, SimTime now) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const auto set = sets_.set_of(block);
     if (!set || info_.of(*set).use != CoftlSets::Use::used) return now;
@@ -198,7 +193,7 @@ FtlResult<SimTime> Coftl::relocate(BlockId block, SimTime now) {
     return merge(vb, blocks_[vb.value()].table, *looked_up, Cause::wear);
 }
 
-SimTime Coftl::idle(SimTime) { return sim_never; }
+SimTime Coftl::do_idle(SimTime) { return sim_never; }
 
 FtlSpace Coftl::space() const {
     FtlSpace s;
@@ -207,11 +202,6 @@ FtlSpace Coftl::space() const {
     s.bad_blocks = bad_blocks_;
     s.mapped_pages = mapped_.total();
     return s;
-}
-
-WriteMemory Coftl::write_memory() const {
-    // Each replacement set has served other chains since, a few times over; and so has each page of the cache.
-    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{space().spare_blocks} + 4 * std::uint64_t{cache_.capacity()} + 64};
 }
 
 } // namespace flashlab

@@ -48,6 +48,12 @@ std::uint32_t free_sets_of(const SsdConfig& config, std::uint32_t spare) {
     return std::max(Coftl::least_spare_sets, std::min(256u, spare / 2));
 }
 
+/// Of the data cache. With a partitioned DRAM the buffer of the drive stands in for it.
+std::uint32_t cache_slots_of(const SsdConfig& config, const FtlPlan& plan) {
+    if (config.dram.is_partitioned()) return 0;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(config.ftl.coftl.cache_bytes / plan.logical_page_bytes, plan.logical_pages));
+}
+
 std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Geometry& g) {
     const FtlConfig& f = config.ftl;
     if (f.mapping_unit_pages != 1)
@@ -104,12 +110,10 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     coftl.width = config.ftl.striping;
     coftl.virtual_blocks = parts.plan.logical_pages / (CoftlShape::pages_of(g.pages_per_block()));
     coftl.free_sets = free_sets_of(config, sets.count() - coftl.virtual_blocks);
-    const std::uint64_t slots = config.ftl.coftl.cache_bytes / parts.plan.logical_page_bytes;
-    coftl.cache_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, parts.plan.logical_pages));
+    coftl.cache_slots = cache_slots_of(config, parts.plan);
     coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
-    if (config.dram.is_partitioned()) { // the buffer of the drive stands in for the data cache; page tables may have all the rest
+    if (config.dram.is_partitioned()) { // page tables may have all of it
         const std::uint64_t tables = config.dram.size_bytes / (std::uint64_t{CoftlShape::pages_of(g.pages_per_block())} * Coftl::device_bytes_per_place);
-        coftl.cache_slots = 0;
         coftl.cached_tables = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, 1, coftl.virtual_blocks));
     }
     coftl.wear_period = config.ftl.coftl.wear_period;
@@ -117,10 +121,16 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(area), parts.events);
 }
 
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry&, const Ftl& ftl) {
+    // Each replacement set has served other chains since, a few times over; and so has each page of the cache.
+    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 4 * std::uint64_t{cache_slots_of(config, plan)} + 64};
+}
+
 } // namespace
 
 const Scheme& coftl_scheme() {
-    static constexpr Scheme scheme{"coftl", "chains of striped block sets behind a cache of large pages (Chang et al.)", plan_coftl, make_coftl};
+    static constexpr Scheme scheme{"coftl", "chains of striped block sets behind a cache of large pages (Chang et al.)", plan_coftl, make_coftl,
+                                   memory_of};
     return scheme;
 }
 

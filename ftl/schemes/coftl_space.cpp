@@ -25,7 +25,7 @@ FtlResult<Coftl::TakenSet> Coftl::take_set(SimTime now, SimTime earliest) {
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
-            if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+            if (const auto marked = mark_bad(block, erased.error().done); !marked) return std::unexpected(marked.error());
             failed = true;
         }
         if (!failed) {
@@ -37,8 +37,8 @@ FtlResult<Coftl::TakenSet> Coftl::take_set(SimTime now, SimTime earliest) {
     }
 }
 
-FtlResult<void> Coftl::mark_bad(BlockId block) {
-    if (auto marked = array_.mark_bad(block); !marked) return std::unexpected(fail(marked.error(), Lpn{0}));
+FtlResult<void> Coftl::mark_bad(BlockId block, SimTime now) {
+    if (auto marked = array_.mark_bad(block, now); !marked) return std::unexpected(fail(marked.error(), Lpn{0}));
     ++bad_blocks_;
     ++counters_.retired_blocks;
     return {};
@@ -63,7 +63,7 @@ FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Orig
         for (const BlockId block : sets_.blocks(set)) {
             if (const auto failed = std::ranges::find(failed_, block); failed != failed_.end()) {
                 failed_.erase(failed);
-                if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+                if (const auto marked = mark_bad(block, now); !marked) return std::unexpected(marked.error());
             }
             bad = bad || array_.is_bad(block);
         }
@@ -73,7 +73,7 @@ FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Orig
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
-            if (const auto marked = mark_bad(block); !marked) return std::unexpected(marked.error());
+            if (const auto marked = mark_bad(block, erased.error().done); !marked) return std::unexpected(marked.error());
             bad = true;
         }
         ++erased_sets_;

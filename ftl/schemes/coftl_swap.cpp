@@ -39,7 +39,7 @@ std::expected<bool, NandError> CoftlSwap::open_next(SimTime now) {
     const auto erased = array_.erase(block_of(empty), now, {Cause::map, no_event});
     if (!erased) {
         if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(erased.error());
-        if (auto marked = array_.mark_bad(block_of(empty)); !marked) return std::unexpected(marked.error());
+        if (auto marked = array_.mark_bad(block_of(empty), erased.error().done); !marked) return std::unexpected(marked.error());
         return false;
     }
     open_ = empty;
@@ -65,7 +65,7 @@ std::expected<std::optional<SimTime>, NandError> CoftlSwap::append(VirtualBlockI
     if (!end && end.error().kind == NandErrorKind::host_io) return std::unexpected(end.error());
     if (!end) {
         // The rest of the block is given up; what it holds can still be read.
-        if (auto marked = array_.mark_bad(block_of(open_)); !marked) return std::unexpected(marked.error());
+        if (auto marked = array_.mark_bad(block_of(open_), end.error().done); !marked) return std::unexpected(marked.error());
         next_ = pages_;
         return std::nullopt;
     }

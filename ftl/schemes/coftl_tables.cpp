@@ -313,7 +313,7 @@ void Coftl::know_bits(VirtualBlockId vb) const {
     mapped_.set_known(vb, true);
 }
 
-bool Coftl::is_mapped(Lpn lpn) const {
+bool Coftl::do_is_mapped(Lpn lpn) const {
     const auto [vb, page] = shape_.address(lpn);
     const VirtualBlock& b = block(vb);
     know_bits(vb);

@@ -9,7 +9,8 @@ namespace flashlab {
 
 Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
            std::unique_ptr<VictimPolicy> policy)
-    : array_{array},
+    : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
+      array_{array},
       logical_pages_{journal.shape.logical_pages},
       entries_per_page_{entries_per_page(UnitGeometry{array.geometry(), blocks.pages_per_unit})},
       to_page_{entries_per_page_},
@@ -24,29 +25,21 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, Cac
     ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
 }
 
-FtlResult<SimTime> Dftl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a read lies in the logical space");
-    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Dftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     const auto looked_up = look_up(first, pages, now, origin);
     if (!looked_up) return looked_up;
     counters_.host_pages_read += pages;
     return reader_.read(first, pages, to, *looked_up, origin, [this](Lpn lpn) { return unit_of(entry_of(lpn)); });
 }
 
-FtlResult<SimTime> Dftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(lpn.value() < logical_pages_ && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+FtlResult<SimTime> Dftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     const auto looked_up = look_up(lpn, 1, now, origin);
     if (!looked_up) return looked_up;
     ++counters_.host_pages_read;
     return reader_.read_part(lpn, unit_of(entry_of(lpn)), offset, bytes, to, *looked_up, origin);
 }
 
-FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a write lies in the logical space");
-    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
     SimTime done = now;
@@ -85,9 +78,7 @@ FtlResult<SimTime> Dftl::write(Lpn first, std::uint32_t pages, std::span<const s
     return done;
 }
 
-FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages_, "a trim lies in the logical space");
+FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     const std::uint64_t trimmed_before = counters_.host_pages_trimmed;
     const auto room = make_room(0, now, origin); // a checkpoint holds the dirty entries of a cache within its capacity
@@ -112,8 +103,7 @@ FtlResult<SimTime> Dftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origi
     return done;
 }
 
-FtlResult<SimTime> Dftl::flush(SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> Dftl::do_flush(SimTime now, Origin origin) {
     const SimTime written = std::max(now, durable_at_);
     if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const auto trims = flush_trims(now, origin);
@@ -121,8 +111,8 @@ FtlResult<SimTime> Dftl::flush(SimTime now, Origin origin) {
     return std::max(written, *trims);
 }
 
-SimTime Dftl::idle(SimTime now) {
-    if (!recovered_ || blocks_.is_read_only()) return sim_never;
+SimTime Dftl::do_idle(SimTime now) {
+    if (blocks_.is_read_only()) return sim_never;
     if (journal_.begins_checkpoint()) {
         if (programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
         if (!pace_checkpoint(now, {Cause::map, no_event})) return sim_never;
@@ -134,8 +124,7 @@ SimTime Dftl::idle(SimTime now) {
     return std::min(*next, again);
 }
 
-FtlResult<SimTime> Dftl::relocate(BlockId block, SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> Dftl::do_relocate(BlockId block, SimTime now) {
     return blocks_.relocate(block, now);
 }
 
@@ -171,7 +160,7 @@ FtlSpace Dftl::space() const {
     return s;
 }
 
-BlockStatus Dftl::status_of(BlockId block) const {
+BlockStatus Dftl::do_status_of(BlockId block) const {
     return blocks_.status_of(block, blocks_.frontier_of(block) == map_frontier ? BlockUse::translation : BlockUse::data);
 }
 
@@ -181,7 +170,7 @@ FtlCounters Dftl::counters() const {
     return all;
 }
 
-std::vector<CheckProblem> Dftl::check() {
+std::vector<CheckProblem> Dftl::do_check() {
     std::vector<CheckProblem> out = journal_.check();
     blocks_.check(out);
     MapCheck map{"F1", "F4", blocks_.units(), array_};

@@ -47,25 +47,8 @@ public:
          std::unique_ptr<VictimPolicy> policy);
 
     std::string_view name() const override { return "dftl"; }
-    std::uint32_t logical_page_bytes() const override { return blocks_.units().bytes_per_unit(); }
-    std::uint32_t logical_pages() const override { return logical_pages_; }
-
-    FtlResult<FtlRecovery> recover(SimTime now) override;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    SimTime idle(SimTime now) override;
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
-    FtlResult<SimTime> shut_down(SimTime now) override;
-
-    bool is_mapped(Lpn lpn) const override { return entry_of(lpn) != unmapped; }
     FtlCounters counters() const override;
     FtlSpace space() const override;
-    WriteMemory write_memory() const override { return blocks_.write_memory(2 * gtd_.size()); } // a translation page and its stale version
-    BlockStatus status_of(BlockId block) const override;
-    std::vector<CheckProblem> check() override;
     [[nodiscard]] const MappingCache& cache() const { return cache_; }
 
     // dftl_space.cpp: its share of the drive's DRAM. GTD and cached entries (CMT); unit: an entry.
@@ -85,6 +68,20 @@ public:
     [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries);
 
 private:
+    // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    SimTime do_idle(SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override { return entry_of(lpn) != unmapped; }
+    BlockStatus do_status_of(BlockId block) const override;
+    std::vector<CheckProblem> do_check() override;
+
     static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
 
     [[nodiscard]] std::uint32_t entry_of(Lpn lpn) const { return cache_.peek(lpn).value_or(on_flash_[lpn.value()]); }
@@ -144,7 +141,6 @@ private:
     ZeroedVector<std::byte> checkpoint_;        ///< as long as one; written where payload is kept
     SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;
-    bool recovered_ = false;
 
     // For the partition of the DRAM
     struct Collected {

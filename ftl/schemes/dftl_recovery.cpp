@@ -43,8 +43,7 @@ bool Dftl::decode(std::span<const std::byte> scheme_part, std::vector<DirtyEntry
     return true;
 }
 
-FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
-    ensure(!recovered_, "recover() is called once");
+FtlResult<FtlRecovery> Dftl::do_recover(SimTime now) {
     FtlRecovery report;
     auto start = journal_.recover(now, report);
     if (!start) return std::unexpected(start.error());
@@ -67,7 +66,6 @@ FtlResult<FtlRecovery> Dftl::recover(SimTime now) {
     const auto ready = journal_.load(*start, start->done);
     if (!ready) return std::unexpected(ready.error());
     report.done = programmed_at_ = durable_at_ = *ready;
-    recovered_ = true;
     return report;
 }
 
@@ -117,16 +115,13 @@ bool Dftl::take_map(std::span<const std::uint32_t> map) {
     return true;
 }
 
-FtlResult<SimTime> Dftl::shut_down(SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> Dftl::do_shut_down(SimTime now) {
     if (blocks_.is_read_only()) {
         const SimTime at = std::max(now, programmed_at_);
-        const auto flushed = flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
-        recovered_ = false;
+        const auto flushed = do_flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
         return flushed.value_or(at);
     }
     if (const auto room = make_room(0, now, {Cause::map, no_event}); !room) return room;
-    recovered_ = false;
     blocks_.settle_down(now);
     return journal_.shut_down(map_bytes(), std::max(now, programmed_at_));
 }

@@ -61,10 +61,15 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array, parts.events, std::move(*policy));
 }
 
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+    const std::uint32_t pages = Dftl::translation_pages(UnitGeometry{g, config.ftl.mapping_unit_pages}, plan.logical_pages);
+    return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
+}
+
 } // namespace
 
 const Scheme& dftl_scheme() {
-    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl};
+    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl, memory_of};
     return scheme;
 }
 

@@ -18,7 +18,8 @@ class FastFtl final : public MergeFtl, public MappingSpace {
 public:
     FastFtl(MergeFtlConfig config, NandArray& array, EventSink& events) : MergeFtl{std::move(config), array, events} {}
     std::string_view name() const override { return "fast"; }
-    WriteMemory write_memory() const override { return {WriteMemory::Kind::shared_log, std::uint64_t{max_logs()} * map_.pages_per_block()}; }
+    /// Of all log blocks that there may be now.
+    [[nodiscard]] std::uint64_t log_pages() const { return std::uint64_t{max_logs()} * map_.pages_per_block(); }
 
     // Its share of the drive's DRAM: the block map, and the page maps of log blocks. Unit: a log block's map.
     static constexpr std::uint32_t device_bytes_per_entry = 4; ///< a block's number; a log page's logical page

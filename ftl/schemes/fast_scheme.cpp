@@ -9,10 +9,16 @@ namespace {
 
 constexpr MergeKind kind{.name = "fast", .logs_beside = 1, .warning = {}};
 
+WriteMemory memory_of(const SsdConfig&, const FtlPlan&, const Geometry&, const Ftl& ftl) {
+    const auto* fast = dynamic_cast<const FastFtl*>(&ftl); // how many log blocks there may be is for the partition of the DRAM to say
+    return fast == nullptr ? WriteMemory{} : WriteMemory{WriteMemory::Kind::shared_log, fast->log_pages()};
+}
+
 } // namespace
 
 const Scheme& fast_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map with one sequential log block and log blocks shared by all (FAST)", plan_of<kind>, make_of<FastFtl, kind>};
+    static constexpr Scheme scheme{kind.name, "block map with one sequential log block and log blocks shared by all (FAST)", plan_of<kind>, make_of<FastFtl, kind>,
+                                   memory_of};
     return scheme;
 }
 

@@ -6,7 +6,8 @@
 namespace flashlab {
 
 Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy)
-    : array_{array},
+    : Ftl{{UnitGeometry{array.geometry(), config.pages_per_unit}.bytes_per_unit(), layout.logical_pages, array.geometry().blocks()}},
+      array_{array},
       pram_{pram},
       units_{array.geometry(), config.pages_per_unit},
       layout_{layout},
@@ -20,10 +21,7 @@ std::optional<UnitId> Hftl::current(Lpn lpn) const {
     return tables_.committed(lpn);
 }
 
-FtlResult<SimTime> Hftl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a read lies in the logical space");
-    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Hftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), now);
     for (std::uint32_t i = 0; i < pages; ++i)
         if (const Lpn lpn{first.value() + i}; is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
@@ -31,19 +29,14 @@ FtlResult<SimTime> Hftl::read(Lpn first, std::uint32_t pages, std::span<std::byt
     return reader_.read(first, pages, to, looked_up, origin, [this](Lpn lpn) { return current(lpn); });
 }
 
-FtlResult<SimTime> Hftl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(lpn.value() < layout_.logical_pages && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+FtlResult<SimTime> Hftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), now);
     if (is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
     ++counters_.host_pages_read;
     return reader_.read_part(lpn, current(lpn), offset, bytes, to, looked_up, origin);
 }
 
-FtlResult<SimTime> Hftl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a write lies in the logical space");
-    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> Hftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     tables_.prefetch(first);
     const auto written = write_rows(
@@ -66,9 +59,7 @@ void Hftl::adopt(Lpn lpn, UnitId unit, std::uint32_t slot) {
     overlay_.set_version(slot, units_.index_in_block(unit), lpn);
 }
 
-FtlResult<SimTime> Hftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= layout_.logical_pages, "a trim lies in the logical space");
+FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     SimTime done = pram_.read(HftlTables::entry_bytes(pages), now);
     for (std::uint32_t at = 0; at < pages; at += HftlTables::pages_per_unmap) {
@@ -96,15 +87,13 @@ FtlResult<SimTime> Hftl::trim(Lpn first, std::uint32_t pages, SimTime now, Origi
     return done;
 }
 
-FtlResult<SimTime> Hftl::flush(SimTime now, Origin) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> Hftl::do_flush(SimTime now, Origin) {
     return std::max(now, durable_at_);
 }
 
-SimTime Hftl::idle(SimTime now) { return recovered_ ? blocks_.idle(now) : sim_never; }
+SimTime Hftl::do_idle(SimTime now) { return blocks_.idle(now); }
 
-FtlResult<SimTime> Hftl::relocate(BlockId block, SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> Hftl::do_relocate(BlockId block, SimTime now) {
     return blocks_.relocate(block, now);
 }
 

@@ -28,28 +28,26 @@ public:
     Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy);
 
     std::string_view name() const override { return "hftl"; }
-    std::uint32_t logical_page_bytes() const override { return units_.bytes_per_unit(); }
-    std::uint32_t logical_pages() const override { return layout_.logical_pages; }
     bool durable_when_answered() const override { return true; }
 
-    FtlResult<FtlRecovery> recover(SimTime now) override;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    SimTime idle(SimTime now) override;
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
-    FtlResult<SimTime> shut_down(SimTime now) override;
-
-    bool is_mapped(Lpn lpn) const override { return current(lpn).has_value(); }
     FtlCounters counters() const override;
     FtlSpace space() const override { return blocks_.space(); }
-    WriteMemory write_memory() const override { return blocks_.write_memory(); }
-    BlockStatus status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
-    std::vector<CheckProblem> check() override;
 
 private:
+    // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    SimTime do_idle(SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override { return current(lpn).has_value(); }
+    BlockStatus do_status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
+    std::vector<CheckProblem> do_check() override;
+
     // hftl.cpp: requests
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const;
     [[nodiscard]] bool is_lost(Lpn lpn) const { return tables_.is_damaged(lpn) && !overlay_.current(lpn); }
@@ -63,8 +61,8 @@ private:
     FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
     SimTime condemned(BlockId block, SimTime now, EventId job) override;
     void settle_columns(const OpenSuperblock& set, SimTime now);
-    /// Bad and without content. A block that was marked bad while a power cut took back that PRAM forgot it still holds its pages: it is data until
-    /// it is collected again.
+    /// Bad and without content. In an image of a version whose bad marks did not wait until PRAM had forgotten the block it may still hold its pages: it
+    /// is data until it is collected again.
     [[nodiscard]] bool is_lost(BlockId block) const {
         const HftlBlockState state = tables_.state(block);
         const bool holds = state == HftlBlockState::data || state == HftlBlockState::open;
@@ -92,7 +90,6 @@ private:
     FtlCounters counters_;
     std::uint64_t sequence_ceiling_ = 0;
     SimTime durable_at_ = sim_start;
-    bool recovered_ = false;
 
     std::vector<HftlTables::DeadUnit> dead_units_;
 };

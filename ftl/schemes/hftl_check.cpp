@@ -13,7 +13,7 @@ void report(std::vector<CheckProblem>& out, const char* invariant, std::string w
 
 } // namespace
 
-std::vector<CheckProblem> Hftl::check() {
+std::vector<CheckProblem> Hftl::do_check() {
     std::vector<CheckProblem> out;
     check_map(out);
     check_blocks(out);
@@ -84,7 +84,7 @@ void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
 
 void Hftl::check_blocks(std::vector<CheckProblem>& out) {
     blocks_.check(out);
-    for (std::uint32_t group = 0; group < blocks_.groups() && recovered_; ++group)
+    for (std::uint32_t group = 0; group < blocks_.groups(); ++group)
         for (const auto* superblock : {&blocks_.open(group), &blocks_.closing(group)})
             for (const OpenColumn& c : superblock->columns)
                 if (tables_.slot(c.slot).block != c.block) report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");

@@ -6,8 +6,7 @@
 
 namespace flashlab {
 
-FtlResult<FtlRecovery> Hftl::recover(SimTime now) {
-    ensure(!recovered_, "recover() is called once");
+FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
     FtlRecovery report;
     SimTime at = tables_.recover(now);
     if (!tables_.is_new() && !tables_.matches()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, at});
@@ -30,7 +29,6 @@ FtlResult<FtlRecovery> Hftl::recover(SimTime now) {
     report.done = tables_.commit();
     durable_at_ = report.done;
     blocks_.finish_loading(report.done);
-    recovered_ = true;
     return report;
 }
 
@@ -132,9 +130,7 @@ void Hftl::load_blocks() {
     }
 }
 
-FtlResult<SimTime> Hftl::shut_down(SimTime now) {
-    ensure(recovered_, "recover() comes first");
-    recovered_ = false;
+FtlResult<SimTime> Hftl::do_shut_down(SimTime now) {
     if (blocks_.is_read_only()) return std::max(now, durable_at_);
     SimTime at = std::max(now, durable_at_);
     blocks_.settle_down(now);

@@ -39,10 +39,12 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policy));
 }
 
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
+
 } // namespace
 
 const Scheme& hftl_scheme() {
-    static constexpr Scheme scheme{"hftl", "page map in PRAM, data on NAND; durable when answered (Kim et al.)", plan_hftl, make_hftl};
+    static constexpr Scheme scheme{"hftl", "page map in PRAM, data on NAND; durable when answered (Kim et al.)", plan_hftl, make_hftl, memory_of};
     return scheme;
 }
 

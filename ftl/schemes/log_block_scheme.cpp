@@ -12,7 +12,8 @@ constexpr MergeKind kind{.name = "log_block", .least_logs = 2, .warning = {}};
 } // namespace
 
 const Scheme& log_block_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map with a log block for each logical block under write (BAST, LBFTL)", plan_of<kind>, make_of<LogBlockFtl, kind>};
+    static constexpr Scheme scheme{kind.name, "block map with a log block for each logical block under write (BAST, LBFTL)", plan_of<kind>, make_of<LogBlockFtl, kind>,
+                                   turnover_of_logs};
     return scheme;
 }
 

@@ -6,7 +6,8 @@
 namespace flashlab {
 
 MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
-    : array_{array},
+    : Ftl{{array.geometry().page_bytes(), config.logical_blocks * array.geometry().pages_per_block(), array.geometry().blocks()}},
+      array_{array},
       map_{array.geometry(), config.logical_blocks},
       logs_{map_},
       config_{std::move(config)},
@@ -48,10 +49,7 @@ std::optional<Ppn> MergeFtl::locate(Lpn lpn) const {
     return g.page_of(*block, map_.offset_of(lpn));
 }
 
-FtlResult<SimTime> MergeFtl::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a read lies in the logical space");
-    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     reads_.clear();
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
@@ -68,9 +66,7 @@ FtlResult<SimTime> MergeFtl::read(Lpn first, std::uint32_t pages, std::span<std:
     return std::unexpected(fail(done.error(), lost));
 }
 
-FtlResult<SimTime> MergeFtl::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(lpn.value() < logical_pages() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+FtlResult<SimTime> MergeFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     ++counters_.host_pages_read;
     const auto page = locate(lpn);
     if (!page) {
@@ -82,10 +78,7 @@ FtlResult<SimTime> MergeFtl::read_part(Lpn lpn, std::uint32_t offset, std::uint3
     return *done;
 }
 
-FtlResult<SimTime> MergeFtl::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a write lies in the logical space");
-    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> MergeFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     SimTime done = now;
     for (std::uint32_t i = 0; i < pages;) {
         const Lpn lpn{first.value() + i};
@@ -160,9 +153,7 @@ void MergeFtl::forget(Lpn lpn) {
     map_.unmap(lpn);
 }
 
-FtlResult<SimTime> MergeFtl::trim(Lpn first, std::uint32_t pages, SimTime now, Origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= logical_pages(), "a trim lies in the logical space");
+FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     const std::uint32_t end = first.value() + pages;
     for (std::uint32_t at = first.value(); at < end;) {
@@ -189,8 +180,7 @@ FtlResult<SimTime> MergeFtl::trim(Lpn first, std::uint32_t pages, SimTime now, O
     return now;
 }
 
-FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> MergeFtl::do_flush(SimTime now, Origin) {
     if (!trims_.empty()) {
         if (is_broken_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
         if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(fail(committed.error()));
@@ -198,8 +188,8 @@ FtlResult<SimTime> MergeFtl::flush(SimTime now, Origin) {
     return std::max(now, durable_at_);
 }
 
-SimTime MergeFtl::idle(SimTime now) {
-    if (read_only_ || !recovered_) return sim_never;
+SimTime MergeFtl::do_idle(SimTime now) {
+    if (read_only_) return sim_never;
     // A shared log block in which everything was overwritten need not wait for its turn.
     for (auto slot = logs_.oldest(LogKind::shared); slot && logs_.at(*slot).live == 0 && !logs_.has_room(*slot); slot = logs_.oldest(LogKind::shared)) {
         if (auto closed = reclaim(*slot, now); !closed) {
@@ -213,8 +203,7 @@ SimTime MergeFtl::idle(SimTime now) {
     return leaving_.empty() ? sim_never : std::max(now, leaving_.front().ready);
 }
 
-FtlResult<SimTime> MergeFtl::relocate(BlockId block, SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> MergeFtl::do_relocate(BlockId block, SimTime now) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     if (role_[block.value()] != Role::data && role_[block.value()] != Role::log) return now;
     FtlResult<void> moved;
@@ -245,11 +234,7 @@ FtlSpace MergeFtl::space() const {
     return s;
 }
 
-WriteMemory MergeFtl::write_memory() const {
-    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{space().spare_blocks} + 64}; // each log block has served other homes since, a few times over
-}
-
-BlockStatus MergeFtl::status_of(BlockId block) const {
+BlockStatus MergeFtl::do_status_of(BlockId block) const {
     const std::uint32_t owner = owner_[block.value()];
     switch (role_[block.value()]) {
     case Role::data: {

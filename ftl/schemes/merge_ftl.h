@@ -44,25 +44,8 @@ class MergeFtl : public Ftl, private BlockExchange {
 public:
     static constexpr std::uint32_t merge_reserve = 3; ///< G4: a merge's target, one that fails, and the log block that is opened before the merge is forgotten
 
-    std::uint32_t logical_page_bytes() const override { return array_.geometry().page_bytes(); }
-    std::uint32_t logical_pages() const override { return map_.logical_pages(); }
-
-    FtlResult<FtlRecovery> recover(SimTime now) override;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    SimTime idle(SimTime now) override;
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
-    FtlResult<SimTime> shut_down(SimTime now) override;
-
-    bool is_mapped(Lpn lpn) const override { return map_.is_mapped(lpn); }
     FtlCounters counters() const override;
     FtlSpace space() const override;
-    WriteMemory write_memory() const override;
-    BlockStatus status_of(BlockId block) const override;
-    std::vector<CheckProblem> check() override;
 
 protected:
     MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events);
@@ -111,6 +94,20 @@ protected:
     LogBlocks logs_;
 
 private:
+    // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    SimTime do_idle(SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override { return map_.is_mapped(lpn); }
+    BlockStatus do_status_of(BlockId block) const override;
+    std::vector<CheckProblem> do_check() override;
+
     enum class Role : std::uint8_t { unused, free, data, log, leaving, journal, lost };
 
     /// A merge whose copies are issued and whose record is not: what it will free.
@@ -209,7 +206,6 @@ private:
     FtlCounters counters_;
     Cause copying_for_ = Cause::merge;     ///< wear while a block is relocated
     SimTime durable_at_ = sim_start;       ///< everything answered, and every program of a log block, has ended by then
-    bool recovered_ = false;
     bool read_only_ = false;
     bool is_broken_ = false;               ///< nothing can be recorded any more: the journal's blocks or the image failed
     std::vector<PageRead> reads_;

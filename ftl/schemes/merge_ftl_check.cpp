@@ -13,7 +13,7 @@ void report(std::vector<CheckProblem>& out, const char* invariant, std::string w
 
 } // namespace
 
-std::vector<CheckProblem> MergeFtl::check() {
+std::vector<CheckProblem> MergeFtl::do_check() {
     std::vector<CheckProblem> out = meta_.check();
     check_pages(out);
     check_logs(out);

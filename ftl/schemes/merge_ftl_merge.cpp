@@ -21,7 +21,10 @@ FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now, Ori
     }
     const auto taken = pool_.take(plane, now, origin);
     if (!taken) return taken;
-    if (max_logs() < config_.least_logs) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}); // G4: too many were lost on the way
+    if (max_logs() < config_.least_logs) { // G4: too many were lost on the way
+        pool_.put_back(*taken);
+        return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+    }
     return taken;
 }
 

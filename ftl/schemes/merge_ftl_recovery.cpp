@@ -95,8 +95,7 @@ void MergeFtl::load(const MergeCheckpoint& checkpoint, Replay& replay) {
     replay.is_clean = checkpoint.is_clean;
 }
 
-FtlResult<FtlRecovery> MergeFtl::recover(SimTime now) {
-    ensure(!recovered_, "recover() is called once");
+FtlResult<FtlRecovery> MergeFtl::do_recover(SimTime now) {
     FtlRecovery report;
     const auto kept = meta_.recover(now);
     if (!kept) return std::unexpected(fail(kept.error(), Lpn{0}));
@@ -123,7 +122,6 @@ FtlResult<FtlRecovery> MergeFtl::recover(SimTime now) {
     const auto scanned = scan_logs(replay, kept->done, report);
     if (!scanned) return std::unexpected(scanned.error());
     assign_roles(replay);
-    recovered_ = true;
     report.done = durable_at_ = *scanned;
     is_broken_ = !meta_.can_write();
     read_only_ = is_broken_ || max_logs() < config_.least_logs;
@@ -218,9 +216,7 @@ void MergeFtl::assign_roles(const Replay& replay) {
     }
 }
 
-FtlResult<SimTime> MergeFtl::shut_down(SimTime now) {
-    ensure(recovered_, "recover() comes first");
-    recovered_ = false;
+FtlResult<SimTime> MergeFtl::do_shut_down(SimTime now) {
     if (is_broken_) return std::max(now, durable_at_);
     const auto committed = commit(Commit::everything, now);
     if (!committed) return std::unexpected(committed.error());

@@ -26,7 +26,12 @@ struct MergePlan {
 
 [[nodiscard]] std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const SsdConfig& config, const Geometry& geometry);
 
-/// The two functions of a Scheme.
+/// Each log block has served other homes since, a few times over.
+[[nodiscard]] inline WriteMemory turnover_of_logs(const SsdConfig&, const FtlPlan&, const Geometry&, const Ftl& ftl) {
+    return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 64};
+}
+
+/// The two functions of a Scheme that each has.
 template <const MergeKind& kind>
 std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config, const Geometry& geometry) {
     auto planned = plan_merge(kind, config, geometry);

@@ -8,14 +8,14 @@
 namespace flashlab {
 
 PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy)
-    : array_{array},
+    : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
+      array_{array},
       map_(journal.shape.logical_pages),
       blocks_{blocks, array, events, *this, std::move(policy)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_} {}
 
-FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
-    ensure(!recovered_, "recover() is called once");
+FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
     FtlRecovery report;
     const auto start = journal_.recover(now, report);
     if (!start) return std::unexpected(start.error());
@@ -31,29 +31,20 @@ FtlResult<FtlRecovery> PageMap::recover(SimTime now) {
     const auto ready = journal_.load(*start, start->done);
     if (!ready) return std::unexpected(ready.error());
     report.done = programmed_at_ = durable_at_ = *ready;
-    recovered_ = true;
     return report;
 }
 
-FtlResult<SimTime> PageMap::read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a read lies in the logical space");
-    ensure(to.empty() || to.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> PageMap::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     counters_.host_pages_read += pages;
     return reader_.read(first, pages, to, now, origin, [this](Lpn lpn) { return current(lpn); });
 }
 
-FtlResult<SimTime> PageMap::read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(lpn.value() < map_.size() && offset + bytes <= logical_page_bytes(), "a part lies in its page");
+FtlResult<SimTime> PageMap::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     ++counters_.host_pages_read;
     return reader_.read_part(lpn, current(lpn), offset, bytes, to, now, origin);
 }
 
-FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a write lies in the logical space");
-    ensure(from.empty() || from.size() == std::size_t{pages} * logical_page_bytes(), "a buffer of whole pages");
+FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     prefetch(first);
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
@@ -67,9 +58,7 @@ FtlResult<SimTime> PageMap::write(Lpn first, std::uint32_t pages, std::span<cons
     return written;
 }
 
-FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
-    ensure(first.value() + std::uint64_t{pages} <= map_.size(), "a trim lies in the logical space");
+FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     std::uint32_t mapped = 0;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
@@ -88,8 +77,7 @@ FtlResult<SimTime> PageMap::trim(Lpn first, std::uint32_t pages, SimTime now, Or
     return now;
 }
 
-FtlResult<SimTime> PageMap::flush(SimTime now, Origin origin) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> PageMap::do_flush(SimTime now, Origin origin) {
     const SimTime written = std::max(now, durable_at_);
     if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const SimTime from = journal_.needs_map_to_flush() ? std::max(now, programmed_at_) : now;
@@ -109,28 +97,24 @@ std::span<const std::byte> PageMap::map_bytes() const {
     return std::as_bytes(std::span{map_}.first(entries));
 }
 
-SimTime PageMap::idle(SimTime now) {
-    if (!recovered_ || blocks_.is_read_only()) return sim_never;
+SimTime PageMap::do_idle(SimTime now) {
+    if (blocks_.is_read_only()) return sim_never;
     const bool begins = journal_.begins_checkpoint();
     if (begins && programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
     const auto next = journal_.pace_idle(begins ? map_bytes() : std::span<const std::byte>{}, now);
     return next ? std::min(*next, blocks_.idle(now)) : sim_never;
 }
 
-FtlResult<SimTime> PageMap::relocate(BlockId block, SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) {
     return blocks_.relocate(block, now);
 }
 
-FtlResult<SimTime> PageMap::shut_down(SimTime now) {
-    ensure(recovered_, "recover() comes first");
+FtlResult<SimTime> PageMap::do_shut_down(SimTime now) {
     const SimTime at = std::max(now, programmed_at_);
     if (blocks_.is_read_only()) {
-        const auto flushed = flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
-        recovered_ = false;
+        const auto flushed = do_flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
         return flushed.value_or(at);
     }
-    recovered_ = false;
     blocks_.settle_down(now);
     return journal_.shut_down(map_bytes(), at);
 }
@@ -158,7 +142,7 @@ FtlCounters PageMap::counters() const {
     return all;
 }
 
-std::vector<CheckProblem> PageMap::check() {
+std::vector<CheckProblem> PageMap::do_check() {
     std::vector<CheckProblem> out = journal_.check();
     blocks_.check(out);
     MapCheck map{"P1", "P2", blocks_.units(), array_};

@@ -23,27 +23,24 @@ public:
     PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy);
 
     std::string_view name() const override { return "page_map"; }
-    std::uint32_t logical_page_bytes() const override { return blocks_.units().bytes_per_unit(); }
-    std::uint32_t logical_pages() const override { return static_cast<std::uint32_t>(map_.size()); }
-
-    FtlResult<FtlRecovery> recover(SimTime now) override;
-    FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> flush(SimTime now, Origin origin) override;
-    SimTime idle(SimTime now) override;
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override;
-    FtlResult<SimTime> shut_down(SimTime now) override;
-
-    bool is_mapped(Lpn lpn) const override { return map_[lpn.value()] != unmapped; }
     FtlCounters counters() const override;
     FtlSpace space() const override { return blocks_.space(); }
-    WriteMemory write_memory() const override { return blocks_.write_memory(); }
-    BlockStatus status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
-    std::vector<CheckProblem> check() override;
 
 private:
+    // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    SimTime do_idle(SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_shut_down(SimTime now) override;
+    bool do_is_mapped(Lpn lpn) const override { return map_[lpn.value()] != unmapped; }
+    BlockStatus do_status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
+    std::vector<CheckProblem> do_check() override;
+
     static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
 
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const {
@@ -70,7 +67,6 @@ private:
     FtlCounters counters_;
     SimTime programmed_at_ = sim_start; ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;    ///< of the host's writes
-    bool recovered_ = false;
 };
 
 } // namespace flashlab

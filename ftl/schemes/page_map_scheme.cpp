@@ -33,10 +33,13 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policy));
 }
 
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
+
 } // namespace
 
 const Scheme& page_map_scheme() {
-    static constexpr Scheme scheme{"page_map", "ideal page map in DRAM; checkpoints and spare areas bring it back", plan_page_map, make_page_map};
+    static constexpr Scheme scheme{"page_map", "ideal page map in DRAM; checkpoints and spare areas bring it back", plan_page_map, make_page_map,
+                                   memory_of};
     return scheme;
 }
 

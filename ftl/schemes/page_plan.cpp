@@ -113,4 +113,12 @@ std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const
     return std::unexpected(fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names, ", ")));
 }
 
+WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl, std::uint32_t frontiers, std::uint64_t map_units) {
+    // What collection keeps free in each group, and its open superblocks.
+    const std::uint64_t kept = std::uint64_t{plan.groups} * (std::uint64_t{g.planes_per_die()} + frontiers + 1);
+    const std::uint64_t free = ftl.space().free_blocks;
+    const std::uint64_t units = (free - std::min(free, kept)) * UnitGeometry{g, config.ftl.mapping_unit_pages}.units_per_block();
+    return {WriteMemory::Kind::history, units - std::min(units, map_units)};
+}
+
 } // namespace flashlab

@@ -33,5 +33,8 @@ struct PagePlanRequest {
 /// The part of PageBlocks' configuration that follows from the device's.
 [[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
 [[nodiscard]] std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const SsdConfig& config);
+/// Of a page map with so many frontiers; `map_units` are written besides the logical pages.
+[[nodiscard]] WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl, std::uint32_t frontiers = 1,
+                                          std::uint64_t map_units = 0);
 
 } // namespace flashlab

@@ -36,6 +36,25 @@ private:
     CutRig* rig_ = nullptr;
 };
 
+/// The n-th program of the host's data fails, no other.
+class OneProgramFails final : public NandFaults {
+public:
+    OneProgramFails(CutRig& rig, std::uint64_t nth) : rig_{rig}, left_{nth} { rig.set_faults(this); }
+    bool program_fails(Ppn page) override {
+        const BlockId block = rig_.geometry().block_of(page);
+        if (failed_ || rig_.ftl().status_of(block).use == BlockUse::other || left_-- != 0) return false;
+        failed_ = block;
+        return true;
+    }
+    bool erase_fails(BlockId) override { return false; }
+    [[nodiscard]] std::optional<BlockId> failed() const { return failed_; }
+
+private:
+    CutRig& rig_;
+    std::uint64_t left_;
+    std::optional<BlockId> failed_;
+};
+
 SsdConfig with_spares() {
     SsdConfig c = tiny_config();
     c.nand.geometry.blocks_per_plane = 24;
@@ -84,6 +103,43 @@ TEST_CASE("power cuts amid failing programs keep the contract", "[ftl][faults][c
                 rig.cut(rig.random_moment(random, from), random.next());
             }
         }
+    });
+}
+
+TEST_CASE("a cut amid the copies out of a failed block takes its bad mark back: no bad block holds data", "[ftl][faults][crash][scheme]") {
+    on_every_scheme(with_spares(), [](const SsdConfig& config) {
+        std::uint32_t taken_back = 0, stood = 0;
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            CAPTURE(seed);
+            CutRig rig{config};
+            Random random{seed};
+            rig.now = rig.write(0, rig.units());
+            rig.now = rig.flush();
+            rig.settle();
+            OneProgramFails fault{rig, random.below(30)};
+            SimTime from = rig.now;
+            for (int i = 0; i < 200 && !fault.failed(); ++i) {
+                from = rig.now;
+                rig.step(random);
+            }
+            if (!fault.failed()) continue; // nothing but trims and reads
+            rig.set_faults(nullptr);
+            for (int i = 0; i < 60 && seed % 4 == 0; ++i) rig.step(random); // until the copies are recorded, for some
+            if (seed % 4 == 0) from = rig.now;
+            rig.cut(rig.random_moment(random, from), random.next());
+            for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b) {
+                if (!rig.array().is_bad(BlockId{b})) continue;
+                CAPTURE(b);
+                const BlockStatus status = rig.ftl().status_of(BlockId{b});
+                CHECK((status.use == BlockUse::bad || status.use == BlockUse::other));
+                CHECK(status.valid_pages == 0);
+            }
+            (rig.array().is_bad(*fault.failed()) ? stood : taken_back) += 1;
+            for (std::uint32_t u = 0; u < 2 * rig.units(); ++u) rig.now = rig.write(u % rig.units(), 1);
+            rig.check_all();
+        }
+        CHECK(taken_back > 0);
+        CHECK(stood > 0);
     });
 }
 

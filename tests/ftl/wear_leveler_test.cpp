@@ -2,6 +2,7 @@
 /// takes minutes a scheme: ctest -L long -R ftl.wear_long, or one scheme (ftl/cache/DESIGN.md has the figures):
 ///
 ///   build/release/tests/ftl_tests "[wear-long]" -c page_map
+#include "ftl/forwarding_ftl.h"
 #include "ftl/make_ftl.h"
 
 #include "ftl/blocks/free_blocks.h"
@@ -35,32 +36,6 @@ SsdConfig small_drive() {
     return config;
 }
 
-/// All blocks hold data; notes what is to be relocated, and moves nothing.
-struct Relocations final : Ftl {
-    std::vector<BlockId> order;
-    std::string_view name() const override { return "none"; }
-    std::uint32_t logical_page_bytes() const override { return 512; }
-    std::uint32_t logical_pages() const override { return 0; }
-    FtlResult<FtlRecovery> recover(SimTime) override { return FtlRecovery{}; }
-    FtlResult<SimTime> read(Lpn, std::uint32_t, std::span<std::byte>, SimTime now, Origin) override { return now; }
-    FtlResult<SimTime> read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, SimTime now, Origin) override { return now; }
-    FtlResult<SimTime> write(Lpn, std::uint32_t, std::span<const std::byte>, SimTime now, Origin) override { return now; }
-    FtlResult<SimTime> trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
-    FtlResult<SimTime> flush(SimTime now, Origin) override { return now; }
-    SimTime idle(SimTime) override { return sim_never; }
-    FtlResult<SimTime> relocate(BlockId block, SimTime now) override {
-        order.push_back(block);
-        return now;
-    }
-    FtlResult<SimTime> shut_down(SimTime now) override { return now; }
-    bool is_mapped(Lpn) const override { return false; }
-    FtlCounters counters() const override { return {}; }
-    FtlSpace space() const override { return {}; }
-    BlockStatus status_of(BlockId) const override { return {BlockUse::data, 1}; }
-    WriteMemory write_memory() const override { return {}; }
-    std::vector<CheckProblem> check() override { return {}; }
-};
-
 /// An array of 128 blocks on two dies, each erased as often as the test says.
 struct WornArray {
     NandConfig config = small_drive().nand;
@@ -72,6 +47,19 @@ struct WornArray {
     void wear(BlockId block, int erases) {
         for (int i = 0; i < erases; ++i) REQUIRE(array.erase(block, sim_start, {Cause::user, no_event}).has_value());
     }
+};
+
+/// All blocks hold data; notes what is to be relocated, and moves nothing.
+struct Relocations final : ForwardingFtl {
+    using ForwardingFtl::ForwardingFtl;
+    std::vector<BlockId> order;
+
+private:
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override {
+        order.push_back(block);
+        return now;
+    }
+    BlockStatus do_status_of(BlockId) const override { return {BlockUse::data, 1}; }
 };
 
 } // namespace
@@ -102,7 +90,12 @@ TEST_CASE("the coldest block is moved first, of equals the first, and none that 
     WornArray worn;
     for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b)
         worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
-    Relocations ftl;
+    SsdConfig config = small_drive();
+    config.ftl.scheme = "page_map";
+    const auto scheme = make_ftl(config, worn.array, nullptr, {PramAddress{0}, 0}, worn.sink);
+    REQUIRE(scheme);
+    REQUIRE((*scheme)->recover(sim_start));
+    Relocations ftl{**scheme};
     WearLeveler leveler{ftl, worn.array, 6};
     worn.wear(BlockId{64}, 16); // of the other die: time to look
     for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);

@@ -174,3 +174,47 @@ TEST_CASE("an undone erase brings back the payload that a program had already ov
     REQUIRE(flash.store.read_blocks(BlockId{0}, record));
     CHECK(record[0].erase_count == 0);
 }
+
+TEST_CASE("a bad mark stands from its time on: a cut before takes it back, one at that very instant does not", "[nand]") {
+    const std::int64_t beside = GENERATE(-1, 0, 1);
+    Flash flash{tiny_config()};
+    const SimTime copied = *flash.program(flash.page(1, 0), 2, at(500'000)); // elsewhere: what the mark depends on
+    const auto stands = flash.array.mark_bad(BlockId{0}, copied);
+    CHECK(stands == copied);
+    CHECK(flash.array.is_bad(BlockId{0})); // for this array, at once
+    CHECK_THROWS_AS(flash.array.erase(BlockId{0}, copied, {}), ContractViolation);
+    FixedOutcomes outcomes{ProgramOutcome::not_started, EraseOutcome::not_started, 1};
+    REQUIRE(flash.array.cut(copied + Duration{beside}, outcomes));
+    NandArray reopened{flash.geometry, flash.config, flash.store, flash.sink, UndoPolicy::keep};
+    REQUIRE(reopened.open());
+    CHECK(reopened.is_bad(BlockId{0}) == (beside >= 0));
+    CHECK((reopened.inspect(flash.page(1, 0))->state == CellState::programmed) == (beside >= 0));
+    if (beside < 0) CHECK(reopened.erase(BlockId{0}, at(2'000'000), {}).has_value());
+}
+
+TEST_CASE("a bad mark waits for every operation of its block, and a second one changes nothing", "[nand]") {
+    Flash flash{tiny_config()};
+    const SimTime erased = *flash.array.erase(BlockId{0}, at(0), {});
+    const SimTime programmed = *flash.program(flash.page(0, 0), 1, erased);
+    const auto stands = flash.array.mark_bad(BlockId{0}, at(10));
+    CHECK(stands == programmed);
+    CHECK(flash.array.mark_bad(BlockId{0}, at(20)) == programmed);
+    FixedOutcomes outcomes{ProgramOutcome::complete, EraseOutcome::not_started, 1};
+    REQUIRE(flash.array.cut(at(500), outcomes)); // the erase never began, neither did the program, and the mark is gone with them
+    BlockRecord record[1];
+    REQUIRE(flash.store.read_blocks(BlockId{0}, record));
+    CHECK_FALSE(record[0].grown_bad);
+    CHECK(record[0].erase_count == 0);
+}
+
+TEST_CASE("a bad mark that was settled survives every cut", "[nand]") {
+    Flash flash{tiny_config()};
+    const auto stands = flash.array.mark_bad(BlockId{0}, at(100));
+    REQUIRE(stands);
+    flash.array.settle(*stands);
+    FixedOutcomes outcomes{ProgramOutcome::not_started, EraseOutcome::not_started, 1};
+    REQUIRE(flash.array.cut(*stands, outcomes));
+    NandArray reopened{flash.geometry, flash.config, flash.store, flash.sink, UndoPolicy::keep};
+    REQUIRE(reopened.open());
+    CHECK(reopened.is_bad(BlockId{0}));
+}

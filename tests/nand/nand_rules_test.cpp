@@ -111,7 +111,7 @@ TEST_CASE("a multi-plane program is refused across dies, page offsets and twice 
 
 TEST_CASE("bad blocks are neither programmed nor erased, and a grown one stays bad after reopening", "[nand]") {
     Flash flash;
-    REQUIRE(flash.array.mark_bad(BlockId{3}));
+    REQUIRE(flash.array.mark_bad(BlockId{3}, at(0)));
     CHECK_THROWS_AS(flash.program(flash.page(3, 0), 1, at(0)), ContractViolation);
     CHECK_THROWS_AS(flash.array.erase(BlockId{3}, at(0), {}), ContractViolation);
     NandArray reopened{flash.geometry, flash.config, flash.store, flash.sink, UndoPolicy::none};

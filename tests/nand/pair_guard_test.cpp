@@ -292,7 +292,7 @@ TEST_CASE("a page from before the power came on that no block takes a backup of 
     REQUIRE(flash.program(flash.page(first_free, 1), 2, at(0)));
     Reopened on{flash};
     for (std::uint32_t b = 0; b < flash.geometry.blocks(); ++b) {
-        if (is_backup_block(flash.config, BlockId{b})) REQUIRE(on.array.mark_bad(BlockId{b}));
+        if (is_backup_block(flash.config, BlockId{b})) REQUIRE(on.array.mark_bad(BlockId{b}, at(0)));
     }
     const auto data = page_bytes_of(flash.geometry, 3);
     const PageProgram one{flash.page(first_free, 2), data, PageOob{Lpn{3}, WriteSequence{3}, PageKind::data, 0}};

@@ -98,7 +98,7 @@ TEST_CASE("a copy moves every part, an erase empties every member, a bad member 
     CHECK(flash.array.erase(BlockId{0}, at(500'000), {}) == at(500'000 + 100 + 1'000'000));
     CHECK(flash.array.read_oob(Ppn{0}, at(2'000'000), {})->state == CellState::erased);
     CHECK(flash.array.erase_count(BlockId{0}) == 1);
-    REQUIRE(flash.array.mark_bad(BlockId{3}));
+    REQUIRE(flash.array.mark_bad(BlockId{3}, at(2'000'000)));
     CHECK(flash.array.is_bad(BlockId{3}));
     CHECK_FALSE(flash.array.is_bad(BlockId{2}));
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "ftl/make_ftl.h"
 #include "tools/run/aged_history.h"
 #include "tools/traces/trace_fields.h"
 
@@ -79,7 +80,7 @@ std::expected<void, std::string> close_with_real_writes(Writer& writer, const De
 }
 
 std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed, Ageing ageing) {
-    const WriteMemory memory = device.ftl().write_memory();
+    const WriteMemory memory = write_memory_of(device.config().ssd, device.array(), device.ftl());
     Random random{seed};
     if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::history) {
         auto ages = page_map_ages(pages, memory.pages, overwrites);
