@@ -35,7 +35,7 @@ std::expected<std::unique_ptr<CrashDevice>, std::string> CrashDevice::make(const
 
 CrashDevice::CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, Payload payload, UndoPolicy undo)
     : config_{config}, plan_{plan}, geometry_{geometry}, undo_{undo}, pages_{geometry, payload} {
-    // Only what the scheme asks for: less to keep, and a scheme that claims to need nothing finds nothing.
+    // Only as much PRAM as the scheme asks for: there is less to keep, and a scheme that says it needs none gets none.
     config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
     if (plan.pram_bytes != 0) cells_.emplace(config_.pram.bytes);
 }

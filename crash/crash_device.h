@@ -1,8 +1,8 @@
-/// A whole device over stores in memory whose power can fail: what the explorer and the tests of every scheme stand on.
+/// A whole device over stores in memory, whose power can fail. The explorer and the tests of every scheme use it.
 ///
-/// Idea       The stores outlive the array, the PRAM and the drive built on them; power_on() builds these anew, as a mount does.
+/// Idea       The stores outlive the array, the PRAM and the drive that are built on them. power_on() builds these three anew, as a mount does.
 /// Invariant  Nothing but the stores survives power_off(). A scheme that asks for no PRAM gets none.
-/// Cost       A power_on() is what the scheme's own construction and recovery cost.
+/// Cost       A power_on() costs what the scheme's construction and recovery cost.
 /// Power cut  cut(): at any instant since the last settle(). copy_stores(), rewind() and tear() make many cuts of one run: the latest first.
 #pragma once
 
@@ -23,27 +23,27 @@ namespace flashlab {
 
 class CrashDevice {
 public:
-    /// Refused configurations carry the scheme's reason.
+    /// The error is the scheme's reason to refuse the configuration.
     [[nodiscard]] static std::expected<std::unique_ptr<CrashDevice>, std::string> make(const SsdConfig& config, Payload payload, UndoPolicy undo);
 
     /// Builds the device on its stores and recovers it. The error says what failed.
     [[nodiscard]] std::expected<FtlRecovery, std::string> power_on(SimTime now);
-    /// kill -9: what was issued is complete, the rest is gone.
+    /// As kill -9: issued operations are complete, all else is gone.
     void power_off();
     /// The power fails at `at`; the device is off afterwards.
     [[nodiscard]] std::expected<SsdCutReport, std::string> cut(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram);
 
-    /// Both have the same configuration; this one is off.
+    /// Copies the stores of `other`. Both must have the same configuration, and this device must be off.
     void copy_stores(const CrashDevice& other);
-    /// For good: what had not begun at `at` is undone, here. Only earlier times may follow.
+    /// Undoes for good, in this device, the operations that had not begun at `at`. Later calls must name earlier times.
     [[nodiscard]] std::expected<void, std::string> rewind(SimTime at);
-    /// What a cut at `at` leaves of the operations in flight, done to `target`, whose stores are a copy of these.
+    /// Applies to `target`, whose stores are a copy of this device's, what a cut at `at` does to the operations in flight.
     [[nodiscard]] std::expected<void, std::string> tear(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram, CrashDevice& target);
-    /// T4: what a cut left readable once is gone with the next one, whether anybody has read it or not. This device is off.
+    /// T4: pages that a cut left readable once are lost with the next cut, whether they were read or not. This device must be off.
     void fade(std::span<const Ppn> unstable);
-    /// Where what a cut leaves changes: unsorted.
+    /// Appends the times at which the result of a cut changes, unsorted.
     void append_moments(std::vector<SimTime>& to) const;
-    /// Of all that survives a cut; payload of erased pages aside.
+    /// A hash of all that survives a cut, except the payload of erased pages.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
     [[nodiscard]] const SsdConfig& config() const { return config_; }
@@ -53,9 +53,9 @@ public:
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] Ftl& ftl() { return *ftl_; }
     [[nodiscard]] NandArray& array() { return *array_; }
-    /// Faults of every array built from now on, and of the present one; null: none.
+    /// Sets the faults of the present array and of every later one; null: none.
     void set_faults(NandFaults* faults);
-    /// From the next power_on() on; null: none.
+    /// Sets the sabotage from the next power_on() on; null: none.
     void set_sabotage(Sabotage* sabotage) { sabotage_ = sabotage; }
 
 private:

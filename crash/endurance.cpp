@@ -51,7 +51,7 @@ public:
         return judge(at);
     }
 
-    /// Filled to the last page, flushed, cut: what is free then may not become less with the cuts before.
+    /// Fills the device to the last page, flushes and cuts. The free blocks afterwards must not become fewer with the number of earlier cuts.
     Checked fill() {
         last_.clear();
         for (std::uint32_t u = 0; u < model_->units(); ++u) {
@@ -76,7 +76,7 @@ public:
         return {};
     }
 
-    /// What was asked for and cut since the last verdict, for the error.
+    /// The requests and cuts since the last verdict, for the error.
     [[nodiscard]] const std::string& last() const { return last_; }
 
     EnduranceReport report() {

@@ -1,12 +1,12 @@
 /// Power cuts in a row on one image: does anything wear away?
 ///
-/// Idea       A few requests, a cut at a random instant, sometimes another during recovery; again, on the same cells, as often as wanted. After each
-///            cut
-///            the device is judged; now and then it is filled to the last page, which a device that leaks blocks cannot take for long (C7).
-/// Invariant  Free blocks on a full, flushed device after cuts come back to the first time's, but for a margin: what leaked is gone in every later fill, what a cut
-///            left half filled is not.
+/// Idea       A round is a few requests, a cut at a random instant, and sometimes another cut during recovery. Rounds are repeated on the same cells
+///            as often as wanted. After each cut the device is judged. Now and then it is filled to the last page: a device that leaks blocks cannot
+///            be filled for long (C7).
+/// Invariant  The free blocks of a full, flushed device after cuts stay as many as the first time, within a margin. A leaked block is missing in
+///            every later fill; a block that a cut left half filled is not.
 /// Cost       About 30 microseconds a cut on a tiny device.
-/// Power cut  Nothing but.
+/// Power cut  Makes many.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ struct EnduranceReport {
     std::uint32_t least_free_blocks = 0;             ///< after a cut on a full device; garbage included
     std::uint32_t first_free_blocks = 0;             ///< the same, the first time
     std::array<std::uint32_t, 3> last_free_blocks{}; ///< the same, the last times, in no order
-    /// What is open when the power goes (host, collection, translation pages) is closed half filled: so many blocks more or less tell nothing.
+    /// The margin. Blocks that are open at a cut (host, collection, translation pages) are closed half filled,
+    /// so a difference of so many blocks means nothing.
     static constexpr std::uint32_t frontiers = 3;
     [[nodiscard]] bool leaks() const { return std::ranges::max(last_free_blocks) + frontiers < first_free_blocks; }
     std::uint64_t erases = 0; ///< over all blocks
@@ -35,7 +36,7 @@ struct EnduranceReport {
     std::uint64_t most_pages_scanned = 0; ///< by one recovery
 };
 
-/// The error says at which cut what was found; the same seed finds it again. `go_on` is asked every thousand cuts.
+/// The error says what was found and at which cut; the same seed finds it again. `go_on` is asked every thousand cuts; false ends it.
 [[nodiscard]] std::expected<EnduranceReport, std::string> endure_cuts(const std::string& scheme, const std::string& device, std::uint64_t cuts,
                                                                       std::uint64_t seed, Sabotage* sabotage = nullptr,
                                                                       const std::function<bool(const EnduranceReport&)>& go_on = {});

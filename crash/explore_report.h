@@ -23,7 +23,7 @@ class DurationHistogram {
 public:
     void add(Duration d) { ns_.add(static_cast<std::uint64_t>(std::max<std::int64_t>(d.count(), 0))); }
     [[nodiscard]] Duration longest() const { return in_time(ns_.max()); }
-    /// The first duration above that part of all, or the longest.
+    /// The shortest duration that is longer than this part of all durations, or the longest one.
     [[nodiscard]] Duration percentile(double part) const {
         return in_time(ns_.at_rank(static_cast<std::uint64_t>(part * static_cast<double>(ns_.count())) + 1));
     }

@@ -85,7 +85,8 @@ std::optional<std::string> Explorer::replay(const CrashCase& where) {
     return wrong;
 }
 
-/// One instant of each interval between two moments, the latest first. The instant of a moment itself is the interval's with outcome "not started".
+/// Collects one instant of each interval between two moments, the latest first. A cut at the moment itself equals one in the interval with outcome
+/// "not started".
 void Explorer::collect_moments(CrashDevice& from, SimTime earliest, bool with_model, std::vector<SimTime>& moments) const {
     moments.clear();
     from.append_moments(moments);
@@ -125,7 +126,7 @@ void Explorer::cut_in_every_way(std::uint32_t level, SimTime at) {
     }
 }
 
-/// Each operation through all its outcomes, those of the others drawn anew each time.
+/// Tries all outcomes of each operation in turn. The outcomes of the other operations are drawn anew each time.
 void Explorer::cut_thinned(std::uint32_t level, SimTime at, std::string script) {
     ++report_->thinned_moments;
     depth_ = level;

@@ -1,13 +1,13 @@
-/// Cuts the power at every instant of a workload, with every outcome, and again in every instant of the recovery; judges what is found.
+/// Cuts the power at every instant of a workload, with every outcome, and again at every instant of the recovery, and judges the recovered device.
 ///
-/// Idea       One run of the workload keeps all its undo records. Going backwards in time, the cells are rewound to each moment at which something
-///            changes,
-///            copied, torn in every way, recovered and compared with the reference model; then the same is done with the recovery's own records.
-/// Invariant  X1 between two moments a cut leaves the same, so one instant of each interval stands for all of its nanoseconds.
-///            X2 a state is judged by check(), by what every page shows (C1..C4), by EIO nowhere (C9), and, one in eight, by writing on (C7, C8).
+/// Idea       One run of the workload keeps all its undo records. A moment is a time at which the result of a cut changes. Going backwards in time,
+///            the explorer rewinds the cells to each moment, copies them, tears the copy in every way, lets it recover, and compares it with the
+///            reference model. Then it does the same with the recovery's own undo records.
+/// Invariant  X1 between two moments every cut has the same result, so one instant of each interval stands for all of its nanoseconds.
+///            X2 a state is judged by check(), by what every page shows (C1..C4), by reads without EIO (C9), and, one in eight, by writing on (C7,
+///            C8).
 ///            X3 a recovery from cells that were met before under the same promises is not cut again: it would be the same recovery.
-/// Cost       A state: the blocks that changed are copied, then what recovery, check() and one read of the device cost. `crash explore` prints
-///            states/s.
+/// Cost       For each state a copy of the blocks that changed, the recovery, check() and one read of the device. `crash explore` prints states/s.
 /// Power cut  Makes them.
 /// Source     CrashMonkey (Mohan et al., OSDI 2018) for bounded exhaustive workloads; littlefs' runner for the one-line replay id.
 #pragma once
@@ -30,7 +30,7 @@ namespace flashlab {
 struct ExploreLimits {
     std::uint32_t cuts = 2;                  ///< 2: recovery is cut, too
     std::uint64_t states = ~std::uint64_t{0};
-    std::size_t violations = 8;              ///< then it ends
+    std::size_t violations = 8;              ///< exploring ends after this many
     std::function<bool(const ExploreReport&)> go_on; ///< asked every thousand states; false ends it
 };
 
@@ -43,11 +43,11 @@ public:
     [[nodiscard]] const SsdConfig& config() const { return config_; }
     [[nodiscard]] const std::string& device() const { return device_name_; }
 
-    /// Every moment, every outcome. Adds to the report.
+    /// Tries every outcome at every moment of the workload. Adds to the report.
     void exhaust(const Workload& workload, const ExploreLimits& limits, ExploreReport& report);
-    /// `states` moments and outcomes of the workload, drawn.
+    /// Tries `states` moments and outcomes of the workload, drawn at random.
     void sample(const Workload& workload, std::uint64_t states, Random& random, const ExploreLimits& limits, ExploreReport& report);
-    /// What is wrong after these cuts; nothing when the contract holds.
+    /// Says what is wrong after these cuts; nullopt when the contract holds.
     [[nodiscard]] std::optional<std::string> replay(const CrashCase& where);
 
 private:
@@ -62,12 +62,12 @@ private:
     [[nodiscard]] std::optional<std::string> power_cycle();
 
     void collect_moments(CrashDevice& from, SimTime earliest, bool with_model, std::vector<SimTime>& moments) const;
-    /// All cuts of `from`, which is device `level`: its recoveries are device `level` + 1.
+    /// Tries all cuts of device `level`. Device `level` + 1 recovers from them.
     void cut_everywhere(std::uint32_t level, SimTime earliest);
     void cut_at(std::uint32_t level, SimTime at);
     void cut_in_every_way(std::uint32_t level, SimTime at);
     void cut_thinned(std::uint32_t level, SimTime at, std::string script);
-    /// One state; false when nothing deeper is to be tried from it.
+    /// Judges one state. False: a violation was found, and cuts of this recovery are not tried.
     bool judge(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
     [[nodiscard]] std::optional<std::string> recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
     [[nodiscard]] std::optional<std::string> compare(std::uint32_t level, SimTime now);

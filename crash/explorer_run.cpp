@@ -1,4 +1,4 @@
-/// The workload itself, before any cut; and what is looked at after one.
+/// Runs the workload before any cut, and looks at the device after a cut.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +41,7 @@ std::optional<std::string> Explorer::run(const Workload& workload) {
         for (const WorkloadStep& step : workload.aging) {
             if (auto wrong = take_step(step, true)) return wrong;
         }
-        // All that was issued is complete; only what the host was not promised stays open.
+        // All issued operations are complete. Only writes that were not promised to be durable are still open.
         now_ = std::max(now_, device.ssd().last_reserved_end());
         device.ssd().settle(now_);
         model_->settle(now_);
@@ -173,7 +173,7 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
         const auto problems = device.ssd().check();
         if (!problems.empty()) return text_of(problems);
         if (auto wrong = compare(level, opened->done)) return wrong;
-        // T4: what could be read once may be gone by now; nobody may have relied on it.
+        // T4: pages that could be read once may be lost by now. No recovery may have relied on them.
         if (!unstable_[level].empty()) {
             if (auto wrong = compare(level, opened->done)) return "read again, " + *wrong;
         }
@@ -188,7 +188,7 @@ std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimT
     return std::nullopt;
 }
 
-/// After the first cut a page shows any version that it allows; once the host has seen which, a later cut brings back no other.
+/// After the first cut a page may show any allowed version. Once the host has read it, a later cut must not bring back another one.
 std::optional<std::string> Explorer::compare(std::uint32_t level, SimTime now) {
     const auto read = devices_[level + 1]->ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now);
     if (!read) return fmt::format("a page cannot be read after recovery: {}", describe(read.error()));
@@ -207,7 +207,7 @@ std::optional<std::string> Explorer::compare(std::uint32_t level, SimTime now) {
     return std::nullopt;
 }
 
-/// The recovered device is used: each third unit is written, then everything must be as before but for those.
+/// Uses the recovered device: every third unit is written, then all other units must be as before.
 std::optional<std::string> Explorer::write_on(CrashDevice& device, SimTime now) {
     Ssd& ssd = device.ssd();
     const std::uint32_t bytes = model_->unit_bytes();
@@ -230,7 +230,7 @@ std::optional<std::string> Explorer::write_on(CrashDevice& device, SimTime now) 
     return std::nullopt;
 }
 
-/// The same cells under the same promises recover in the same way.
+/// False: the same cells under the same promises were met before. They recover in the same way.
 bool Explorer::is_new_state() {
     const auto promises = static_cast<std::uint64_t>(std::ranges::count_if(model_moments_, [&](SimTime m) { return m <= path_[0].at; }));
     return seen_.insert(torn_fingerprint_ ^ (promises * 0x9e3779b97f4a7c15u)).second;

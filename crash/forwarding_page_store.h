@@ -1,7 +1,7 @@
-/// Cells that pass everything on: what a seeded bug overrides one function of.
+/// A page store that passes every call on. A seeded bug derives from it and overrides one function.
 ///
 /// Idea       Forwarding, nothing else.
-/// Invariant  Without an override it is the store that it wraps.
+/// Invariant  Without an override it behaves as the store that it wraps.
 /// Cost       A second virtual call a page.
 /// Power cut  The store's.
 #pragma once

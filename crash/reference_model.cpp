@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t words_per_sector = sector_bytes / sizeof(std::uint64_t);
 
-/// A stamped sector repeats two words: the write's number and its own address + 1, so that a sector out of place is seen as such.
+/// A stamped sector repeats two words: the number of the write, and the sector's own address + 1. So a misplaced sector is noticed.
 struct SectorStamp {
     std::uint64_t words[2];
 };
@@ -105,7 +105,7 @@ void ReferenceModel::settle(SimTime now) {
     collect_contents();
 }
 
-/// Contents that no version names any more make room; called seldom enough to cost O(1) a version.
+/// Drops the contents that no version names any more. Called seldom enough to cost O(1) a version.
 void ReferenceModel::collect_contents() {
     std::size_t versions = 0;
     for (const History& history : histories_) versions += history.size();
@@ -139,7 +139,7 @@ std::optional<std::size_t> ReferenceModel::match(std::uint32_t unit, std::span<c
     const History& history = histories_[unit];
     const std::size_t from = newest_durable(history, at);
     for (std::size_t i = history.size(); i-- > from;) {
-        // Index 0 is the past itself: it has no arrival that a cut could precede.
+        // Version 0 is the adopted past: no cut can come before its arrival.
         if ((i == 0 || history[i].arrived <= at) && shows(unit, page, history[i])) return i;
     }
     return std::nullopt;

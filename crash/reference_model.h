@@ -1,15 +1,16 @@
-/// What each logical page may show after a power cut: every version the host wrote, and since when it must be there.
+/// What each logical page may show after a power cut: every version that the host wrote, and the time from which it is durable.
 ///
-/// Idea       A page's history is a list of versions in order of issue. A completed flush, FUA or (where the device promises it) the answer itself
-///            makes a version durable at a time. After a cut at T a page shows the newest version durable by T, or any later one that had arrived by
-///            T.
-/// Invariant  R1 a version is one page of stamped sectors; a page that shows sectors of two versions, another page's sectors or garbage matches none
-///            (C2, C3).
-///            R2 a trim is a version like any other, of zeros: what was trimmed and flushed never comes back (C4).
-///            R3 a flush covers what had been answered when it arrived (C1), nothing more.
-/// Cost       32 bytes a version, 8 bytes a sector of it; settle() forgets what no cut can show any more. match() compares at most the allowed
-///            versions.
-/// Power cut  adopt() makes what is seen afterwards the only past.
+/// Idea       A page's history is a list of versions in order of issue. A version becomes durable by a completed flush, by FUA, or, where the device
+///            promises it, by the answer itself. After a cut at T a page shows the newest version durable by T,
+///            or any later one that had arrived by T.
+/// Invariant  R1 a version is one page of stamped sectors. A page with sectors of two versions,
+///            with another page's sectors or with garbage matches no
+///               version (C2, C3).
+///            R2 a trim is a version like any other, of zeros: data that were trimmed and flushed never come back (C4).
+///            R3 a flush covers the requests that had been answered when it arrived (C1), and no others.
+/// Cost       32 bytes a version, and 8 bytes for each of its sectors. settle() forgets the versions that no cut can show any more. match() compares
+///            at most the allowed versions.
+/// Power cut  adopt() makes the version seen after the cut the only past.
 #pragma once
 
 #include <cstddef>
@@ -37,21 +38,21 @@ public:
     [[nodiscard]] std::uint32_t unit_bytes() const { return sectors_per_unit_ * sector_bytes; }
     [[nodiscard]] Sector sector_of(std::uint32_t unit) const { return Sector{std::uint64_t{unit} * sectors_per_unit_}; }
 
-    /// The payload of the write that comes next; wrote() must follow with the same range. Valid until the next call.
+    /// The payload of the next write. Call wrote() with the same range afterwards. Valid until the next call.
     [[nodiscard]] std::span<const std::byte> stamp(Sector first, std::uint32_t sectors);
     /// `answered` is sim_never for a request that failed: any part of it may have happened.
     void wrote(Sector first, std::uint32_t sectors, SimTime arrived, SimTime answered, WriteDurability durability);
     void trimmed(Sector first, std::uint64_t sectors, SimTime arrived, SimTime answered);
     void flushed(SimTime arrived, SimTime answered);
 
-    /// No cut will lie before `now`.
+    /// Tells the model that no cut will lie before `now`.
     void settle(SimTime now);
     /// The version that `page` shows, if a cut at `at` allows it.
     [[nodiscard]] std::optional<std::size_t> match(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const;
     [[nodiscard]] bool shows_newest(std::uint32_t unit, std::span<const std::byte> page) const;
-    /// For people: what is seen, and what was allowed.
+    /// Says in words what the page shows and what was allowed.
     [[nodiscard]] std::string explain(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const;
-    /// Version `index` (from match()) is all that is left of the page's past.
+    /// Makes version `index` (from match()) the only past of the page.
     void adopt(std::uint32_t unit, std::size_t index);
     /// Every moment at which what is allowed changes: arrivals and the times from which versions are durable.
     void append_moments(std::vector<SimTime>& to) const;

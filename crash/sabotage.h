@@ -1,8 +1,7 @@
-/// A deliberate defect between a device's parts: what the harness must notice, or it proves nothing.
+/// A deliberate defect between a device's parts. A harness that does not notice such a defect proves nothing.
 ///
-/// Idea       The device asks at every power-on whether somebody wants to stand between it and its parts. Nothing in the parts themselves knows of
-///            this.
-/// Invariant  The default stands nowhere.
+/// Idea       At every power-on the device asks the sabotage for wrappers around its parts. The parts themselves know nothing of it.
+/// Invariant  The default functions change nothing.
 /// Cost       None without one.
 /// Power cut  A sabotage lives outside the device, across cuts.
 #pragma once
@@ -19,14 +18,14 @@ namespace flashlab {
 class Sabotage {
 public:
     virtual ~Sabotage() = default;
-    /// A liar around the scheme; or the scheme itself.
+    /// Returns a wrapper (a liar) around the scheme, or the scheme itself.
     [[nodiscard]] virtual std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) { return ftl; }
-    /// A liar around the cells; null: the cells themselves.
+    /// Returns a wrapper (a liar) around the page store; null: the store is used itself.
     [[nodiscard]] virtual std::unique_ptr<PageStore> around(PageStore&) { return nullptr; }
     [[nodiscard]] virtual NandFaults* faults() { return nullptr; }
-    /// True: PRAM words no longer wait for what they depend on.
+    /// True: PRAM writes no longer wait for the operations that they depend on.
     [[nodiscard]] virtual bool pram_is_hasty() const { return false; }
-    /// Before the scheme sees them.
+    /// Changes the PRAM cells before the scheme sees them.
     virtual void spoil(PramStore&) {}
 };
 

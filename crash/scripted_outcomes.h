@@ -1,13 +1,12 @@
-/// What becomes of each operation in flight, as a string of digits: enumerated, drawn from a seed, or read from a replay id.
+/// The outcome of each operation in flight, as a string of digits (a script): enumerated, drawn from a seed, or read from a replay id.
 ///
-/// Idea       Each operation asks for one digit, flash first, in the order in which the cut meets them. Digits that the script does not have are 0
-///            or drawn,
-///            and become part of it; advance() counts up like an odometer.
+/// Idea       Each operation takes one digit, in the order in which the cut meets the operations, flash first. Digits beyond the end of the script
+///            are 0 or drawn, and become part of it. next() counts scripts up like an odometer.
 ///              program  0 T0 not started · 1 T1 complete · 2 T2 torn, the OOB parses · 3 T2 torn, nothing parses · 4 T3 garbage
 ///                       5 T4 reads right once · 6 T5 looks erased · 7 T6 its pair is damaged, too (only on devices that guard pairs)
 ///              erase    0 E0 not started · 1 E1 complete · 2 E2 garbage · 3 E3 weak · 4 E4 mixed
 ///              word     0 old · 1 new · 2 a mix of bits
-/// Invariant  The same time and script leave the same bytes: what is torn at random is drawn from the time of the cut.
+/// Invariant  The same time and script leave the same bytes: random bytes are drawn from the time of the cut.
 /// Cost       A byte an operation in flight.
 /// Power cut  This is one.
 #pragma once
@@ -38,9 +37,9 @@ public:
     /// `damages_pairs`: T6 is among the outcomes.
     explicit ScriptedOutcomes(OutcomeCounts& counts, bool damages_pairs = false) : counts_{counts}, damages_pairs_{damages_pairs} {}
 
-    /// Before each cut. `draw`: where digits beyond the script come from; none: they are 0.
+    /// Call before each cut. `draw` gives the digits beyond the script; null: these digits are 0.
     void begin(SimTime at, std::string_view script, Random* draw);
-    /// After a cut: the digits used.
+    /// After a cut: the digits that were used.
     [[nodiscard]] const std::string& script() const { return digits_; }
     /// After a cut: the pages that read right once.
     [[nodiscard]] const std::vector<Ppn>& left_unstable() const { return left_unstable_; }
@@ -48,7 +47,7 @@ public:
     [[nodiscard]] char choices(std::size_t index) const { return choices_[index]; }
     /// How many scripts there are for this moment, at most `limit`.
     [[nodiscard]] std::uint64_t combinations(std::uint64_t limit) const;
-    /// The next script of this moment; nothing when all have been.
+    /// The next script of this moment; nullopt when all have been tried.
     [[nodiscard]] std::optional<std::string> next() const;
 
     ProgramOutcome of_program(Ppn page) override;

@@ -23,7 +23,7 @@ public:
     std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
 };
 
-/// Or around the cells.
+/// A sabotage that puts a Liar around the page store.
 template <class Liar>
 class StoreSabotage final : public Sabotage {
 public:
@@ -70,7 +70,7 @@ struct LosesTrims : LyingFtl {
     FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
 };
 
-/// Trims live in memory only.
+/// Trims are kept in memory only.
 struct KeepsTrimsInMemory : LyingFtl {
     using LyingFtl::LyingFtl;
     bool do_is_mapped(Lpn lpn) const override { return !trimmed_.contains(lpn.value()) && below().is_mapped(lpn); }
@@ -112,7 +112,7 @@ struct MisdirectsAWriteInFive : LyingFtl {
     int writes_ = 0;
 };
 
-/// The second half of a page keeps what it had: a program of half a page.
+/// The second half of a page keeps its old data: only half of the page is programmed.
 struct WritesHalfOfAPageInFive : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
@@ -143,7 +143,7 @@ struct ForgetsTheShutdown : LyingFtl {
     FtlResult<SimTime> do_shut_down(SimTime now) override { return now; }
 };
 
-/// What was trimmed last comes back after a power cut.
+/// The data trimmed last come back after a power cut.
 class ResurrectsTrimmed final : public Sabotage {
     struct Liar : LyingFtl {
         Liar(std::unique_ptr<Ftl> real, ResurrectsTrimmed& memory) : LyingFtl{std::move(real)}, memory_{memory} {}
@@ -222,7 +222,7 @@ public:
     }
 };
 
-/// What recovery reads of the OOBs is spoilt; afterwards all is well.
+/// OOBs are changed while recovery reads them. Afterwards they are read correctly.
 class RecoveryMisreads : public Sabotage {
     struct Scheme : LyingFtl {
         Scheme(std::unique_ptr<Ftl> real, bool& recovering) : LyingFtl{std::move(real)}, recovering_{recovering} {}

@@ -1,8 +1,7 @@
-/// Deliberate defects, each of a kind that people have shipped: the harness is good when it finds every one.
+/// Deliberate defects, each of a kind that real devices have had. The harness is good when it finds every one.
 ///
-/// Idea       A bug is a Sabotage between the parts of an otherwise right device: it answers too early, forgets an order, believes what it must not,
-///            loses,
-///            mixes or misplaces. hunt() explores with it until something is found.
+/// Idea       A bug is a Sabotage between the parts of an otherwise right device. It answers too early, ignores an order, believes damaged data, or
+///            loses, mixes or misplaces data. hunt() explores with it until something is found.
 /// Invariant  The schemes themselves contain no switch. Without a sabotage the same exploration finds nothing (the tests show both).
 /// Cost       An exploration a bug, most of them over after a few hundred states.
 /// Power cut  See explorer.h.
@@ -21,7 +20,7 @@
 namespace flashlab {
 
 struct SeededBug {
-    /// What a scheme must have for the bug to break a promise of it.
+    /// What a scheme must have so that the bug breaks one of its promises.
     enum class Needs : std::uint8_t { nothing, pram, volatile_cache, no_volatile_cache };
     std::string_view name;
     std::string_view what;
@@ -31,7 +30,7 @@ struct SeededBug {
 
 [[nodiscard]] const std::vector<SeededBug>& seeded_bugs();
 
-/// What was found first; nothing: the bug went unnoticed.
+/// The first violation that was found; none: the bug was not noticed.
 struct Hunt {
     std::optional<Violation> found;
     std::uint64_t states = 0;

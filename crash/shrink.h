@@ -1,7 +1,7 @@
 /// The shortest workload that still shows a violation.
 ///
-/// Idea       Leave out halves, then quarters … of the steps, then single ones; make counts small, drop the gaps, drop the aging. A change stays when
-///            exploring the smaller workload still finds something. Nothing is known of why: any violation will do.
+/// Idea       Leave out halves of the steps, then quarters, …, then single steps. Lower the counts, drop the gaps, drop the aging. A change stays
+///            when exploring the smaller workload still finds a violation, whichever it is.
 /// Invariant  The case returned violates the contract, as its replay id shows.
 /// Cost       An exploration for each try, at most `states` in all.
 /// Power cut  Makes many.

@@ -1,7 +1,8 @@
-/// Devices so small that cuts, collections and full tables come after a few writes; named, so that a replay id can carry one.
+/// Devices so small that collections and full tables come after a few writes. They have names, which replay ids contain.
 ///
-/// Idea       A shape (how many channels, dies, planes) and a cell type: "chip-slc", "wide-mlc", … Every scheme gets the blocks it needs at least.
-/// Invariant  The same name is the same device for ever: replay ids depend on it.
+/// Idea       A name is a shape (how many channels, dies, planes) and a cell type: "chip-slc", "wide-mlc", … Every scheme gets at least the blocks
+///            that it needs.
+/// Invariant  A name means the same device for ever: replay ids depend on it.
 /// Cost       10 to 100 blocks of 4 to 12 pages of 512 or 1024 bytes.
 /// Power cut  See explorer.h.
 #pragma once
@@ -15,8 +16,9 @@
 
 namespace flashlab {
 
-/// "chip": one chip of two planes; "plane": a single plane; "wide": two channels of two dies of two planes; "uneven": bad blocks from the factory and
-/// pages of two sectors; "unit2", "unit4": mapping units of several pages; "buffer": a volatile write buffer of three pages; "level": wear levelling with a moving ring.
+/// "chip": one chip of two planes; "plane": a single plane; "wide": two channels of two dies of two planes;
+/// "uneven": bad blocks from the factory and pages of two sectors; "unit2", "unit4": mapping units of several pages;
+/// "buffer": a volatile write buffer of three pages; "level": wear levelling with a moving ring.
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();
@@ -24,9 +26,9 @@ namespace flashlab {
 /// "slc", "mlc", "tlc".
 [[nodiscard]] std::expected<CellType, std::string> cell_of(std::string_view name);
 
-/// The configuration of a tiny device for a scheme; the reason when there is no such device or the scheme refuses it.
+/// The configuration of a tiny device for a scheme. The error is the reason: there is no such device, or the scheme refuses it.
 [[nodiscard]] std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme);
-/// `config` with as many more blocks as its scheme needs; the reason when it refuses for another cause.
+/// `config` with as many more blocks as its scheme needs. The error is the scheme's reason when it refuses for another cause.
 [[nodiscard]] std::expected<SsdConfig, std::string> with_enough_blocks(SsdConfig config);
 
 } // namespace flashlab

@@ -1,14 +1,14 @@
-/// What the host does before the power fails: a short text, so that a replay id carries it whole.
+/// What the host does before the power fails, as a text that is short enough to be a part of a replay id.
 ///
-/// Idea       Steps joined by '.'; a '/' parts what only ages the device from what cuts are tried in. A step is a letter, a place, a count and what
-///            follows:
+/// Idea       Steps are joined by '.'. Steps before a '/' only age the device; cuts are tried in the steps after it. A step is a letter, a place and
+///            a count:
 ///              w3x2   write units 3 and 4        W3    the same with FUA        p5x3  write sectors 5 to 7 (parts of units)
 ///              g3x2   read units, which show the newest version
 ///              t3x2   trim units                 q5x3  trim sectors             r7x20 twenty overwrites of random units, drawn from seed 7
 ///              f      flush                      i     idle time: one tick      z     clean shutdown; the last step, or in the aging part
-///            The host waits for each answer; "w3+500" sends the next request 500 ns after this one was sent instead.
-/// Invariant  parse(text()) == the workload. Places are taken modulo the device's size and counts are clipped: every workload fits every device.
-/// Cost       None that counts.
+///            The host waits for each answer. After "w3+500" it does not wait: it sends the next request 500 ns after this one was sent.
+/// Invariant  parse(text()) == the workload. Places are taken modulo the device's size and counts are clipped, so every workload fits every device.
+/// Cost       Negligible.
 /// Power cut  See explorer.h.
 #pragma once
 

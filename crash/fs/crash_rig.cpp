@@ -29,7 +29,7 @@ FsCall CrashRig::call() {
     return {.now = now_, .wall = wall_, .uid = 0, .gid = 0, .umask = 0, .may_override_suid = true};
 }
 
-/// Sometimes the answer is waited for, mostly the next operation comes earlier.
+/// Moves the clock on. Sometimes it waits for the answer; mostly the next operation comes earlier.
 void CrashRig::pass(SimTime done) {
     if (random_.chance(1, 3))
         now_ = std::max(now_, done);
@@ -75,7 +75,7 @@ std::optional<std::string> CrashRig::run(std::uint64_t steps) {
     return trouble_.empty() ? std::nullopt : Verdict{trouble_};
 }
 
-/// Anywhere, or within some operations of where one was issued.
+/// The instant of a cut: anywhere, or near the time at which an operation was issued.
 SimTime CrashRig::moment() {
     const SimTime last = stack_->last_reserved_end();
     const auto between = [this](SimTime from, SimTime to) {

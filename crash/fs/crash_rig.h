@@ -1,10 +1,11 @@
-/// A random program on the whole stack, whose power fails: the same run for the same seed.
+/// A random program on the whole stack, whose power fails. The same seed gives the same run.
 ///
-/// Idea       Operations are issued before earlier ones are complete, slow calls run in steps between them, ticks do the background work. Then the power
-///            fails at some instant between the first operation and the last reserved end, perhaps again during recovery, and the model judges.
-/// Invariant  Everything follows from the seed. A verdict is a text; none: it was right.
+/// Idea       Operations are issued before earlier ones are complete. Slow calls run in steps between them, and ticks do the background work. Then
+///            the power fails at an instant between the first operation and the last reserved end, and perhaps again during recovery.
+///            The model judges.
+/// Invariant  Everything follows from the seed. A verdict is a text that says what is wrong; nullopt: nothing is.
 /// Cost       About a millisecond a cut on the tiny stack.
-/// Power cut  Many.
+/// Power cut  Makes many.
 #pragma once
 
 #include <memory>
@@ -23,14 +24,14 @@ public:
     /// `cells`: see FsStack.
     CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells = nullptr);
 
-    /// `steps` operations at most. What goes wrong while running is a verdict, too.
+    /// Runs `steps` operations at most. An error while running is a verdict, too.
     [[nodiscard]] std::optional<std::string> run(std::uint64_t steps);
     /// The power fails at a random instant since the last opening; `twice`: perhaps again during recovery.
     [[nodiscard]] std::optional<std::string> cut(bool twice);
     [[nodiscard]] std::optional<std::string> cut_at(SimTime at, bool twice);
-    /// Before, within and behind everything that flash and PRAM were given since the last opening.
+    /// Instants before, within and after each operation of flash and PRAM since the last opening.
     [[nodiscard]] std::vector<SimTime> instants() const;
-    /// kill -9: all that was issued is complete.
+    /// As kill -9: all issued operations are complete.
     [[nodiscard]] std::optional<std::string> kill();
     [[nodiscard]] std::optional<std::string> remount();
 
@@ -54,7 +55,7 @@ private:
     [[nodiscard]] FsCall call();
     void pass(SimTime done);
     void step_pending();
-    /// Makes the call, waiting while it answers "again"; the drive and the other calls go on meanwhile.
+    /// Makes the call and repeats it while it answers "again". The drive and the other calls go on meanwhile.
     template <class Work>
     [[nodiscard]] auto patient(FsCall call, const Work& work);
     void begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op);

@@ -100,7 +100,7 @@ void CrashRig::make() {
     pass(op.done);
 }
 
-/// A name of any directory, into `op`; what it names, 0 when there is no name at all.
+/// Puts a name of any directory into `op`. Returns the inode that it names; 0 when there is no name at all.
 Ino CrashRig::pick_entry(ModelOp& op) {
     op.parent = pick([](const ModelNode& n) { return n.is_directory() && !n.entries.empty(); });
     if (op.parent == Ino{0})
@@ -146,7 +146,7 @@ void CrashRig::rename() {
     auto begun = stack_->fs().begin_rename(c, op.parent, op.name, op.parent2, op.name2, op.rename);
     if (!begun)
         return;
-    // Names may change while it waits: then it moves something else, and the model could not tell.
+    // Names may change while the rename waits. It would then move another file, and the model could not tell.
     ModelOp now = op;
     for (int steps = 0; steps < 20; ++steps) {
         now.issued = now_;
@@ -230,7 +230,7 @@ void CrashRig::write() {
     if (op.offset + op.bytes > largest_offset)
         return;
     std::string piece(static_cast<std::size_t>(op.bytes), '\0');
-    // Every write has bytes of its own: what is foreign or old can be told.
+    // Every write has bytes of its own, so that foreign or old bytes are noticed.
     Random fill{(model_.operations() << 20) ^ op.ino.value() ^ random_.next()};
     for (std::size_t at = 0; at < piece.size(); at += sizeof(std::uint64_t)) {
         const std::uint64_t bytes = fill.next() | 0x0101010101010101u; // none is 0: holes are told apart

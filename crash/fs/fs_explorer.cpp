@@ -55,7 +55,7 @@ std::expected<void, std::string> can_explore(const FsShape& shape) {
 
 namespace {
 
-/// With the PRAM's cells of the program before, if there was one; leaves its own.
+/// Runs a program with the PRAM cells of the program before, if there was one, and leaves its own in `cells`.
 std::optional<std::string> run_program(const FsStackConfig& config, const FsCrashCase& where, std::unique_ptr<MemoryPramStore>& cells,
                                        FsExploreReport& report) {
     CrashRig rig{config, where.seed, std::move(cells)};

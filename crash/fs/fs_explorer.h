@@ -1,8 +1,8 @@
-/// Cuts the power of the whole stack, file system over translation layer, in drawn programs, and judges what is found after recovery.
+/// Cuts the power of the whole stack, file system over translation layer, in random programs, and judges the state after recovery.
 ///
-/// Idea       A program is a seed: some laps, each of which runs operations and ends in a cut at a drawn instant with drawn outcomes, perhaps with another
-///            cut in the recovery. CrashRig runs it; its model, fsck and the drive's own check judge.
-/// Invariant  A case repeats exactly: its id names scheme, metadata store, cells, seed, laps, operations a lap at most, and cuts.
+/// Idea       A program is a seed: some laps, each of which runs operations and ends in a cut at a drawn instant with drawn outcomes, perhaps with
+///            another cut in the recovery. CrashRig runs it; its model, fsck and the drive's own check judge.
+/// Invariant  A case repeats exactly. Its id names scheme, metadata store, cells, seed, laps, most operations a lap, and cuts.
 ///            "fs:hftl:pram-slc:17:3x40:2" = seed 17, three laps of at most 40 operations, recovery cut, too.
 /// Cost       Half a millisecond a state, one in a journal.
 /// Power cut  Makes them.
@@ -55,13 +55,13 @@ struct FsExploreLimits {
     std::function<bool(const FsExploreReport&)> go_on; ///< asked after each program; false ends it
 };
 
-/// The reason where the scheme refuses the tiny stack, or cannot hold a file system on it.
+/// The error is the reason: the scheme refuses the tiny stack, or cannot hold a file system on it.
 [[nodiscard]] std::expected<void, std::string> can_explore(const FsShape& shape);
-/// Programs of the seeds from where.seed on. Adds to the report.
+/// Runs the programs of the seeds from where.seed on. Adds to the report.
 void explore_file_system(const FsCrashCase& where, const FsExploreLimits& limits, FsExploreReport& report);
-/// What is wrong in this case; nothing when the contract holds.
+/// Says what is wrong in this case; nullopt when the contract holds.
 [[nodiscard]] std::optional<std::string> replay_file_system(const FsCrashCase& where, FsExploreReport& report);
-/// The smallest program that violates the contract in as many runs as `runs`; the given one when none smaller does.
+/// The smallest program that is found, within `runs` runs, to violate the contract; the given one when no smaller one does.
 [[nodiscard]] FsViolation shrink_file_system(const FsViolation& found, std::uint32_t runs);
 
 } // namespace flashlab

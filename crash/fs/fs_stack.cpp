@@ -59,7 +59,7 @@ std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape) {
 
 namespace {
 
-/// All zero again. Where no word was written, or all were undone, it still is.
+/// Makes all cells zero again. Regions without a written word are zero already.
 std::unique_ptr<MemoryPramStore> wiped(std::unique_ptr<MemoryPramStore> store) {
     for (std::uint64_t region = 0; std::uint64_t& written : store->wear()) {
         const std::uint64_t at = region++ * pram_wear_region_bytes;

@@ -1,9 +1,9 @@
 /// The whole machine in virtual time: file system over drive over a translation layer over flash and PRAM in memory, to be cut and opened again.
 ///
-/// Idea       What a cut leaves lives in the two stores; everything above is built anew by open().
+/// Idea       The state that a cut leaves is in the two stores. open() builds everything above them anew.
 /// Invariant  After cut() or kill() only open() is allowed. Nothing here knows a test framework: errors are texts, so that an explorer can use it.
 /// Cost       open() builds every layer; some hundred microseconds on the tiny geometry.
-/// Power cut  This is where they are made.
+/// Power cut  Cuts of the whole stack are made here.
 #pragma once
 
 #include <expected>
@@ -39,7 +39,7 @@ struct FsShape {
     std::string cell = "slc"; ///< slc, mlc or tlc
     friend bool operator==(const FsShape&, const FsShape&) = default;
 };
-/// With as many blocks as the scheme needs; the reason when it refuses.
+/// The tiny stack with as many blocks as the scheme needs. The error is the scheme's reason to refuse it.
 [[nodiscard]] std::expected<FsStackConfig, std::string> tiny_stack(const FsShape& shape);
 
 /// Notes when operations of flash and PRAM begin and end: the instants at which a cut can find something in flight.
@@ -59,37 +59,38 @@ private:
 
 class FsStack {
 public:
-    /// Makes the file system; `trouble` says why not. `cells`: of a stack of the same size that is no more; wiped, they are as good as new ones and cheaper.
+    /// Makes the file system; on failure `trouble` says why. `cells`: PRAM cells of an earlier stack of the same size. They are wiped, which is
+    /// cheaper than new ones.
     FsStack(const FsStackConfig& config, std::string& trouble, std::unique_ptr<MemoryPramStore> cells = nullptr);
     ~FsStack();
 
     /// Recovers drive and file system. The error says which of the two refused.
     [[nodiscard]] std::expected<void, std::string> open(SimTime now);
     [[nodiscard]] SimTime opened_at() const { return opened_at_; }
-    /// When the recovery was done.
+    /// The time at which the recovery was done.
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }
 
     [[nodiscard]] FileSystem& fs() { return *fs_; }
     [[nodiscard]] Ssd& ssd() { return *ssd_; }
     [[nodiscard]] InstantRecorder& recorder() { return events_; }
-    /// The drive's logical page.
+    /// The size of the drive's logical page.
     [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
 
     void settle(SimTime now) { ssd_->settle(now); }
     [[nodiscard]] SimTime last_reserved_end() const { return ssd_->last_reserved_end(); }
-    /// The power fails at `at`, outcomes by seed.
+    /// The power fails at `at`. The outcomes of operations in flight are drawn from `seed`.
     void cut(SimTime at, std::uint64_t seed);
-    /// The process dies: what was issued is complete.
+    /// The process is killed: issued operations are complete.
     void kill() { drop(); }
-    /// The end of the stack: what another one can be made with.
+    /// Ends the stack and gives its PRAM cells away, for another stack.
     [[nodiscard]] std::unique_ptr<MemoryPramStore> take_cells() {
         drop();
         return std::move(cells_);
     }
     [[nodiscard]] std::expected<SimTime, std::string> shut_down(SimTime now);
-    /// Of all cuts so far.
+    /// The outcomes of all cuts so far.
     [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
-    /// fsck and the drive's own check, one line a problem.
+    /// The problems that fsck and the drive's own check find, one line each.
     [[nodiscard]] std::vector<std::string> problems();
 
 private:

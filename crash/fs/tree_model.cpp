@@ -176,7 +176,7 @@ void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTi
     }
 }
 
-/// The first `prefix` ordered operations are there; of the others only bytes that may have reached their pages.
+/// The state with the first `prefix` ordered operations. Of the others only written bytes can be there, which may have reached their pages.
 TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at) const {
     Nodes nodes = past_;
     std::size_t ordered = 0;

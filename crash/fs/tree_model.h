@@ -1,12 +1,14 @@
 /// What a file system may show after a power cut: the contract C10 to C15 as a set of allowed states.
 ///
-/// Idea       Operations are noted in the order in which they were issued. After a cut at T some prefix of the *ordered* ones (names, attributes, sizes that
-///            were set) must be there: at least what was answered by T, at most what was issued by T. For each such prefix the contents allowed are known:
-///            every page shows, as a whole, a version that was written to it, not older than the last finished sync.
-/// Invariant  R1 prefix and order (C10, C11). R2 synced versions or newer (C12, C14). R3 a page is one version as a whole, or zeros where a hole was (C13).
+/// Idea       Operations are noted in the order in which they were issued. The *ordered* ones change names and attributes and set sizes. After a cut
+///            at T some prefix of the ordered ones must be there: at least those answered by T, at most those issued by T. For each such prefix the
+///            allowed contents are known: every page shows, as a whole,
+///            a version that was written to it and is not older than the last finished sync.
+/// Invariant  R1 prefix and order (C10, C11). R2 synced versions or newer (C12, C14).
+///            R3 a page is one version as a whole, or zeros where a hole was (C13).
 ///            R4 a size is one that was set, or that of a version whose every page is there.
 /// Cost       One copy of a file's bytes a change, shared by all states. Meant for files of some hundred KiB.
-/// Power cut  What is seen after one becomes the only past.
+/// Power cut  The state seen after a cut becomes the only past.
 #pragma once
 
 #include <cstdint>
@@ -63,23 +65,24 @@ struct ModelNode {
 
 class TreeModel {
 public:
-    /// `answered_is_durable`: names and attributes are when they are answered (metadata on PRAM), or only what a sync covers (journal).
+    /// `answered_is_durable`: true: names and attributes are durable when they are answered (metadata on PRAM); false:
+    /// when a sync covers them (journal).
     TreeModel(std::uint32_t unit_bytes, bool answered_is_durable);
 
-    /// Notes an operation that was answered well; returns its number.
+    /// Notes an operation that was answered without an error; returns its number.
     std::size_t note(ModelOp op);
-    /// As programs see it now.
+    /// The tree as programs see it now.
     [[nodiscard]] const std::map<Ino, ModelNode>& now() const { return now_; }
     [[nodiscard]] std::size_t operations() const { return ops_.size(); }
 
-    /// Compares the file system after a cut at `at` with all that is allowed, and takes what is there for the past. Nothing: it is right.
+    /// Compares the file system after a cut at `at` with all allowed states, and makes the state found the past. nullopt: the state is allowed.
     [[nodiscard]] std::optional<std::string> settle_after_cut(FileSystem& fs, SimTime at, SimTime now);
-    /// Compares with what programs saw last: after a clean remount, or while running.
+    /// Compares the file system with what programs saw last: after a clean remount, or while running.
     [[nodiscard]] std::optional<std::string> compare_now(FileSystem& fs, SimTime now) const;
 
 private:
     using Nodes = std::map<Ino, ModelNode>;
-    /// What is on the file system, read through its interface.
+    /// The content of the file system, read through its interface.
     using Observed = std::map<Ino, ModelNode>;
     void apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at) const;
     void apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) const;

@@ -1,4 +1,4 @@
-// What is seen after a cut, compared with what is allowed.
+// Compares the state seen after a cut with the allowed states.
 #include <sys/stat.h>
 
 #include <algorithm>
