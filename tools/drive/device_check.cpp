@@ -58,7 +58,7 @@ CheckedDevice check_device(Device& device, DeviceCheckDepth depth, const std::fu
         checked.data_checked = data.complete;
         for (const auto& p : data.problems)
             add(problems, p.kind, p.where, p.detail);
-    } catch (const ContractViolation& broken) { // structures so damaged that not even the check can walk them
+    } catch (const ContractViolation& broken) { // the structures are so damaged that even the check cannot walk them
         add(problems, "unreadable", "metadata", broken.what());
     }
     return checked;

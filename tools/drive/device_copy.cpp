@@ -62,8 +62,8 @@ std::expected<void, std::string> lock_against_writers(const File& image, const f
     return image.failed();
 }
 
-/// Whether a copy may lie where its original lies until one of the two is written. pram.img may not: it is stored to through a mapping, where a host that
-/// has no room left for the extents it then has to part would kill the daemon by SIGBUS. copy_file_range(2) shares, too, on hosts that can.
+/// Whether a copy may share disk space with its original until one of the two is written. pram.img may not: it is written through a memory mapping.
+/// If the host then has no room to separate the shared extents, it kills the daemon by SIGBUS. copy_file_range(2) may share extents, too.
 enum class Extents : std::uint8_t { shared, own };
 
 std::expected<std::uint64_t, std::string> copy_range(const File& from, const File& to, off_t begin, off_t end, Extents extents) {

@@ -29,7 +29,7 @@ constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
 constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
                                                "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
 
-/// DIR/ and DIR are one.
+/// DIR/ and DIR are the same name.
 files::path directory_named(const std::string& name) {
     const files::path directory = files::path{name}.lexically_normal();
     return directory.has_filename() ? directory : directory.parent_path();
@@ -103,7 +103,7 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
     return write_private_file((directory / "device.toml").string(), to_toml(config));
 }
 
-/// Renames that are taken back unless they are kept.
+/// Renames that are undone unless they are kept.
 class Moves {
 public:
     Moves() = default;
@@ -128,7 +128,7 @@ private:
     std::vector<std::pair<files::path, files::path>> moves_;
 };
 
-/// The old device steps aside, the new one takes its place, device.toml last; a failure in between brings the old one back.
+/// Moves the old device aside and the new one into its place, device.toml last. A failure in between brings the old one back.
 std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory) {
     Moves moves;
     if (!files::exists(directory)) {
@@ -151,7 +151,7 @@ std::expected<void, std::string> move_into_place(const files::path& made, const 
     return {};
 }
 
-/// A promise that breaks here was broken by the images: by what no checksum covers, or by damage that somebody wants to look at.
+/// A contract that breaks here was broken by the images: by a part that no checksum covers, or by damage that the user wants to look at.
 std::expected<void, std::string> bring_up(Device& device, SimTime start, const FsOptions& options) {
     try {
         if (auto started = device.start(start); !started)
@@ -171,12 +171,13 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     const files::path directory = directory_named(name);
     if (auto good = check_target(directory, existing); !good)
         return good;
-    // Built beside its place and moved there when whole, so that a failure or a kill leaves no half device. Inside the directory if that exists: same disk.
+    // The device is built beside its place and moved there when it is complete, so that a failure or a kill leaves no half device. If the directory
+    // exists, the device is built inside it, to be on the same disk.
     const files::path made = files::exists(directory) ? directory / fmt::format(".mkfs-{}", ::getpid()) : files::path{fmt::format("{}.mkfs-{}", directory.string(), ::getpid())};
     std::error_code error;
     if (!files::create_directory(made, error))
         return std::unexpected(fmt::format("{}: {}", directory.string(), error ? error.message() : "cannot be made"));
-    files::permissions(made, files::perms::owner_all, error); // what lies in it is its owner's business
+    files::permissions(made, files::perms::owner_all, error); // only the owner may read what lies in it
     UnfinishedDirectory half{made};
     if (auto filled = fill(made, plan, label); !filled)
         return filled;
@@ -297,11 +298,11 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     return opened;
 }
 
-/// Inside the monitor, and inside a call of the file system.
+/// Called inside the monitor, and inside a call of the file system.
 void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes) {
     constexpr std::uint64_t most_told = 100;
     const bool is_told = ++unreadable_ <= most_told;
-    const auto paths = is_told ? device_->fs().paths_of(ino, 1) : std::vector<std::string>{}; // it walks the tree
+    const auto paths = is_told ? device_->fs().paths_of(ino, 1) : std::vector<std::string>{}; // paths_of() walks the whole tree
     log_->add_unreadable_file({.ino = ino, .offset = offset, .bytes = bytes, .path = paths.empty() ? std::string{} : paths.front()});
     if (!is_told)
         return;

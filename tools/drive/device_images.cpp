@@ -119,7 +119,7 @@ std::expected<DeviceImages, std::string> open_device_images(const std::string& d
     }
     find_damaged_blocks(**nand, *geometry, images.damage);
     if (!images.damage.empty() && !look) {
-        nand->reset(); // the locks first
+        nand->reset(); // releases the locks before the images are opened again
         pram->reset();
         return open_device_images(directory, config, DeviceAccess::look);
     }
@@ -131,7 +131,7 @@ std::expected<DeviceImages, std::string> open_device_images(const std::string& d
 }
 
 std::expected<void, std::string> step_generation(ImagePageStore& nand, ImagePramStore& pram, std::uint64_t history) {
-    // From the one that is behind, where a kill has left the two a step apart.
+    // A kill may have left the two a step apart. The next generation counts from the PRAM's, which is then the one behind.
     const auto now = pram.generation();
     if (!now)
         return std::unexpected(now.error());

@@ -21,7 +21,7 @@ std::unexpected<std::string> refusal(const std::string& path, int why) {
     return std::unexpected(fmt::format("{}: {}{}", path, std::strerror(why), remedy));
 }
 
-/// Through symbolic links, to what would be written; a link to nothing gives the name that it points to.
+/// Follows symbolic links to the file that would be written. For a link to nothing it returns the name that the link points to.
 std::expected<files::path, int> written_by(files::path path) {
     std::error_code error;
     for (int links = 0; files::is_symlink(files::symlink_status(path, error)); ++links) {
@@ -35,13 +35,13 @@ std::expected<files::path, int> written_by(files::path path) {
     return path;
 }
 
-/// rename(2) that fails with EEXIST where the name is taken.
+/// rename(2), but it fails with EEXIST if the name is taken.
 bool rename_to_new_name(const std::string& from, const std::string& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
         return true;
     if (errno != EINVAL && errno != ENOSYS)
         return false;
-    if (::link(from.c_str(), to.c_str()) != 0) // a file system without that flag
+    if (::link(from.c_str(), to.c_str()) != 0) // the file system lacks that flag
         return false;
     return ::unlink(from.c_str()) == 0;
 }
@@ -67,7 +67,7 @@ std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, E
         return refusal(name, errno);
     std::string path;
     int made = -1;
-    for (int n = 0; n < 100 && made < 0; ++n) { // a process of our number may have been killed here before
+    for (int n = 0; n < 100 && made < 0; ++n) { // an earlier process with our PID may have been killed and have left this name
         path = fmt::format("{}.unfinished-{}{}", target, ::getpid(), n == 0 ? "" : fmt::format("-{}", n));
         made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (made < 0 && errno != EEXIST)

@@ -17,7 +17,7 @@ std::expected<void, std::string> check_host_memory(std::uint64_t bytes) {
     const std::uint64_t memory = pages > 0 && page_bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
     if (memory != 0 && bytes > memory)
         return std::unexpected(fmt::format("this host has {} of memory", human_size(memory)));
-    // What ulimit -v or a strict overcommit policy refuse.
+    // This mapping fails if ulimit -v or a strict overcommit policy refuses the size.
     void* tried = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (tried == MAP_FAILED)
         return std::unexpected(fmt::format("this host does not give a process so much memory ({})", std::strerror(errno)));

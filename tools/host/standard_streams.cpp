@@ -13,7 +13,7 @@ namespace flashlab {
 void open_missing_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
-            (void)!::open("/dev/null", O_RDWR); // the lowest that is free: this one
+            (void)!::open("/dev/null", O_RDWR); // open() takes the lowest free descriptor: this stream
 }
 
 void tell(const std::string& text) { (void)!std::fwrite(text.data(), 1, text.size(), stderr); }

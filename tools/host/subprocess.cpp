@@ -21,12 +21,12 @@ namespace {
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-/// In the child: never returns. The reason goes through the pipe, which exec closes.
+/// Runs in the child and never returns. The reason of a failure goes through the pipe. A successful exec closes the pipe.
 [[noreturn]] void become(const SubprocessCall& call, int failed) {
     ::setpgid(0, 0);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
         if (struct sigaction now {}; ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
-            ::signal(signal, SIG_DFL); // ours means nothing between here and exec
+            ::signal(signal, SIG_DFL); // our handlers must not run between here and exec
     const auto give_up = [failed] {
         const int reason = errno;
         [[maybe_unused]] const auto told = ::write(failed, &reason, sizeof reason);
@@ -61,7 +61,7 @@ std::expected<Subprocess, std::string> Subprocess::start(const SubprocessCall& c
     int reason = child < 0 ? errno : 0;
     if (child > 0 && ::read(pipe[0], &reason, sizeof reason) != sizeof reason) reason = 0;
     ::close(pipe[0]);
-    if (child > 0) ::setpgid(child, child); // whoever comes first, the child or we
+    if (child > 0) ::setpgid(child, child); // done by the child, too: whichever comes first
     if (reason == 0) return Subprocess{child};
     if (child > 0) ::waitpid(child, nullptr, 0);
     return std::unexpected(fmt::format("{}: {}", call.words.front(), std::strerror(reason)));
@@ -78,7 +78,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
 std::optional<int> Subprocess::poll() {
     int status = 0;
     if (pid_ < 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-    ::kill(-pid_, SIGKILL); // what it left behind
+    ::kill(-pid_, SIGKILL); // the processes that the child left behind
     pid_ = -1;
     return code_of(status);
 }
@@ -107,7 +107,7 @@ int run_to_end(const SubprocessCall& call, AtSignal at_signal) {
     if (at_signal == AtSignal::wait) return child->wait();
     for (auto pause = std::chrono::microseconds{200};; pause = std::min(pause * 2, std::chrono::microseconds{10'000})) {
         if (const auto code = child->poll()) return *code;
-        if (Interruption::came()) return Interruption::exit_code(); // and the group ends with `child`
+        if (Interruption::came()) return Interruption::exit_code(); // the destructor of `child` ends the group
         std::this_thread::sleep_for(pause);
     }
 }

@@ -21,10 +21,11 @@ constexpr std::size_t longest_socket_path = 107;
 
 constexpr auto patience = std::chrono::seconds{2};
 
-/// A daemon answers for a moment after its unmounting, before it has noticed; on a busy machine the moment is long. One that answers still then is held.
+/// After its unmounting a daemon answers for a moment, before it notices; on a busy machine the moment is long. If it still answers after this time,
+/// somebody else holds the mount.
 constexpr auto unnoticed_unmount = std::chrono::seconds{3};
 
-/// Asks the mount where its device is. Nothing where it is not the one in `wanted`.
+/// Asks the mount where its device is. Returns nothing if neither its device nor its mount point is `wanted`.
 std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) {
     const MountAnswer answer = ask_where(entry.mount_point, patience);
     if (!answer.directory.empty())
@@ -32,7 +33,8 @@ std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) 
     return entry.mount_point == wanted || absolute_path(entry.source) == wanted ? std::optional{entry} : std::nullopt;
 }
 
-/// A folder that others may write to, or that is another user's, would let them take our place.
+/// The runtime directory must belong to this user, and nobody else may write to it: otherwise others could put a socket of theirs in the place of
+/// ours.
 bool is_private_folder(const std::string& path) {
     struct stat status{};
     return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 0022) == 0;
@@ -51,7 +53,7 @@ std::string control_socket_path(const std::string& directory) {
         base = fmt::format("/tmp/flashlab-{}", ::getuid());
         ::mkdir(base.c_str(), 0700);
         if (!is_private_folder(base))
-            return path; // too long: the mount says so
+            return path; // too long for a socket: the mount reports that
     }
     return fmt::format("{}/flashlab-{:08x}-{}.sock", base, crc32c(std::as_bytes(std::span{full})), full.size());
 }
@@ -59,14 +61,14 @@ std::string control_socket_path(const std::string& directory) {
 std::optional<MountEntry> find_mount(const std::string& target) {
     const std::string wanted = absolute_path(target);
     std::vector<MountEntry> mounts = flashlab_mounts();
-    std::ranges::reverse(mounts); // the topmost first
+    std::ranges::reverse(mounts); // the topmost mount comes first
     for (const MountEntry& mount : mounts)
         if (mount.mount_point == wanted || absolute_path(mount.source) == wanted)
             if (auto found = if_it_is(mount, wanted))
                 return found;
     if (!is_in_use(target))
         return std::nullopt;
-    for (const MountEntry& mount : mounts) // its folder was moved
+    for (const MountEntry& mount : mounts) // the folder of the device may have been moved
         if (auto found = if_it_is(mount, wanted))
             return found;
     return std::nullopt;

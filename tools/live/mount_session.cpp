@@ -102,7 +102,7 @@ void MountSession::sample_once() {
     tell_full_host();
 }
 
-/// Once: the calls that fail say ENOSPC, but not that it is the host's disk.
+/// Says once that the host's disk is full: the failing calls return ENOSPC, which does not say whose disk it is.
 void MountSession::tell_full_host() {
     int host_errno = 0;
     mount_->with_monitor([&](SimTime) { host_errno = opened_->host_errno(); });
@@ -215,7 +215,7 @@ Json MountSession::set(const Json& request) {
         if (!level)
             return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
     }
-    if (level && !opened_->log().failure().empty()) // what is emitted until it runs again would be lost uncounted
+    if (level && !opened_->log().failure().empty()) // otherwise events until the log runs again would be lost without being counted
         mount_->with_monitor([&](SimTime) { opened_->log().change_level(EventLevel::none); });
     if (level && *level != EventLevel::none)
         if (const auto ready = opened_->log().make_ready(); !ready)
@@ -229,7 +229,7 @@ Json MountSession::set(const Json& request) {
     return good();
 }
 
-/// Background work one wake-up after the other, until the device has nothing that is due within a second.
+/// Does background work, one wake-up after the other, until nothing is due within a second.
 Json MountSession::run_idle() {
     if (const auto synced = mount_->sync_all(); !synced)
         return failure(std::strerror(synced.error().error_number));

@@ -23,7 +23,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// mountinfo writes blanks and backslashes as \ooo.
+/// Decodes a field of mountinfo, which writes blanks and backslashes as \ooo.
 std::string unescape(const std::string& text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -60,7 +60,7 @@ struct Answer {
     DevicePath path{};
 };
 
-/// Runs in the child: only calls that are safe there.
+/// Runs in the child, so it makes only calls that are safe after a fork.
 [[noreturn]] void ask_in_child(const char* mount_point, int to) {
     Answer answer;
     const int root = ::open(mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -70,7 +70,7 @@ struct Answer {
     ::_exit(written == static_cast<ssize_t>(sizeof answer) ? 0 : 1);
 }
 
-/// All of it, or that it did not come in time. It is larger than what a pipe hands over at once.
+/// Reads the whole answer, or reports that it did not come in time. The answer is larger than what a pipe gives at once.
 bool receive(int from, Answer& answer, std::chrono::steady_clock::time_point latest) {
     using namespace std::chrono;
     auto* to = reinterpret_cast<char*>(&answer);
@@ -93,7 +93,7 @@ MountHealth health_of(int error) {
     return error == EACCES || error == EPERM ? MountHealth::closed : MountHealth::answers;
 }
 
-/// Of what is a process number in /proc.
+/// The process number, if a name in /proc is one.
 pid_t process_of(const files::path& entry) {
     const std::string name = entry.filename().string();
     pid_t process = 0;
@@ -124,7 +124,7 @@ MountAnswer ask_where(const std::string& mount_point, std::chrono::milliseconds 
     Answer answer;
     const bool came = child > 0 && receive(pipe[0], answer, std::chrono::steady_clock::now() + patience);
     ::close(pipe[0]);
-    if (child > 0) { // one that hangs in the kernel is not waited for: it ends with its request
+    if (child > 0) { // a child that hangs in the kernel is not waited for: it ends when its request does
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, came ? 0 : WNOHANG);
     }

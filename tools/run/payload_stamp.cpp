@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t words = sector_bytes / sizeof(std::uint64_t);
 using Words = std::array<std::uint64_t, words>;
 
-/// Where, by which write, then what follows from both.
+/// The sector's number, the number of the write, then words that follow from both.
 void make(Words& out, std::uint64_t sector, std::uint64_t write) {
     out[0] = sector + 1; // no stamp is all zero
     out[1] = write;

@@ -13,17 +13,17 @@
 namespace flashlab {
 namespace {
 
-constexpr double latest_ns = 4e18; ///< a slowed-down clock stops here: beyond lies the end of 64 bits
+constexpr double latest_ns = 4e18; ///< a slowed-down clock stops here, before 64 bits overflow
 
 using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
 
-/// Lets the device do what is due by `now`, in the order of its own wishes.
+/// Lets the device do the background work that is due by `now`, in the order of the times for which the device asked.
 class DeviceClock {
 public:
     explicit DeviceClock(Device& device) : device_{device} {}
     void pass(SimTime now) {
         if (!begun_)
-            wake_ = now; // not in the past: what is done then is of no run
+            wake_ = now; // not in the past: work of that time would belong to no run
         begun_ = true;
         while (wake_ <= now) {
             const SimTime at = wake_;
@@ -52,7 +52,7 @@ void count(RunTally& tally, TraceOp op, Duration latency) {
     }
 }
 
-/// All pieces of a request arrive together; it is answered with the last of them.
+/// All pieces of a request arrive together. The request is answered with the last of them.
 struct SectorsTarget {
     DeviceClock clock;
     BlockDevice& disk;
@@ -106,7 +106,7 @@ struct SectorsTarget {
     }
 };
 
-/// Who watches a run reports what there is of it; of any other, a part is worth nothing.
+/// A caller with a watch reports the part of the run that was done. For any other caller a part is worth nothing.
 std::expected<RunTally, std::string> ended_by_signal(RunTally& tally, const RunWatch& watch) {
     if (watch.every == 0)
         return std::unexpected(std::string{"interrupted"});
@@ -121,7 +121,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
     Completions in_flight;
     SimTime now = begin;
     TraceRequest request;
-    bool begins = false; ///< counting: with the next request, not with the last answer of those before
+    bool begins = false; ///< counting begins with the next request, not with the last answer before it
     for (std::uint64_t until_look = watch.every;;) {
         if (Interruption::came())
             return ended_by_signal(tally, watch);

@@ -59,7 +59,7 @@ Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_
     return cache;
 }
 
-/// Null where nobody partitions the DRAM. The mean is over the intervals between decisions; a static share is its own mean.
+/// Null if the DRAM is not partitioned. The mean is over the intervals between decisions. The mean of a static share is the share itself.
 Json partition_report(const Device& device, const RunSnapshot& after, const RunSnapshot& before) {
     const DramPartition* dram = device.ssd().partition();
     if (dram == nullptr)

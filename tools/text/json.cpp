@@ -37,7 +37,7 @@ Json convert(const nlohmann::ordered_json& from) {
     }
 }
 
-/// Everything here recurses; nothing of ours nests deeper than five.
+/// A limit, because everything here recurses. Our own JSON nests at most five deep.
 bool is_too_deep(std::string_view text) {
     int depth = 0;
     bool in_string = false;
