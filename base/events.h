@@ -47,7 +47,7 @@ struct HostRequestEvent {
     std::uint64_t sectors = 0;
     bool fua = false;
     bool failed = false;
-    std::uint32_t piece = 0; ///< of a trace's request that a replay splits: 1, 2 ...; 0: a request as it came. The log fills it in: the drive does not know
+    std::uint32_t piece = 0; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole. The log sets it
 };
 
 /// A host request failed because the flash does not give back data that the request needs. Writes and trims, too, read the rest of a page.

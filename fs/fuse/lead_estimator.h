@@ -4,8 +4,8 @@
 ///            answer was seen. But a caller that makes one call after another sends the next request when it has seen the answer. A turnaround is the
 ///            time from an answer's leaving to the arrival of the same caller's next request of the same kind and size. It consists of the way back,
 ///            the caller's own work, and the way there. The lead is the median turnaround, but at most the shortest one plus the tolerance, less the
-///            microsecond that a caller needs at least. A program that works for long between two calls must not make answers leave early, so the round
-///            trips measured at the mount's start bound the lead from above.
+///            microsecond that a caller needs at least. A program that works for long between two calls must not make answers leave early, so the
+///            round trips measured at the mount's start bound the lead from above.
 /// Invariant  Lead <= the shortest turnaround in the window + tolerance - shortest_thought. Without enough turnarounds: the fastest round trip at the
 ///            start; for writes twice that.
 /// Cost       A comparison a request, and at every 8th turnaround a search of the window of 32. Only at latency real or Nx.

@@ -15,7 +15,7 @@ constexpr unsigned requests_between_settles = 64;
 constexpr auto armed_for = std::chrono::milliseconds{100};
 constexpr auto late_by = std::chrono::microseconds{15}; ///< nothing below can be emulated through FUSE
 constexpr auto shortest_tick = std::chrono::milliseconds{2};
-constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so the wall alone does not say when the next is due
+constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so wall time does not tell the next tick
 
 /// True: the error is a plain answer ("there is none") to this operation, not a failure.
 bool is_plain_answer(FsOp op, int error) {
