@@ -1,7 +1,7 @@
-/// Where everything on the flash is: the only place where addresses are divided.
+/// Where each page, block and plane of the flash lies. Addresses are divided here and nowhere else.
 ///
 /// Idea       channel > chip > die > plane > block > page, numbered device-wide in that order, so that an id alone names a place.
-/// Invariant  block_of(page_of(b, i)) == b for every i < pages_per_block; all counts fit their ids (validate()).
+/// Invariant  block_of(page_of(b, i)) == b for every i < pages_per_block. All counts fit their ids (make() checks this).
 /// Cost       A multiplication each (Divider); pages_per_block need not be a power of two (TLC parts have 768).
 /// Source     Terms: ONFI 4.0.
 #pragma once

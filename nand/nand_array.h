@@ -183,7 +183,7 @@ public:
     [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
     /// Programs one page, or, as a multi-plane command, one page on each of several planes of one die, all with the same number in their block.
     /// All end together. Each page lies at or past its block's write pointer, and its block is not bad (N1).
-    /// All are issued, then the first failure is returned: the other pages hold what was written.
+    /// All pages are programmed, then the first failure is returned: the other pages hold their data.
     /// A cut in the middle leaves each page as T0 to T6 of docs/crash-model.md say.
     [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
     /// Reads a page through the controller and programs it again with the same LPN, sequence and kind (no copy-back command).
