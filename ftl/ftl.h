@@ -191,7 +191,7 @@ public:
         check_block(block);
         return do_relocate(block, now);
     }
-    /// Everything that was answered is durable at the time returned, and the next recover() finds it without a scan (FtlRecovery::was_clean).
+    /// Everything that was answered is durable at the time returned, and the next recover() finds all of it in place (FtlRecovery::was_clean).
     /// A cut before that time is a cut like any other. A read-only device keeps what was durable; it need not record that it was shut down.
     /// The last request, whether it succeeds or fails: afterwards only what may be asked at any time is allowed.
     [[nodiscard]] FtlResult<SimTime> shut_down(SimTime now) {
