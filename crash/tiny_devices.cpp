@@ -55,6 +55,10 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         g.pages_per_block = 8;
         return c;
     }
+    if (shape == "hot" || shape == "cause") {
+        c.ftl.separation = shape == "hot" ? "frequency" : "cause";
+        return c;
+    }
     if (shape == "buffer") {
         c.dram.write_buffer_bytes = 3 * g.page_bytes;
         return c;
@@ -64,7 +68,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 
 } // namespace
 
-std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "level"}; }
+std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "level", "hot", "cause"}; }
 
 std::vector<std::string> tiny_devices() {
     std::vector<std::string> names;

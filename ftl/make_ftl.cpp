@@ -68,6 +68,13 @@ std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geom
     if (!scheme) return std::unexpected(scheme.error());
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
+    if (config.ftl.separation != "none" && !(*scheme)->separates) {
+        std::vector<std::string_view> able;
+        for (const Scheme* other : schemes())
+            if (other->separates) able.push_back(other->name);
+        return std::unexpected(fmt::format("ftl.separation is {}: {} writes where its map says and has nothing to separate; {} have. Set ftl.separation to none", config.ftl.separation,
+                                           config.ftl.scheme, fmt::join(able, ", ")));
+    }
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);

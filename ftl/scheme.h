@@ -52,6 +52,7 @@ struct Scheme {
     std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
     /// Null: nothing is known, the ageing of a drive writes every write (ftl/write_memory.h). `ftl` is what make() has made, recovered and empty.
     WriteMemory (*write_memory)(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl) = nullptr;
+    bool separates = false; ///< has frontiers of its own for streams of data: ftl.separation does something
 };
 
 /// Blocks among the first `blocks` that no scheme may use: bad from the factory, or kept for backups of paired pages. Known before anything is made.

@@ -21,8 +21,8 @@ BlockLedger::BlockLedger(const PageBlocksConfig& config, NandArray& array)
       rest_(array.geometry().blocks(), 0),
       pinned_(array.geometry().blocks(), 0) {
     ensure(config.groups >= 1 && config.groups <= array.geometry().dies(), "a group is a die");
-    full_.reserve(config.frontiers.size());
-    for (std::size_t f = 0; f < config.frontiers.size(); ++f) full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
+    full_.reserve(config.kinds());
+    for (std::uint32_t kind = 0; kind < config.kinds(); ++kind) full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
 }
 
 std::uint32_t BlockLedger::group_of(BlockId block) const {

@@ -80,8 +80,8 @@ public:
     [[nodiscard]] const ValidMap& valid() const { return valid_; }
     [[nodiscard]] ValidMap& valid_to_load() { return valid_; }
     [[nodiscard]] const FreeBlocks& free() const { return free_; }
-    /// Candidates of a frontier.
-    [[nodiscard]] const FullBlocks& full(std::uint32_t frontier) const { return full_[frontier]; }
+    /// Candidates of a kind of frontier.
+    [[nodiscard]] const FullBlocks& full(std::uint32_t kind) const { return full_[kind]; }
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(groups_.size()); }
     [[nodiscard]] DieId die_of(std::uint32_t group) const { return DieId{group}; }
     [[nodiscard]] std::uint32_t group_of(BlockId block) const;
@@ -91,7 +91,9 @@ public:
     [[nodiscard]] std::uint64_t room() const { return all_.room(); }
     [[nodiscard]] std::uint64_t spare_units() const;
     [[nodiscard]] State state(BlockId block) const { return state_[block.value()]; }
+    /// Which frontier it was opened for; which kind that is.
     [[nodiscard]] std::uint32_t frontier_of(BlockId block) const { return frontier_of_[block.value()]; }
+    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return config_.kind_of(frontier_of(block)); }
     /// End of what made its units invalid; of its erase while it is free.
     [[nodiscard]] SimTime settled_at(BlockId block) const { return settled_at_[block.value()]; }
     /// End of its last program, once closed.
@@ -120,7 +122,7 @@ private:
     enum class Set : std::uint8_t { none, free, open, collectable, victim, pinned };
     /// So many more, of the group and of all.
     void count(Group& group, std::int64_t good, std::int64_t valid);
-    [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[frontier_of_[block.value()]]; }
+    [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[kind_of(block)]; }
     [[nodiscard]] std::uint32_t listed_under(BlockId block) const;
     void check_block(BlockId block, std::span<Set> sets, std::vector<CheckProblem>& out) const;
     void check_counts(std::vector<CheckProblem>& out) const;
@@ -129,7 +131,7 @@ private:
     NandArray& array_;
     UnitGeometry units_;
     ValidMap valid_;
-    std::vector<FullBlocks> full_;           ///< by frontier
+    std::vector<FullBlocks> full_;           ///< by kind of frontier
     FreeBlocks free_;
     std::vector<Group> groups_;
     Units all_;                              ///< of all groups

@@ -46,7 +46,7 @@ void BlockLedger::check_block(BlockId block, std::span<Set> sets, std::vector<Ch
         if (set != Set::none) report(out, "B2", b, "in two sets");
         set = Set::collectable;
         if (full.valid_of(block) != listed_under(block)) report(out, "B1", b, "listed under another number of valid units");
-        if (&full != &full_[frontier_of_[b]]) report(out, "B2", b, "listed with the blocks of another frontier");
+        if (&full != &full_[kind_of(block)]) report(out, "B2", b, "listed with blocks of another kind");
     }
     if (pinned_[b] != 0 && set == Set::none) set = Set::pinned;
     const std::uint32_t bits = bits_of(valid_, block);

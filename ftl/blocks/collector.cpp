@@ -5,12 +5,20 @@
 namespace flashlab {
 
 Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
-                     std::unique_ptr<VictimPolicy> policy)
-    : config_{config}, ledger_{ledger}, frontiers_{frontiers}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)}, jobs_(config.groups) {
+                     std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation)
+    : config_{config},
+      ledger_{ledger},
+      frontiers_{frontiers},
+      array_{array},
+      events_{events},
+      owner_{owner},
+      policy_{std::move(policy)},
+      separation_{separation},
+      jobs_(config.groups) {
     ensure(policy_ != nullptr, "there is a victim policy");
 }
 
-std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32_t first_frontier) const {
+std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32_t first_kind) const {
     const Geometry& g = array_.geometry();
     std::optional<Victim> best;
     std::optional<BlockId> on_shortest;
@@ -21,8 +29,8 @@ std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32
         const std::uint32_t free = ledger_.free().count(plane);
         most = std::max(most, free);
         std::optional<Victim> here;
-        for (std::uint32_t f = first_frontier; f < frontiers_.count(); ++f) {
-            const auto victim = policy_->choose(ledger_.full(f), plane);
+        for (std::uint32_t kind = first_kind; kind < config_.kinds(); ++kind) {
+            const auto victim = policy_->choose(ledger_.full(kind), plane);
             if (victim && (!here || victim->score < here->score)) here = victim;
         }
         if (!here) continue;
@@ -40,7 +48,7 @@ std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32
 void Collector::start(Job& job, BlockId victim, bool retire, SimTime now) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, events_.next_id(), collecting_as_};
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), events_.next_id(), collecting_as_};
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -89,25 +97,18 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
     const UnitGeometry& units = ledger_.units();
     const BlockId victim = units.block_of(from);
     const std::uint32_t group = ledger_.group_of(victim);
-    const std::uint32_t frontier = ledger_.frontier_of(victim);
-    OpenSuperblock& set = frontiers_.open(group, frontier);
+    const std::uint32_t wished = frontier_for_copy(from);
     for (;;) {
-        if (!set.has_room()) {
-            frontiers_.retire_open(group, frontier);
-            SimTime failed_at = now;
-            // One block stays back where it can: a program that fails in the new superblock must find another.
-            if (!frontiers_.open_superblock(group, frontier, now, std::max(keep_free, ledger_.free_in(group) >= 2 ? 1u : 0u), failed_at)) {
-                if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
-                if (ledger_.free_in(group) > keep_free) continue;
-                return JobEnd::no_room;
-            }
-        }
+        const auto frontier = room_for_copy(group, wished, now, keep_free);
+        if (!frontier) return std::unexpected(frontier.error());
+        if (!*frontier) return JobEnd::no_room;
+        OpenSuperblock& set = frontiers_.open(group, **frontier);
         const OpenColumn column = set.columns[set.column()];
         const UnitId to = units.unit_at(column.block, set.row());
         const auto copied = program_copy(set, from, to, now, {job.cause, job.id});
         if (!copied && copied.error().kind == NandErrorKind::program_failed) {
             note_failed(column.block);
-            frontiers_.retire_open(group, frontier);
+            frontiers_.retire_open(group, **frontier);
             continue;
         }
         if (!copied && copied.error().kind != NandErrorKind::host_io) { // cannot be read: reads of it go on failing, nothing else does
@@ -121,10 +122,31 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
         ++set.next;
         set.last_end = std::max(set.last_end, copied->done);
         job.last_end = std::max(job.last_end, copied->done);
+        job.into |= 1u << **frontier;
         ++job.copied;
         page_copies_ += units.pages_per_unit();
         return JobEnd::finished;
     }
+}
+
+/// The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
+std::uint32_t Collector::frontier_for_copy(UnitId from) const {
+    const std::uint32_t kind = ledger_.kind_of(ledger_.units().block_of(from));
+    if (kind != 0 || separation_ == nullptr) return kind;
+    const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
+    return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : 0;
+}
+
+FtlResult<std::optional<std::uint32_t>> Collector::room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free) {
+    if (frontiers_.open(group, wished).has_room()) return wished;
+    frontiers_.retire_open(group, wished);
+    do {
+        SimTime failed_at = now;
+        // One block stays back where it can: a program that fails in the new superblock must find another.
+        if (frontiers_.open_superblock(group, wished, now, std::max(keep_free, ledger_.free_in(group) >= 2 ? 1u : 0u), failed_at)) return wished;
+        if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
+    } while (ledger_.free_in(group) > keep_free);
+    return frontiers_.other_with_room(group, wished);
 }
 
 std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin) {
@@ -156,8 +178,11 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
     job.victim.reset();
     if (!done) return done;
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md, "Reserve").
-    OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), ledger_.frontier_of(victim));
-    open.ready = std::max(open.ready, *forgotten);
+    for (std::uint32_t i = 0; i < frontiers_.count(); ++i) {
+        if ((job.into >> i & 1) == 0) continue;
+        OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), i);
+        open.ready = std::max(open.ready, *forgotten);
+    }
     return done;
 }
 
@@ -202,7 +227,7 @@ FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime n
         if (!compacted) return std::unexpected(compacted.error());
         if (!*compacted) break;
     }
-    return std::max(now, frontiers_.open(group, ledger_.frontier_of(victim)).last_end);
+    return std::max(now, frontiers_.last_end(group, ledger_.kind_of(victim)));
 }
 
 FtlResult<SimTime> Collector::retire_failed(SimTime now) {

@@ -13,22 +13,23 @@
 #include <vector>
 
 #include "ftl/blocks/frontiers.h"
+#include "ftl/blocks/separation_policy.h"
 #include "ftl/blocks/victim_policy.h"
 
 namespace flashlab {
 
 class Collector {
 public:
-    /// All but the policy live as long.
+    /// All but the victim policy live as long; `separation` may be null.
     Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
-              std::unique_ptr<VictimPolicy> policy);
+              std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation);
 
     // collector_pace.cpp: when, and how much
     /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
-    [[nodiscard]] FtlResult<void> collect_for_host(std::uint32_t group, SimTime now);
-    /// A collection's share of the host's next pages: when the open superblock is full, which both fill, a whole row of planes shall be free. A collection that
+    [[nodiscard]] FtlResult<void> collect_for_host(std::uint32_t group, std::uint32_t frontier, SimTime now);
+    /// A collection's share of the host's next pages: when the open superblock is full, which both may fill, a whole row of planes shall be free. A collection that
     /// is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of other dies, too.
-    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t pages, SimTime now);
+    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now);
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now);
     /// While the host asks for nothing; when to come back.
@@ -58,6 +59,7 @@ private:
         SimTime last_end = sim_start;    ///< of its copies
         SimTime next_slice = sim_start;
         std::uint32_t copied = 0;
+        std::uint32_t into = 0;          ///< frontiers that its copies went to, a bit each
         EventId id = no_event;
         Cause cause = Cause::gc;
     };
@@ -69,15 +71,18 @@ private:
     };
     struct Jobs {
         Job job;
-        Job inner; ///< makes room for a frontier but the first, also while `job` is under way
+        Job inner; ///< makes room for a frontier but the host's, also while `job` is under way
     };
 
     [[nodiscard]] SimTime idle_group(std::uint32_t group, SimTime now);
-    [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_frontier) const;
+    [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_kind) const;
     void start(Job& job, BlockId victim, bool retire, SimTime now);
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
+    [[nodiscard]] std::uint32_t frontier_for_copy(UnitId from) const;
+    /// Of these frontiers the one with room for a copy, or none: the wished one, else another of its kind.
+    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
@@ -92,6 +97,7 @@ private:
     EventSink& events_;
     PageOwner& owner_;
     std::unique_ptr<VictimPolicy> policy_;
+    const SeparationPolicy* separation_;
     std::vector<Jobs> jobs_;                 ///< by group
     std::vector<BlockId> failed_;            ///< a program failed: to be retired
     std::uint64_t jobs_made_ = 0;

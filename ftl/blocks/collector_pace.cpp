@@ -5,18 +5,18 @@
 
 namespace flashlab {
 
-FtlResult<void> Collector::collect_for_host(std::uint32_t group, SimTime now) {
+FtlResult<void> Collector::collect_for_host(std::uint32_t group, std::uint32_t frontier, SimTime now) {
     const std::uint32_t planes = array_.geometry().planes_per_die();
     const std::uint32_t keep = frontiers_.writes_keep_free(0);
     const std::uint32_t units_per_block = ledger_.units().units_per_block();
-    const OpenSuperblock& open = frontiers_.open(group, 0);
+    const OpenSuperblock& open = frontiers_.open(group, frontier);
     Job& job = jobs_[group].job;
     SimTime at = now;
     for (std::uint32_t free = ledger_.free_in(group); free < planes + keep; free = ledger_.free_in(group)) {
         if (!job.victim) {
             auto victim = choose_victim(group, 0);
-            if (!victim && free <= keep && frontiers_.closing(group, 0).is_active()) {
-                frontiers_.close(group, 0, at);
+            if (!victim && free <= keep) {
+                frontiers_.close_full(group, frontier, at);
                 victim = choose_victim(group, 0);
             }
             if (!victim) break;
@@ -44,8 +44,8 @@ FtlResult<void> Collector::collect_for_host(std::uint32_t group, SimTime now) {
     return {};
 }
 
-FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t pages, SimTime now) {
-    const OpenSuperblock& open = frontiers_.open(group, 0);
+FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now) {
+    const OpenSuperblock& open = frontiers_.open(group, frontier);
     const std::uint32_t planes = array_.geometry().planes_per_die();
     const std::uint32_t keep = frontiers_.writes_keep_free(0);
     const std::uint32_t wanted = planes + keep;
@@ -60,19 +60,19 @@ FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t pages, S
     const std::uint64_t each = left + (job.victim ? job.copied : 0);
     if (each == units.units_per_block()) return {};
     if (!job.victim) start(job, *victim, false, now);
-    // The next victims are taken to be like this one; as many as the superblock has room for.
-    const std::uint64_t room = open.units - open.next;
+    // The next victims are taken to be like this one; as many as the open superblocks have room for.
+    const std::uint64_t room = frontiers_.open_room(group, 0);
     const std::uint64_t more = room > left && each != 0 ? std::min<std::uint64_t>(wanted - free - 1, (room - left - 1) / each) : 0;
     const std::uint64_t copies = left + more * each;
-    const std::uint64_t host = room > copies ? room - copies : 1;
+    const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, room > copies ? room - copies : 1);
     const auto share = static_cast<std::uint32_t>(std::min(left, (std::min(pages, planes) * copies + host - 1) / host));
-    const auto end = run(job, now, {.copies = share}, std::max(keep, frontiers_.copies_keep_free(*victim)));
+    const auto end = run(job, now, {.copies = share}, frontiers_.slices_keep_free(*victim));
     if (!end) return std::unexpected(end.error());
     return {};
 }
 
 FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
-    if (frontiers_.count() == 1) return false;
+    if (config_.kinds() == 1) return false;
     Job& job = jobs_[group].inner;
     if (!job.victim) {
         const auto victim = choose_victim(group, 1);
@@ -106,7 +106,7 @@ SimTime Collector::idle_group(std::uint32_t group, SimTime now) {
         start(job, *victim, false, now);
     }
     if (job.next_slice > now) return std::min(close_at, job.next_slice);
-    const auto end = run(job, now, {.until = now + slice}, std::max(keep, frontiers_.copies_keep_free(*job.victim)));
+    const auto end = run(job, now, {.until = now + slice}, frontiers_.slices_keep_free(*job.victim));
     if (!end || has_failed()) {
         if (end && !retire_failed(now)) return close_at;
         return ledger_.is_read_only() ? sim_never : std::min(close_at, now + slice);

@@ -6,8 +6,9 @@
 namespace flashlab {
 
 Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner)
-    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontiers.size()) {
-    ensure(!config.frontiers.empty(), "there is a frontier");
+    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontier_count()) {
+    ensure(!config.frontiers.empty() && config.streams >= 1, "there is a frontier");
+    ensure(config.frontier_count() <= 16, "a checkpoint has four bits for a frontier");
     for (Frontier& f : all_) {
         f.open.columns.reserve(array.geometry().planes_per_die());
         f.closing.columns.reserve(array.geometry().planes_per_die());
@@ -32,7 +33,7 @@ bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, Sim
     OpenSuperblock& set = f.open;
     ensure(!set.is_active(), "one superblock of a frontier is open");
     const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t asked = config_.frontiers[frontier].columns;
+    const std::uint32_t asked = config_.rule_of(frontier).columns;
     const std::uint32_t most = asked == 0 ? planes : std::min(asked, planes);
     std::uint32_t left = ledger_.free_in(group);
     set.reset();
@@ -52,6 +53,7 @@ bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, Sim
     if (keep_free > 1) set.ready = forgotten_by(group, keep_free - 1, set.ready); // B5; the last one is kept for a block that fails
     std::ranges::sort(set.columns, {}, &OpenColumn::block);
     set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units().units_per_block();
+    set.frontier = frontier;
     set.stamp = next_stamp_++;
     for (const OpenColumn& c : set.columns) ledger_.set_open(c.block, frontier);
     set.ready = owner_.opened(set, f.closing, set.ready);
@@ -107,8 +109,6 @@ void Frontiers::retire_open(std::uint32_t group, std::uint32_t frontier) {
     if (config_.closes_at_once) close(f.closing, sim_start);
 }
 
-void Frontiers::close(std::uint32_t group, std::uint32_t frontier, SimTime now) { close(at(group, frontier).closing, now); }
-
 void Frontiers::close(OpenSuperblock& set, SimTime now) {
     owner_.closed(set, std::max(now, close_ready(set)));
     for (const OpenColumn& c : set.columns) ledger_.set_data(c.block, set.last_end);
@@ -119,6 +119,15 @@ void Frontiers::close_due(std::uint32_t group, SimTime now) {
     if (config_.closes_at_once) return;
     for (std::uint32_t i = 0; i < count(); ++i)
         if (Frontier& f = at(group, i); f.closing.is_active() && close_ready(f.closing) <= now) close(f.closing, now);
+}
+
+void Frontiers::close_full(std::uint32_t group, std::uint32_t stream_frontier, SimTime now) {
+    for (std::uint32_t i = 0; i < count(); ++i) {
+        if (config_.kind_of(i) != 0) continue;
+        Frontier& f = at(group, i);
+        if (i != stream_frontier && f.open.is_active() && !f.open.has_room()) retire_open(group, i);
+        if (f.closing.is_active()) close(f.closing, now);
+    }
 }
 
 bool Frontiers::close_holder(BlockId block, SimTime now) {
@@ -146,7 +155,9 @@ void Frontiers::resume(std::uint32_t group, std::uint32_t frontier, std::span<co
     set.columns.assign(columns.begin(), columns.end());
     set.next = next;
     set.units = static_cast<std::uint32_t>(columns.size()) * ledger_.units().units_per_block();
+    set.frontier = frontier;
     set.stamp = stamp;
+    for (const OpenColumn& c : columns) ledger_.set_open(c.block, frontier);
 }
 
 void Frontiers::set_ready(SimTime ready) {
@@ -170,6 +181,26 @@ SimTime Frontiers::programmed_by(BlockId block) const {
     if (ledger_.state(block) != BlockLedger::State::open) return ledger_.closed_by(block);
     const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
     return std::max(f.open.last_end, f.closing.last_end);
+}
+
+std::optional<std::uint32_t> Frontiers::other_with_room(std::uint32_t group, std::uint32_t frontier) const {
+    for (std::uint32_t i = 0; i < count(); ++i)
+        if (i != frontier && config_.kind_of(i) == config_.kind_of(frontier) && open(group, i).has_room()) return i;
+    return std::nullopt;
+}
+
+std::uint64_t Frontiers::open_room(std::uint32_t group, std::uint32_t kind) const {
+    std::uint64_t room = 0;
+    for (std::uint32_t i = 0; i < count(); ++i)
+        if (config_.kind_of(i) == kind) room += open(group, i).units - open(group, i).next;
+    return room;
+}
+
+SimTime Frontiers::last_end(std::uint32_t group, std::uint32_t kind) const {
+    SimTime end = sim_start;
+    for (std::uint32_t i = 0; i < count(); ++i)
+        if (config_.kind_of(i) == kind) end = std::max(end, open(group, i).last_end);
+    return end;
 }
 
 std::uint64_t Frontiers::open_room() const {

@@ -9,6 +9,7 @@
 /// Source     Kim et al. (HY) for the superblock that is written and then becomes data.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "ftl/blocks/block_ledger.h"
@@ -21,7 +22,7 @@ public:
     /// `config` and `ledger` live as long.
     Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner);
 
-    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(config_.frontiers.size()); }
+    [[nodiscard]] std::uint32_t count() const { return config_.frontier_count(); }
     [[nodiscard]] OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) { return at(group, frontier).open; }
     [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).open; }
     [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).closing; }
@@ -31,9 +32,10 @@ public:
     [[nodiscard]] bool open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
     /// The open superblock becomes the closing one; what was closing is closed first.
     void retire_open(std::uint32_t group, std::uint32_t frontier);
-    void close(std::uint32_t group, std::uint32_t frontier, SimTime now);
     /// Closes what is due.
     void close_due(std::uint32_t group, SimTime now);
+    /// What could be collected and is not yet becomes data: closing superblocks of the host, and full ones of all streams but this one.
+    void close_full(std::uint32_t group, std::uint32_t stream_frontier, SimTime now);
     /// A block that is open or closing becomes data; false when it cannot be collected then either.
     [[nodiscard]] bool close_holder(BlockId block, SimTime now);
     /// The group's closing superblocks are closed, full ones too. What is open stays as it is.
@@ -44,6 +46,11 @@ public:
     void set_ready(SimTime ready);
     void set_next_stamp(std::uint32_t stamp) { next_stamp_ = stamp; }
 
+    /// Another frontier of the same kind whose superblock has room: where a page goes whose own stream has none.
+    [[nodiscard]] std::optional<std::uint32_t> other_with_room(std::uint32_t group, std::uint32_t frontier) const;
+    /// Units that the group's open superblocks of that kind have room for; when the last program of these ends.
+    [[nodiscard]] std::uint64_t open_room(std::uint32_t group, std::uint32_t kind) const;
+    [[nodiscard]] SimTime last_end(std::uint32_t group, std::uint32_t kind) const;
     /// All programs of the superblock, and of what replaced its units, end by then.
     [[nodiscard]] SimTime close_ready(const OpenSuperblock& set) const;
     /// When the first of the group's closing superblocks can be closed; sim_never when none closes.
@@ -54,7 +61,11 @@ public:
     /// Units that open superblocks have room for.
     [[nodiscard]] std::uint64_t open_room() const;
     [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const { return config_.keep_free(ledger_.units(), ledger_.spare_units(), frontier); }
-    [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.frontiers[ledger_.frontier_of(victim)].copies_keep_free; }
+    [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.rule_of(ledger_.frontier_of(victim)).copies_keep_free; }
+    /// The same of a collection that host pages come between. Streams of copies open their superblocks of what the host keeps: it is kept for that.
+    [[nodiscard]] std::uint32_t slices_keep_free(BlockId victim) const {
+        return std::max(copies_keep_free(victim), config_.streams == 1 ? writes_keep_free(0) : config_.rule_of(0).writes_keep_free);
+    }
     /// Blocks of open and closing superblocks.
     [[nodiscard]] std::vector<BlockId> held_blocks() const;
 

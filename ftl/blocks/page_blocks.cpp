@@ -4,19 +4,21 @@
 
 namespace flashlab {
 
-PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy)
+PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, BlockPolicies policies)
     : config_{std::move(config)},
       array_{array},
+      separation_{std::move(policies.separation)},
       ledger_{config_, array},
       frontiers_{config_, ledger_, array, owner},
-      collector_{config_, ledger_, frontiers_, array, events, owner, std::move(policy)},
+      collector_{config_, ledger_, frontiers_, array, events, owner, std::move(policies.victim), separation_.get()},
       turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)},
       spread_over_{config_.allocation.dies_before_planes(array.geometry(), config_.groups)} {
+    ensure(config_.streams == 1 || separation_ != nullptr, "streams have a policy");
     programs_.reserve(array.geometry().planes_per_die());
 }
 
 /// The first group in turn whose next plane is idle; where none is, the one that is free first.
-PageBlocks::Chosen PageBlocks::choose_group(SimTime now) {
+PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
     std::uint32_t best = count;
     SimTime best_at = sim_never;
@@ -24,7 +26,7 @@ PageBlocks::Chosen PageBlocks::choose_group(SimTime now) {
         const std::uint32_t group = turns_[turn].value();
         // A group with less than half of the average room would collect almost full blocks while others have plenty.
         if (ledger_.room_in(group) * groups() * 2 < ledger_.room()) continue;
-        const OpenSuperblock& open = frontiers_.open(group, 0);
+        const OpenSuperblock& open = frontiers_.open(group, frontier);
         const Geometry& g = units().geometry();
         const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(turns_[turn], 0);
         const SimTime at = std::max(now, array_.plane_free_at(plane));
@@ -57,61 +59,77 @@ std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
     return std::min(write.pages, std::clamp(width, 1u, planes));
 }
 
+PageBlocks::StreamRun PageBlocks::stream_run(Lpn first, std::uint32_t pages) const {
+    if (!separation_) return {0, pages};
+    const std::uint32_t stream = separation_->stream_of_write(first);
+    std::uint32_t same = 1;
+    while (same < pages && separation_->stream_of_write(Lpn{first.value() + same}) == stream) ++same;
+    return {config_.frontier_of_stream(stream), same};
+}
+
 FtlResult<SimTime> PageBlocks::make_room(std::uint32_t group, std::uint32_t frontier, SimTime now) {
+    const auto made = room(group, frontier, now);
+    if (!made) return std::unexpected(made.error());
+    return made->ready;
+}
+
+FtlResult<PageBlocks::Room> PageBlocks::room(std::uint32_t group, std::uint32_t frontier, SimTime now) {
     frontiers_.close_due(group, now);
     const OpenSuperblock& open = frontiers_.open(group, frontier);
-    if (open.has_room()) return std::max(now, open.ready);
+    if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
     frontiers_.retire_open(group, frontier);
     const std::uint32_t keep = frontiers_.writes_keep_free(frontier);
-    if (frontier != 0) {
+    const bool is_data = config_.kind_of(frontier) == 0;
+    if (!is_data) {
         while (ledger_.free_in(group) <= keep && !open.has_room()) {
             const auto compacted = collector_.compact(group, now);
             if (!compacted) return std::unexpected(compacted.error());
             if (!*compacted) break;
         }
     }
-    if (frontier == 0 || (ledger_.free_in(group) <= keep && !open.has_room() && !collector_.is_under_way())) {
-        const auto collected = collector_.collect_for_host(group, now);
+    if (is_data || (ledger_.free_in(group) <= keep && !open.has_room() && !collector_.is_under_way())) {
+        const auto collected = collector_.collect_for_host(group, is_data ? frontier : 0, now);
         if (!collected) return std::unexpected(collected.error());
     }
-    if (open.has_room()) return std::max(now, open.ready);
+    if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
     frontiers_.retire_open(group, frontier);
     SimTime failed_at = now;
     while (ledger_.free_in(group) > keep) {
-        if (frontiers_.open_superblock(group, frontier, now, keep, failed_at)) return std::max(now, open.ready);
+        if (frontiers_.open_superblock(group, frontier, now, keep, failed_at)) return Room{frontier, std::max(now, open.ready)};
         if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
     }
+    if (const auto other = frontiers_.other_with_room(group, frontier)) return Room{*other, std::max(now, frontiers_.open(group, *other).ready)};
     return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
 }
 
 FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, Origin origin) {
-    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(now);
+    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(asked.frontier, now);
     std::uint32_t group = chosen.group;
     RowWrite write = asked;
     write.pages = row_width(asked, chosen.is_idle);
-    if (write.frontier == 0)
-        if (const auto paced = collector_.keep_pace(group, write.pages, now); !paced) return std::unexpected(paced.error());
-    auto ready = make_room(group, write.frontier, now);
-    if (!ready && ready.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
+    if (config_.kind_of(write.frontier) == 0)
+        if (const auto paced = collector_.keep_pace(group, write.frontier, write.pages, now); !paced) return std::unexpected(paced.error());
+    auto made = room(group, write.frontier, now);
+    if (!made && made.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
         group = roomiest_group();
-        ready = make_room(group, write.frontier, now);
+        made = room(group, write.frontier, now);
     }
-    if (!ready) {
+    if (!made) {
         // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
-        if (ready.error().kind == FtlErrorKind::no_free_block && !write.can_wait) {
+        if (made.error().kind == FtlErrorKind::no_free_block && !write.can_wait) {
             set_read_only();
-            ready.error().kind = FtlErrorKind::read_only;
+            made.error().kind = FtlErrorKind::read_only;
         }
-        ready.error().lpn = write.first;
-        return std::unexpected(ready.error());
+        made.error().lpn = write.first;
+        return std::unexpected(made.error());
     }
-    OpenSuperblock& set = frontiers_.open(group, write.frontier);
+    OpenSuperblock& set = frontiers_.open(group, made->frontier);
     const std::uint32_t count = std::min(write.pages, set.left_in_row());
-    const auto end = program(set, write, count, *ready, origin);
+    const auto end = program(set, write, count, made->ready, origin);
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
         collector_.note_failed(units().geometry().block_of(end.error().page));
-        frontiers_.retire_open(group, write.frontier);
+        frontiers_.retire_open(group, made->frontier);
         if (const auto retired = retire_failed(now); !retired) return std::unexpected(retired.error());
         if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, write.first, end.error().done});
         return PlacedRow{.end = end.error().done};

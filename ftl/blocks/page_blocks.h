@@ -1,7 +1,7 @@
 /// The blocks of a page-mapping scheme, as the scheme sees them: new pages get their place, everything else follows. Each scheme brings its own mapping.
 ///
 /// Idea       Three parts, each with one reason to change: BlockLedger owns blocks and counts, Frontiers opens and closes superblocks, Collector makes room and
-///            keeps pace. Here a row of new pages gets its group: the first in turn whose next plane is idle.
+///            keeps pace. Here a row of new pages gets its group, the first in turn whose next plane is idle, and its stream.
 /// Invariant  B1, B2, B4, B6: block_ledger.h. B3: collector.h. B5: frontiers.h. Write sequences grow, and none is used twice.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
@@ -30,12 +30,18 @@ struct PlacedRow {
     SimTime end;
 };
 
+/// What a scheme may choose; `separation` null: one stream.
+struct BlockPolicies {
+    std::unique_ptr<VictimPolicy> victim;
+    std::unique_ptr<SeparationPolicy> separation = nullptr;
+};
+
 class PageBlocks {
 public:
     using BlockState = BlockLedger::State;
     using LoadAs = BlockLedger::LoadAs;
 
-    PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy);
+    PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, BlockPolicies policies);
     PageBlocks(const PageBlocks&) = delete;
     PageBlocks& operator=(const PageBlocks&) = delete;
 
@@ -43,6 +49,16 @@ public:
     [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, SimTime now, Origin origin);
     /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t group, std::uint32_t frontier, SimTime now);
+    struct StreamRun {
+        std::uint32_t frontier = 0;
+        std::uint32_t pages = 0;
+    };
+    /// How many of these pages, from the first on, belong to one stream, and its frontier.
+    [[nodiscard]] StreamRun stream_run(Lpn first, std::uint32_t pages) const;
+    /// A page that the host wrote has its place.
+    void note_written(Lpn lpn) {
+        if (separation_) separation_->written(lpn);
+    }
     [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units().unit_at(placed.columns[i].block, placed.row); }
     /// The new unit of a logical page; invalidate() its old one first.
     void validate(UnitId unit) { ledger_.validate(unit); }
@@ -74,12 +90,15 @@ public:
     [[nodiscard]] const ValidMap& valid() const { return ledger_.valid(); }
     [[nodiscard]] ValidMap& valid_to_load() { return ledger_.valid_to_load(); }
     [[nodiscard]] std::uint32_t groups() const { return ledger_.groups(); }
+    /// The scheme's kinds and the further streams of data (PageBlocksConfig).
     [[nodiscard]] std::uint32_t frontiers() const { return frontiers_.count(); }
+    [[nodiscard]] std::uint32_t kind_of_frontier(std::uint32_t frontier) const { return config_.kind_of(frontier); }
     [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier = 0) const { return frontiers_.open(group, frontier); }
     [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier = 0) const { return frontiers_.closing(group, frontier); }
     [[nodiscard]] std::uint32_t group_of(BlockId block) const { return ledger_.group_of(block); }
     [[nodiscard]] BlockState state(BlockId block) const { return ledger_.state(block); }
-    [[nodiscard]] std::uint32_t frontier_of(BlockId block) const { return ledger_.frontier_of(block); }
+    /// What kind of frontier it was opened for: 0 host data, then the scheme's own.
+    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return ledger_.kind_of(block); }
     [[nodiscard]] const FreeBlocks& free_blocks() const { return ledger_.free(); }
     [[nodiscard]] std::uint32_t blocks_in_use() const { return ledger_.blocks_in_use(); } ///< all blocks of the groups, bad and outside ones too
     [[nodiscard]] std::uint32_t planes_in_use() const { return ledger_.planes_in_use(); }
@@ -109,13 +128,19 @@ private:
         std::uint32_t group = 0;
         bool is_idle = true;
     };
-    [[nodiscard]] Chosen choose_group(SimTime now);
+    struct Room {
+        std::uint32_t frontier = 0; ///< the wished one, or another stream's
+        SimTime ready;
+    };
+    [[nodiscard]] FtlResult<Room> room(std::uint32_t group, std::uint32_t wished, SimTime now);
+    [[nodiscard]] Chosen choose_group(std::uint32_t frontier, SimTime now);
     [[nodiscard]] std::uint32_t roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin);
 
     PageBlocksConfig config_;
     NandArray& array_;
+    std::unique_ptr<SeparationPolicy> separation_;
     BlockLedger ledger_;
     Frontiers frontiers_;
     Collector collector_;

@@ -1,6 +1,6 @@
 /// The loop that gives the pages of a request their places, row by row; a scheme says what comes before a row, and takes each page into its map.
 ///
-/// Idea       A row goes to the group that PageBlocks names; the old unit of each of its pages is invalid when the row is programmed. A row whose program failed
+/// Idea       A row holds pages of one stream (ftl.separation) and goes to the group that PageBlocks names; the old unit of each of its pages is invalid when the row is programmed. A row whose program failed
 ///            is written again elsewhere, and what else its block holds moves before the next row.
 /// Invariant  Each page is adopted once, after its unit is valid and its old one is not.
 /// Cost       No allocation, and no virtual call a page.
@@ -38,7 +38,8 @@ template <class Prepare, class Current, class Adopt>
         if (!prepared) return prepared;
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
-        const auto placed = blocks.write_row({.first = lpn, .pages = row, .from = part, .before = i, .of = what.pages}, at, origin);
+        const auto run = blocks.stream_run(lpn, row);
+        const auto placed = blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, at, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const Lpn written{lpn.value() + k};
@@ -46,6 +47,7 @@ template <class Prepare, class Current, class Adopt>
             if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
             blocks.validate(unit);
             adopt(written, unit, placed->columns[k], placed->end);
+            blocks.note_written(written);
         }
         i += placed->count;
         done = std::max(done, placed->end);

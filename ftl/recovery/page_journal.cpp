@@ -169,7 +169,7 @@ PageCheckpoint PageJournal::head(bool clean) const {
         const auto is = state == PageBlocks::BlockState::data   ? PageCheckpoint::BlockIs::data
                         : state == PageBlocks::BlockState::open ? PageCheckpoint::BlockIs::open
                                                                 : PageCheckpoint::BlockIs::garbage;
-        c.blocks[b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(is) + 16 * blocks_.frontier_of(BlockId{b}));
+        c.blocks[b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(is) + 16 * blocks_.kind_of(BlockId{b}));
     }
     for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
         for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p})) c.blocks[b.value()] = static_cast<std::uint8_t>(PageCheckpoint::BlockIs::erased);

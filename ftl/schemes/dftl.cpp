@@ -8,7 +8,7 @@
 namespace flashlab {
 
 Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
-           std::unique_ptr<VictimPolicy> policy)
+           BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
       array_{array},
       logical_pages_{journal.shape.logical_pages},
@@ -17,7 +17,7 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, Cac
       on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_),
       gtd_(on_flash_.size() / entries_per_page_, unmapped),
       cache_{cached.count, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
-      blocks_{blocks, array, events, *this, std::move(policy)},
+      blocks_{blocks, array, events, *this, std::move(policies)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_},
       page_(blocks_.units().bytes_per_unit()),
@@ -58,13 +58,15 @@ FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<cons
             if (!fetched) return fetched;
             at = std::max(at, *fetched);
         }
-        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = run, .from = part, .before = i, .of = pages}, at, origin);
+        const auto stream = blocks_.stream_run(Lpn{lpn}, run);
+        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = stream.pages, .from = part, .frontier = stream.frontier, .before = i, .of = pages}, at, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const UnitId unit = blocks_.unit_of(*placed, k);
             if (const auto old = unit_of(entry_of(Lpn{lpn + k}))) blocks_.invalidate(*old, placed->end);
             blocks_.validate(unit);
             set_entry(Lpn{lpn + k}, unit.value() + 1);
+            blocks_.note_written(Lpn{lpn + k});
         }
         i += placed->count;
         done = std::max(done, placed->end);
@@ -146,9 +148,9 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
 /// The erase waits for no translation page: what was moved is dirty in the cache, as what the host wrote is. A census finds the copies, the next checkpoint
 /// holds the entries.
 FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
-    Collected& collected = collected_[blocks_.frontier_of(victim)];
+    Collected& collected = collected_[blocks_.kind_of(victim)];
     collected.copies_a_block.add(std::exchange(collected.copies, 0));
-    if (blocks_.frontier_of(victim) == data_frontier)
+    if (blocks_.kind_of(victim) == data_frontier)
         if (const auto room = make_room(0, at, {Cause::map, job}); !room) return room;
     if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
@@ -161,7 +163,7 @@ FtlSpace Dftl::space() const {
 }
 
 BlockStatus Dftl::do_status_of(BlockId block) const {
-    return blocks_.status_of(block, blocks_.frontier_of(block) == map_frontier ? BlockUse::translation : BlockUse::data);
+    return blocks_.status_of(block, blocks_.kind_of(block) == map_frontier ? BlockUse::translation : BlockUse::data);
 }
 
 FtlCounters Dftl::counters() const {

@@ -44,7 +44,7 @@ public:
     static constexpr std::uint32_t map_frontier = 1;
 
     Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
-         std::unique_ptr<VictimPolicy> policy);
+         BlockPolicies policies);
 
     std::string_view name() const override { return "dftl"; }
     FtlCounters counters() const override;

@@ -28,7 +28,7 @@ std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) { return con
 std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
-    return PageJournal::checkpoint_bytes_at_most(units, groups, 2, Dftl::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
+    return PageJournal::checkpoint_bytes_at_most(units, groups, 1 + streams_of(config), Dftl::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
 }
 
 std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geometry& g) {
@@ -44,8 +44,8 @@ std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geo
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts) {
-    auto policy = victim_policy_of(parts.config);
-    if (!policy) return std::unexpected(policy.error());
+    auto policies = block_policies_of(parts.config, parts.plan.logical_pages);
+    if (!policies) return std::unexpected(policies.error());
     const Geometry& g = parts.array.geometry();
     const UnitGeometry units{g, parts.config.ftl.mapping_unit_pages};
     PageJournalConfig journal;
@@ -58,7 +58,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     blocks.frontiers = {data_rule, map_rule};
     blocks.spare_blocks_a_group = spare_blocks_a_group;
     blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
-    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array, parts.events, std::move(*policy));
+    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array, parts.events, std::move(*policies));
 }
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
@@ -69,7 +69,7 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
 } // namespace
 
 const Scheme& dftl_scheme() {
-    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl, memory_of};
+    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl, memory_of, true};
     return scheme;
 }
 

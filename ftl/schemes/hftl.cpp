@@ -5,7 +5,7 @@
 
 namespace flashlab {
 
-Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy)
+Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), config.pages_per_unit}.bytes_per_unit(), layout.logical_pages, array.geometry().blocks()}},
       array_{array},
       pram_{pram},
@@ -13,7 +13,7 @@ Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const H
       layout_{layout},
       tables_{pram, layout, units_},
       overlay_{units_, layout.slot_count},
-      blocks_{config, array, events, *this, std::move(policy)},
+      blocks_{config, array, events, *this, std::move(policies)},
       reader_{array, blocks_} {}
 
 std::optional<UnitId> Hftl::current(Lpn lpn) const {

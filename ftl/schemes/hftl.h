@@ -25,7 +25,7 @@ namespace flashlab {
 
 class Hftl final : public Ftl, private PageOwner {
 public:
-    Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, std::unique_ptr<VictimPolicy> policy);
+    Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, BlockPolicies policies);
 
     std::string_view name() const override { return "hftl"; }
     bool durable_when_answered() const override { return true; }
@@ -68,6 +68,9 @@ private:
         const bool holds = state == HftlBlockState::data || state == HftlBlockState::open;
         return state == HftlBlockState::bad || (!holds && array_.is_bad(block));
     }
+
+    /// Of an open block's two; the streams of data are the frontiers.
+    [[nodiscard]] std::uint32_t first_slot(PlaneId plane, std::uint32_t frontier) const { return plane.value() * layout_.slots_a_plane + 2 * frontier; }
 
     // hftl_recovery.cpp
     void load_blocks();

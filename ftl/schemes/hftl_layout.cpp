@@ -11,12 +11,13 @@ constexpr std::uint64_t round_up(std::uint64_t bytes) { return (bytes + align - 
 
 } // namespace
 
-HftlLayout HftlLayout::make(std::uint64_t at, std::uint32_t logical_pages, const UnitGeometry& units) {
+HftlLayout HftlLayout::make(std::uint64_t at, std::uint32_t logical_pages, const UnitGeometry& units, std::uint32_t streams) {
     HftlLayout l;
     l.logical_pages = logical_pages;
     l.row_bytes = units.words_per_row() * 8;
     l.slot_bytes = slot_head_bytes + l.row_bytes;
-    l.slot_count = units.geometry().planes() * 2;
+    l.slots_a_plane = 2 * streams;
+    l.slot_count = units.geometry().planes() * l.slots_a_plane;
     const std::uint64_t slots_bytes = std::uint64_t{l.slot_bytes} * l.slot_count;
     // One trim's record may name every word of every slot (each log word carries an address): the ring holds four of them.
     const std::uint64_t ring_bytes = std::clamp<std::uint64_t>(round_up(slots_bytes * 16), 64u << 10, 16u << 20);

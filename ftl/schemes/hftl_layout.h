@@ -38,13 +38,14 @@ struct HftlLayout {
     std::uint32_t logical_pages = 0;
     std::uint32_t row_bytes = 0;   ///< of the bitmap, a block
     std::uint32_t slot_bytes = 0;
-    std::uint32_t slot_count = 0;  ///< two a plane: the open block and the one that closes
+    std::uint32_t slots_a_plane = 2; ///< for each stream of data the open block and the one that closes
+    std::uint32_t slot_count = 0;
     std::uint64_t bytes = 0;       ///< all of it
 
     static constexpr std::uint32_t block_bytes = 16;
     static constexpr std::uint32_t slot_head_bytes = 16;
 
-    [[nodiscard]] static HftlLayout make(std::uint64_t at, std::uint32_t logical_pages, const UnitGeometry& units);
+    [[nodiscard]] static HftlLayout make(std::uint64_t at, std::uint32_t logical_pages, const UnitGeometry& units, std::uint32_t streams = 1);
 };
 
 } // namespace flashlab

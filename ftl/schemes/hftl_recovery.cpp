@@ -21,8 +21,8 @@ FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
         at = *closed;
     }
     load_blocks();
-    for (std::uint32_t group = 0; group < open.size(); ++group)
-        if (open[group].is_active()) blocks_.resume(group, 0, open[group].columns, open[group].next, 0);
+    for (std::uint32_t i = 0; i < open.size(); ++i)
+        if (open[i].is_active()) blocks_.resume(i / blocks_.frontiers(), open[i].frontier, open[i].columns, open[i].next, 0);
     sequence_ceiling_ = blocks_.next_sequence() + blocks_.open_room();
     tables_.begin(at, no_event);
     tables_.set_header(false, sequence_ceiling_);
@@ -35,12 +35,14 @@ FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
 /// After a clean shutdown the open superblocks go on where they were; false when the slots do not say so.
 bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
     const Geometry& g = array_.geometry();
-    open.resize(blocks_.groups());
-    for (std::uint32_t group = 0; group < blocks_.groups(); ++group) {
-        OpenSuperblock& set = open[group];
+    open.resize(std::size_t{blocks_.groups()} * blocks_.frontiers());
+    for (std::uint32_t i = 0; i < open.size(); ++i) {
+        const DieId group{i / blocks_.frontiers()};
+        OpenSuperblock& set = open[i];
+        set.frontier = i % blocks_.frontiers();
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
-            const std::uint32_t first_slot = g.plane_at(DieId{group}, p).value() * 2;
-            for (std::uint32_t s = first_slot; s < first_slot + 2; ++s) {
+            const std::uint32_t first = first_slot(g.plane_at(group, p), set.frontier);
+            for (std::uint32_t s = first; s < first + 2; ++s) {
                 const HftlSlot slot = tables_.slot(s);
                 if (!slot.block) continue;
                 set.columns.push_back({*slot.block, s});
@@ -134,8 +136,8 @@ FtlResult<SimTime> Hftl::do_shut_down(SimTime now) {
     if (blocks_.is_read_only()) return std::max(now, durable_at_);
     SimTime at = std::max(now, durable_at_);
     blocks_.settle_down(now);
-    for (std::uint32_t group = 0; group < blocks_.groups(); ++group) {
-        const OpenSuperblock& open = blocks_.open(group);
+    for (std::uint32_t i = 0; i < blocks_.groups() * blocks_.frontiers(); ++i) {
+        const OpenSuperblock& open = blocks_.open(i / blocks_.frontiers(), i % blocks_.frontiers());
         settle_columns(open, std::max(now, blocks_.close_ready(open)));
         for (std::uint32_t c = 0; c < open.columns.size(); ++c) tables_.set_scan_from(open.columns[c].slot, open.filled(c));
         at = std::max(at, tables_.commit());

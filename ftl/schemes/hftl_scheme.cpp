@@ -15,7 +15,7 @@ constexpr std::uint32_t paced_from_spare = 1; ///< what one die's collection is 
 std::expected<FtlPlan, std::string> plan_hftl(const SsdConfig& config, const Geometry& g) {
     auto plan = plan_pages(config, g, {.scheme = "hftl", .paced_from_spare = paced_from_spare});
     if (!plan) return plan;
-    plan->pram_bytes = HftlLayout::make(0, plan->logical_pages, UnitGeometry{g, config.ftl.mapping_unit_pages}).bytes;
+    plan->pram_bytes = HftlLayout::make(0, plan->logical_pages, UnitGeometry{g, config.ftl.mapping_unit_pages}, streams_of(config)).bytes;
     return plan;
 }
 
@@ -25,18 +25,18 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     if (pram_range.bytes < plan.pram_bytes || pram_range.at.value() + pram_range.bytes > pram->cells().size())
         return std::unexpected(fmt::format("hftl needs {} bytes of PRAM, its range has {}: raise pram.bytes", plan.pram_bytes, pram_range.bytes));
     const UnitGeometry units{array.geometry(), config.ftl.mapping_unit_pages};
-    const HftlLayout layout = HftlLayout::make(pram_range.at.value(), plan.logical_pages, units);
+    const HftlLayout layout = HftlLayout::make(pram_range.at.value(), plan.logical_pages, units, streams_of(config));
     const auto header = pram->view(layout.header, HftlHeader::encoded_size);
     const auto magic = load_le<std::uint32_t>(header);
     const auto version = load_le<std::uint16_t>(header.subspan(4));
     if (magic != 0 && magic != HftlHeader::magic) return std::unexpected("the PRAM image holds no hftl tables where they belong: it belongs to another device");
     if (magic != 0 && version != HftlHeader::version)
         return std::unexpected(fmt::format("the PRAM image has hftl tables of version {}, this program knows version {}", version, HftlHeader::version));
-    auto policy = victim_policy_of(config);
-    if (!policy) return std::unexpected(policy.error());
+    auto policies = block_policies_of(config, plan.logical_pages);
+    if (!policies) return std::unexpected(policies.error());
     PageBlocksConfig blocks = page_blocks_config(config, plan);
     blocks.paced_from_spare = paced_from_spare;
-    return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policy));
+    return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policies));
 }
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
@@ -44,7 +44,7 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
 } // namespace
 
 const Scheme& hftl_scheme() {
-    static constexpr Scheme scheme{"hftl", "page map in PRAM, data on NAND; durable when answered (Kim et al.)", plan_hftl, make_hftl, memory_of};
+    static constexpr Scheme scheme{"hftl", "page map in PRAM, data on NAND; durable when answered (Kim et al.)", plan_hftl, make_hftl, memory_of, true};
     return scheme;
 }
 

@@ -70,7 +70,7 @@ bool HftlTables::matches() const {
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
         const HftlSlot named = slot(s);
         if (named.scan_from > units_.units_per_block()) return false;
-        if (named.block && (named.block->value() >= g.blocks() || g.plane_of(*named.block).value() != s / 2)) return false;
+        if (named.block && (named.block->value() >= g.blocks() || g.plane_of(*named.block).value() != s / layout_.slots_a_plane)) return false;
     }
     return true;
 }

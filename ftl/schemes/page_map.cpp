@@ -7,11 +7,11 @@
 
 namespace flashlab {
 
-PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy)
+PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
       array_{array},
       map_(journal.shape.logical_pages),
-      blocks_{blocks, array, events, *this, std::move(policy)},
+      blocks_{blocks, array, events, *this, std::move(policies)},
       journal_{journal, array, blocks_},
       reader_{array, blocks_} {}
 

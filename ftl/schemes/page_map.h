@@ -20,7 +20,7 @@ namespace flashlab {
 
 class PageMap final : public Ftl, private PageOwner {
 public:
-    PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, std::unique_ptr<VictimPolicy> policy);
+    PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, BlockPolicies policies);
 
     std::string_view name() const override { return "page_map"; }
     FtlCounters counters() const override;

@@ -11,7 +11,7 @@ constexpr std::uint32_t tag = 0x6567'6170; // "page"
 
 std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
-    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), 1, std::uint64_t{units.units()} * 4);
+    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), streams_of(config), std::uint64_t{units.units()} * 4);
 }
 
 std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const Geometry& g) {
@@ -20,8 +20,8 @@ std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& parts) {
-    auto policy = victim_policy_of(parts.config);
-    if (!policy) return std::unexpected(policy.error());
+    auto policies = block_policies_of(parts.config, parts.plan.logical_pages);
+    if (!policies) return std::unexpected(policies.error());
     const Geometry& g = parts.array.geometry();
     PageJournalConfig journal;
     journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
@@ -30,7 +30,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     blocks.closes_at_once = true;
     blocks.stamps_pages = true;
     journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
-    return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policy));
+    return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policies));
 }
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
@@ -39,7 +39,7 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
 
 const Scheme& page_map_scheme() {
     static constexpr Scheme scheme{"page_map", "ideal page map in DRAM; checkpoints and spare areas bring it back", plan_page_map, make_page_map,
-                                   memory_of};
+                                   memory_of, true};
     return scheme;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ftl/blocks/closed_form.h"
+#include "ftl/blocks/separation_policies.h"
 #include "ftl/blocks/victim_policies.h"
 
 namespace flashlab {
@@ -31,11 +32,12 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
 namespace {
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
-void plan_spare(FtlPlan& plan, const PagePlanRequest& request, const UnitGeometry& units, std::uint32_t good_blocks, std::uint32_t own) {
+void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t streams, const UnitGeometry& units, std::uint32_t good_blocks, std::uint32_t own) {
     const std::uint32_t for_data = plan.spare_blocks - std::min(plan.spare_blocks, plan.meta_blocks + own);
     PageBlocksConfig config;
     config.groups = plan.groups;
     config.frontiers = request.frontiers;
+    config.streams = streams;
     config.paced_from_spare = request.paced_from_spare;
     const std::uint32_t halves = config.half_blocks_held(units, std::uint64_t{for_data} * units.units_per_block());
     const std::uint32_t held = (halves * plan.groups + 1) / 2;
@@ -59,7 +61,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, const UnitGeometr
 std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
     const FtlConfig& f = config.ftl;
     if (const auto possible = can_map_units(config, g, request.scheme); !possible) return std::unexpected(possible.error());
-    if (const auto policy = victim_policy_of(config); !policy) return std::unexpected(policy.error());
+    if (const auto policies = block_policies_of(config, 0); !policies) return std::unexpected(policies.error());
     FtlPlan plan;
     plan.groups = f.groups == 0 ? g.dies() : f.groups;
     plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
@@ -73,12 +75,14 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
         plan.meta_blocks = static_cast<std::uint32_t>(area.all().size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
-    const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die());
+    const std::uint32_t streams = streams_of(config);
+    const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die()) + (streams - 1) * g.planes_per_die();
     const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
         return std::unexpected(fmt::format("{} blocks in {} groups leave no room beside {} reserved and {} bad ones: use fewer channels or groups, or "
-                                           "more blocks",
-                                           blocks, plan.groups, least, bad));
+                                           "more blocks{}",
+                                           blocks, plan.groups, least, bad,
+                                           streams == 1 ? "" : fmt::format("; ftl.separation {} holds {} superblocks open in each group, none holds one", f.separation, streams)));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
@@ -86,7 +90,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
                                             least_a_group, plan.groups,
                                             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
-    plan_spare(plan, request, units, blocks - bad, own);
+    plan_spare(plan, request, streams, units, blocks - bad, own);
     return plan;
 }
 
@@ -102,20 +106,33 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.valid_units_at_most = plan.logical_pages;
     c.gc_slice_us = config.ftl.gc_slice_us;
     c.wear_threshold = config.ftl.wear_threshold;
+    c.streams = streams_of(config);
     return c;
 }
 
-std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const SsdConfig& config) {
-    auto policy = make_victim_policy(config.ftl.victim, config.nand.seed);
-    if (policy) return policy;
-    std::vector<std::string_view> names;
-    for (const VictimPolicyEntry& entry : victim_policies()) names.push_back(entry.name);
-    return std::unexpected(fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names, ", ")));
+std::uint32_t streams_of(const SsdConfig& config) {
+    const SeparationPolicyEntry* found = find_separation_policy(config.ftl.separation);
+    return found == nullptr ? 1 : found->streams;
+}
+
+std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages) {
+    BlockPolicies policies;
+    policies.victim = make_victim_policy(config.ftl.victim, config.nand.seed);
+    if (!policies.victim) {
+        std::vector<std::string_view> names;
+        for (const VictimPolicyEntry& entry : victim_policies()) names.push_back(entry.name);
+        return std::unexpected(fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names, ", ")));
+    }
+    const SeparationPolicyEntry* separation = find_separation_policy(config.ftl.separation);
+    if (separation == nullptr)
+        return std::unexpected(fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(separation_policy_names(), ", ")));
+    policies.separation = separation->make(logical_pages);
+    return policies;
 }
 
 WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl, std::uint32_t frontiers, std::uint64_t map_units) {
     // What collection keeps free in each group, and its open superblocks.
-    const std::uint64_t kept = std::uint64_t{plan.groups} * (std::uint64_t{g.planes_per_die()} + frontiers + 1);
+    const std::uint64_t kept = std::uint64_t{plan.groups} * (std::uint64_t{g.planes_per_die()} + frontiers + streams_of(config));
     const std::uint64_t free = ftl.space().free_blocks;
     const std::uint64_t units = (free - std::min(free, kept)) * UnitGeometry{g, config.ftl.mapping_unit_pages}.units_per_block();
     return {WriteMemory::Kind::history, units - std::min(units, map_units)};

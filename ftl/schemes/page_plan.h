@@ -32,7 +32,9 @@ struct PagePlanRequest {
 [[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes);
 /// The part of PageBlocks' configuration that follows from the device's.
 [[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
-[[nodiscard]] std::expected<std::unique_ptr<VictimPolicy>, std::string> victim_policy_of(const SsdConfig& config);
+/// Streams of host data that ftl.separation asks for.
+[[nodiscard]] std::uint32_t streams_of(const SsdConfig& config);
+[[nodiscard]] std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages);
 /// Of a page map with so many frontiers; `map_units` are written besides the logical pages.
 [[nodiscard]] WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl, std::uint32_t frontiers = 1,
                                           std::uint64_t map_units = 0);

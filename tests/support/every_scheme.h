@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "ftl/blocks/separation_policies.h"
+#include "ftl/make_ftl.h"
 #include "tests/support/cut_rig.h"
 
 namespace flashlab::test {
@@ -26,15 +28,31 @@ inline std::expected<SsdConfig, std::string> shape_for(const std::string& scheme
     return std::unexpected(reason);
 }
 
+/// Every scheme, and every scheme that separates streams of data with each policy that does.
+struct SchemeVariant {
+    std::string scheme;
+    std::string separation;
+    [[nodiscard]] std::string name() const { return separation == "none" ? scheme : scheme + " separated by " + separation; }
+};
+inline std::vector<SchemeVariant> scheme_variants() {
+    std::vector<SchemeVariant> all;
+    for (const Scheme* scheme : schemes())
+        for (const SeparationPolicyEntry& policy : separation_policies())
+            if (policy.streams == 1 || scheme->separates) all.push_back({std::string{scheme->name}, std::string{policy.name}});
+    return all;
+}
+
 template <class Body>
-void on_every_scheme(const SsdConfig& shape, Body&& body) {
-    const std::string scheme = GENERATE(from_range(all_schemes()));
-    DYNAMIC_SECTION(scheme) {
+void on_every_scheme(SsdConfig shape, Body&& body) {
+    const SchemeVariant variant = GENERATE(from_range(scheme_variants()));
+    const std::string& scheme = variant.scheme;
+    shape.ftl.separation = variant.separation;
+    DYNAMIC_SECTION(variant.name()) {
         const auto config = shape_for(scheme, shape);
         if (config) {
             body(*config);
         } else {
-            WARN(scheme << " skipped: " << config.error());
+            WARN(variant.name() << " skipped: " << config.error());
         }
     }
 }

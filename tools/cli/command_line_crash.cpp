@@ -52,7 +52,7 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
-    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level; default chip, all of them with --states");
+    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default chip, all of them with --states");
     explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
     explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")->check(at_least_one());
     explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();

@@ -119,6 +119,8 @@ const std::array keys{
     ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
               FIELD(ssd.ftl.log_blocks)},
     ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
+    ConfigKey{"ftl.separation", text, mkfs, 0, 0, "", "page_map, dftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
+              FIELD(ssd.ftl.separation)},
     ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
               FIELD(ssd.ftl.checkpoint_blocks)},
     ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
