@@ -20,14 +20,16 @@ struct PagesToWrite {
     std::span<const std::byte> from{};
 };
 
-/// For schemes that need nothing before a row is written.
+/// For schemes that need nothing before or behind a row.
 inline constexpr auto nothing_before_a_row = [](Lpn, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
+inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return FtlResult<void>{}; };
 
 /// Returns when the last program ends. `prepare(first, pages, at)`: when these pages may be programmed. `current(lpn)`: the page's unit, or none.
 /// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
-template <class Prepare, class Current, class Adopt>
+/// `follow(pages, at)`: so many pages were placed, programmed from `at` on.
+template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
 [[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, SimTime now, Origin origin, const Prepare& prepare, const Current& current,
-                                            const Adopt& adopt) {
+                                            const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {
     const UnitGeometry& units = blocks.units();
     SimTime done = now;
     SimTime at = now;
@@ -51,6 +53,7 @@ template <class Prepare, class Current, class Adopt>
         }
         i += placed->count;
         done = std::max(done, placed->end);
+        if (const auto followed = follow(placed->count, at); !followed) return std::unexpected(followed.error());
         if (!blocks.has_failed_blocks()) continue;
         if (const auto retired = blocks.retire_failed(now); !retired) return std::unexpected(retired.error());
     }

@@ -42,42 +42,28 @@ FtlResult<SimTime> Dftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32
 FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
-    SimTime done = now;
-    SimTime at = now;
-    for (std::uint32_t i = 0; i < pages;) {
-        const std::uint32_t lpn = first.value() + i;
-        const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes());
-        const std::uint32_t run = std::min(pages - i, blocks_.units().geometry().planes_per_die());
+    const auto prepare = [&](Lpn lpn, std::uint32_t row, SimTime at) -> FtlResult<SimTime> {
         std::uint32_t new_entries = 0;
-        for (std::uint32_t k = 0; k < run; ++k) new_entries += cache_.peek(Lpn{lpn + k}) ? 0 : 1;
+        for (std::uint32_t k = 0; k < row; ++k) new_entries += cache_.peek(Lpn{lpn.value() + k}) ? 0 : 1;
         const auto room = make_room(new_entries, at, origin);
         if (!room) return room;
         at = std::max(at, *room);
-        if (most_.fetched_for_writes) {
-            const auto fetched = fetch_missing(Lpn{lpn}, run, at, origin);
-            if (!fetched) return fetched;
-            at = std::max(at, *fetched);
-        }
-        const auto stream = blocks_.stream_run(Lpn{lpn}, run);
-        const auto placed = blocks_.write_row({.first = Lpn{lpn}, .pages = stream.pages, .from = part, .frontier = stream.frontier, .before = i, .of = pages}, at, origin);
-        if (!placed) return std::unexpected(placed.error());
-        for (std::uint32_t k = 0; k < placed->count; ++k) {
-            const UnitId unit = blocks_.unit_of(*placed, k);
-            if (const auto old = unit_of(entry_of(Lpn{lpn + k}))) blocks_.invalidate(*old, placed->end);
-            blocks_.validate(unit);
-            set_entry(Lpn{lpn + k}, unit.value() + 1);
-            blocks_.note_written(Lpn{lpn + k});
-        }
-        i += placed->count;
-        done = std::max(done, placed->end);
-        programmed_at_ = std::max(programmed_at_, done);
-        if (const auto paced = keep_pace(placed->count, at, origin); !paced) return std::unexpected(paced.error());
-        if (!blocks_.has_failed_blocks()) continue;
-        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
-    }
+        if (!most_.fetched_for_writes) return at;
+        const auto fetched = fetch_missing(lpn, row, at, origin);
+        if (!fetched) return fetched;
+        return std::max(at, *fetched);
+    };
+    const auto adopt = [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
+        set_entry(lpn, unit.value() + 1);
+        programmed_at_ = std::max(programmed_at_, end);
+    };
+    const auto written = write_rows(
+        blocks_, {first, pages, from}, now, origin, prepare, [this](Lpn lpn) { return unit_of(entry_of(lpn)); }, adopt,
+        [&](std::uint32_t placed, SimTime at) { return keep_pace(placed, at, origin); });
+    if (!written) return written;
     counters_.host_pages_written += pages;
-    durable_at_ = std::max(durable_at_, done);
-    return done;
+    durable_at_ = std::max(durable_at_, *written);
+    return written;
 }
 
 FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {

@@ -20,7 +20,7 @@
 #include "base/divider.h"
 #include "base/zeroed_allocator.h"
 #include "ftl/blocks/map_check.h"
-#include "ftl/blocks/page_blocks.h"
+#include "ftl/blocks/row_writer.h"
 #include "ftl/blocks/unit_reader.h"
 #include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/mapping_cache.h"
