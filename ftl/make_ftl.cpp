@@ -17,17 +17,6 @@
 
 namespace flashlab {
 
-namespace {
-
-std::expected<const Scheme*, std::string> find_scheme(const std::string& name) {
-    const auto all = schemes();
-    const auto found = std::ranges::find(all, name, &Scheme::name);
-    if (found == all.end()) return std::unexpected(fmt::format("unknown ftl.scheme '{}'; there are: {}", name, fmt::join(all_schemes(), ", ")));
-    return *found;
-}
-
-} // namespace
-
 std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     std::uint32_t bad = 0;
     // Of a striped array: the members of a block lie a channel apart (nand/striping.h), and one bad member is enough.
@@ -61,6 +50,13 @@ std::vector<std::string> all_schemes() {
     std::vector<std::string> names;
     for (const Scheme* scheme : schemes()) names.emplace_back(scheme->name);
     return names;
+}
+
+std::expected<const Scheme*, std::string> find_scheme(std::string_view name) {
+    const auto all = schemes();
+    const auto found = std::ranges::find(all, name, &Scheme::name);
+    if (found == all.end()) return std::unexpected(fmt::format("unknown ftl.scheme '{}'; there are: {}", name, fmt::join(all_schemes(), ", ")));
+    return *found;
 }
 
 std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {

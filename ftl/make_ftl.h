@@ -10,6 +10,8 @@ namespace flashlab {
 /// In the order of the documentation.
 [[nodiscard]] std::span<const Scheme* const> schemes();
 [[nodiscard]] std::vector<std::string> all_schemes();
+/// The error lists those there are.
+[[nodiscard]] std::expected<const Scheme*, std::string> find_scheme(std::string_view name);
 
 /// `geometry` is that of the chips; the scheme plans for what the array shows of it (config.nand.striping).
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry);

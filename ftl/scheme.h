@@ -1,4 +1,4 @@
-/// What makes a scheme known: its name, what a configuration of it comes to, and how it is made.
+/// What makes a scheme known: its name, the keys that it reads, what a configuration of it comes to, and how it is made.
 ///
 /// Idea       A scheme is its file pair, one of these (NAME_scheme), and one line in ftl/make_ftl.cpp.
 /// Invariant  plan() is pure: mkfs, mount and tests get the same answer from the same configuration. make() gets what plan() asked for.
@@ -9,6 +9,7 @@
 
 #include <expected>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,11 +49,19 @@ struct FtlParts {
 struct Scheme {
     std::string_view name;
     std::string_view idea; ///< one line for people: `flashlab presets`, --help
+    /// The configuration keys that this scheme reads and some other scheme does not. A key that no scheme lists is everybody's. A listed
+    /// key does nothing with a scheme that does not list it, and is refused where a user asks for it.
+    std::span<const std::string_view> keys;
     std::expected<FtlPlan, std::string> (*plan)(const SsdConfig& config, const Geometry& geometry);
     std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
     /// Null: nothing is known, the ageing of a drive writes every write (ftl/write_memory.h). `ftl` is what make() has made, recovered and empty.
     WriteMemory (*write_memory)(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl) = nullptr;
     bool separates = false; ///< has frontiers of its own for streams of data: ftl.separation does something
+    /// DRAM of the drive that the scheme fills by keys of its own, beside the write buffer or dram.size. Null: none.
+    std::uint64_t (*dram_bytes)(const SsdConfig& config) = nullptr;
+    /// Puts into the configuration what the drive keeps for its life. mkfs, or who runs a drive in memory, calls it once, before plan().
+    /// The error says which of the keys that were `asked` for stands against it. Null: nothing.
+    std::expected<void, std::string> (*settle)(SsdConfig& config, std::span<const std::string> asked) = nullptr;
 };
 
 /// Blocks among the first `blocks` that no scheme may use: bad from the factory, or kept for backups of paired pages. Known before anything is made.

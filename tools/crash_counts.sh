@@ -6,7 +6,7 @@
 set -eu
 flashlab=${1:-build/release/flashlab}
 page=$(dirname "$0")/../docs/crash-model.md
-schemes="hftl page_map dftl fast log_block block_map coftl"
+schemes=$("$flashlab" info --keys --json | grep -o '"key":"ftl.scheme"[^}]*' | sed 's/.*"allowed":"\([^"]*\)".*/\1/; s/,//g')
 
 # "states violations" of one exploration.
 explored() { "$flashlab" crash explore --ftl "$1" --cuts "$2" --json | sed -E 's/.*"states":([0-9]+).*"violations":([0-9]+).*/\1 \2/'; }

@@ -15,8 +15,12 @@ constexpr MergeKind kind{.name = "block_map",
 } // namespace
 
 const Scheme& block_map_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map alone: an overwrite rewrites its block (the baseline BL)", plan_of<kind>, make_of<BlockMapFtl, kind>,
-                                   turnover_of_logs};
+    static constexpr Scheme scheme{.name = kind.name,
+                                   .idea = "block map alone: an overwrite rewrites its block (the baseline BL)",
+                                   .keys = merge_keys,
+                                   .plan = plan_of<kind>,
+                                   .make = make_of<BlockMapFtl, kind>,
+                                   .write_memory = turnover_of_logs};
     return scheme;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ftl/schemes/coftl.h"
 
@@ -126,11 +127,20 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
     return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 4 * std::uint64_t{cache_slots_of(config, plan)} + 64};
 }
 
+std::uint64_t dram_of_coftl(const SsdConfig& config) { return config.ftl.coftl.cache_bytes; }
+
+constexpr std::array<std::string_view, 5> keys{"coftl.cache_bytes", "coftl.cached_tables", "coftl.free_sets", "coftl.swap_sets", "coftl.wear_period"};
+
 } // namespace
 
 const Scheme& coftl_scheme() {
-    static constexpr Scheme scheme{"coftl", "chains of striped block sets behind a cache of large pages (Chang et al.)", plan_coftl, make_coftl,
-                                   memory_of};
+    static constexpr Scheme scheme{.name = "coftl",
+                                   .idea = "chains of striped block sets behind a cache of large pages (Chang et al.)",
+                                   .keys = keys,
+                                   .plan = plan_coftl,
+                                   .make = make_coftl,
+                                   .write_memory = memory_of,
+                                   .dram_bytes = dram_of_coftl};
     return scheme;
 }
 

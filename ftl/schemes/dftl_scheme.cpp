@@ -1,6 +1,9 @@
 #include "ftl/schemes/dftl_scheme.h"
 
 #include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
 
 #include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/dftl.h"
@@ -66,10 +69,36 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
     return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
 }
 
+std::uint64_t dram_of_dftl(const SsdConfig& config) { return config.dram.is_partitioned() ? 0 : config.ftl.mapping_cache_bytes; }
+
+/// A mapping cache that grows with the partition must fit in a checkpoint: the drive keeps the size for which its area of checkpoints was made.
+std::expected<void, std::string> settle_dftl(SsdConfig& config, std::span<const std::string> asked) {
+    const DramConfig& dram = config.dram;
+    if (!dram.is_partitioned()) return {};
+    auto& cache = config.ftl.mapping_cache_bytes;
+    if (cache < dram.size_bytes && std::ranges::find(asked, "ftl.mapping_cache_bytes") != asked.end())
+        return std::unexpected(fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say "
+                                           "dram.partition=none",
+                                           cache, dram.partition, dram.size_bytes));
+    cache = std::max(cache, dram.size_bytes);
+    return {};
+}
+
+constexpr std::array<std::string_view, 8> keys{"ftl.allocation", "ftl.victim", "ftl.checkpoint_blocks", "ftl.moving_ring", "ftl.gc_slice_us",
+                                               "ftl.mapping_cache_bytes", "ftl.mapping_entry_bytes", "dftl.fetch_on_write_miss"};
+
 } // namespace
 
 const Scheme& dftl_scheme() {
-    static constexpr Scheme scheme{"dftl", "page map on flash, the entries in use cached in DRAM (Gupta et al.)", plan_dftl, make_dftl, memory_of, true};
+    static constexpr Scheme scheme{.name = "dftl",
+                                   .idea = "page map on flash, the entries in use cached in DRAM (Gupta et al.)",
+                                   .keys = keys,
+                                   .plan = plan_dftl,
+                                   .make = make_dftl,
+                                   .write_memory = memory_of,
+                                   .separates = true,
+                                   .dram_bytes = dram_of_dftl,
+                                   .settle = settle_dftl};
     return scheme;
 }
 

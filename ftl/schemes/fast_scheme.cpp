@@ -17,8 +17,12 @@ WriteMemory memory_of(const SsdConfig&, const FtlPlan&, const Geometry&, const F
 } // namespace
 
 const Scheme& fast_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map with one sequential log block and log blocks shared by all (FAST)", plan_of<kind>, make_of<FastFtl, kind>,
-                                   memory_of};
+    static constexpr Scheme scheme{.name = kind.name,
+                                   .idea = "block map with one sequential log block and log blocks shared by all (FAST)",
+                                   .keys = merge_keys,
+                                   .plan = plan_of<kind>,
+                                   .make = make_of<FastFtl, kind>,
+                                   .write_memory = memory_of};
     return scheme;
 }
 

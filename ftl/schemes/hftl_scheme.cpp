@@ -1,5 +1,7 @@
 #include "ftl/schemes/hftl_scheme.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
@@ -41,10 +43,18 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
 
+constexpr std::array<std::string_view, 3> keys{"ftl.allocation", "ftl.victim", "ftl.gc_slice_us"};
+
 } // namespace
 
 const Scheme& hftl_scheme() {
-    static constexpr Scheme scheme{"hftl", "page map in PRAM, data on NAND; durable when answered (Kim et al.)", plan_hftl, make_hftl, memory_of, true};
+    static constexpr Scheme scheme{.name = "hftl",
+                                   .idea = "page map in PRAM, data on NAND; durable when answered (Kim et al.)",
+                                   .keys = keys,
+                                   .plan = plan_hftl,
+                                   .make = make_hftl,
+                                   .write_memory = memory_of,
+                                   .separates = true};
     return scheme;
 }
 

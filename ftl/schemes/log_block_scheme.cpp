@@ -12,8 +12,12 @@ constexpr MergeKind kind{.name = "log_block", .least_logs = 2, .warning = {}};
 } // namespace
 
 const Scheme& log_block_scheme() {
-    static constexpr Scheme scheme{kind.name, "block map with a log block for each logical block under write (BAST, LBFTL)", plan_of<kind>, make_of<LogBlockFtl, kind>,
-                                   turnover_of_logs};
+    static constexpr Scheme scheme{.name = kind.name,
+                                   .idea = "block map with a log block for each logical block under write (BAST, LBFTL)",
+                                   .keys = merge_keys,
+                                   .plan = plan_of<kind>,
+                                   .make = make_of<LogBlockFtl, kind>,
+                                   .write_memory = turnover_of_logs};
     return scheme;
 }
 

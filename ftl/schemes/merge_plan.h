@@ -6,6 +6,9 @@
 /// Power cut  Keeps nothing.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "ftl/schemes/merge_ftl.h"
 #include "ftl/scheme.h"
 
@@ -18,6 +21,9 @@ struct MergeKind {
     std::uint32_t most_logs_a_plane = 0; ///< when mkfs chooses; 0 = what the reserve allows
     std::string_view warning;            ///< mkfs prints it
 };
+
+/// The keys of the block-mapping schemes.
+inline constexpr std::array<std::string_view, 3> merge_keys{"ftl.allocation", "ftl.log_blocks", "ftl.moving_ring"};
 
 struct MergePlan {
     FtlPlan plan;

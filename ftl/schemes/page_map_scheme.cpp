@@ -1,5 +1,7 @@
 #include "ftl/schemes/page_map_scheme.h"
 
+#include <array>
+
 #include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/page_map.h"
 
@@ -35,11 +37,18 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
 
+constexpr std::array<std::string_view, 5> keys{"ftl.allocation", "ftl.victim", "ftl.checkpoint_blocks", "ftl.moving_ring", "ftl.gc_slice_us"};
+
 } // namespace
 
 const Scheme& page_map_scheme() {
-    static constexpr Scheme scheme{"page_map", "ideal page map in DRAM; checkpoints and spare areas bring it back", plan_page_map, make_page_map,
-                                   memory_of, true};
+    static constexpr Scheme scheme{.name = "page_map",
+                                   .idea = "ideal page map in DRAM; checkpoints and spare areas bring it back",
+                                   .keys = keys,
+                                   .plan = plan_page_map,
+                                   .make = make_page_map,
+                                   .write_memory = memory_of,
+                                   .separates = true};
     return scheme;
 }
 

@@ -12,7 +12,8 @@ part=${1:?beginnings or whole}
 traces=${2:?folder of traces}
 pattern=${3:-*}
 schemes=("${@:4}")
-[[ ${#schemes[@]} -gt 0 ]] || schemes=(page_map dftl hftl log_block fast block_map coftl)
+[[ ${#schemes[@]} -gt 0 ]] || mapfile -t schemes < <("$FLASHLAB" info --keys --json | grep -o '"key":"ftl.scheme"[^}]*' | sed 's/.*"allowed":"\([^"]*\)".*/\1/; s/, /\n/g')
+[[ ${#schemes[@]} -gt 0 ]] || { echo "info --keys names no schemes"; exit 1; }
 manifest=$traces/manifest.json
 [[ -f $manifest ]] || { echo "skipped: no $manifest"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-replay.XXXXXX")

@@ -107,10 +107,10 @@ TEST_CASE("every victim policy keeps every version, also across cuts", "[ftl][bl
 TEST_CASE("the policies answer as their papers say", "[blocks]") {
     const auto geometry = *Geometry::make(tiny_config().nand.geometry);
     FullBlocks full{UnitGeometry{geometry, 1}};
-    const auto choose = [&full](const char* name) { return make_victim_policy(name, 5)->choose(full, PlaneId{0}); };
-    for (const char* name : {"greedy", "cost-benefit", "d-choices", "fifo"}) CHECK_FALSE(choose(name).has_value());
+    const auto choose = [&full](std::string_view name) { return make_victim_policy(name, 5)->choose(full, PlaneId{0}); };
+    for (const auto& policy : victim_policies()) CHECK_FALSE(choose(policy.name).has_value());
     full.add(BlockId{1}, 8); // wholly valid: nothing to gain
-    for (const char* name : {"greedy", "cost-benefit", "d-choices", "fifo"}) CHECK_FALSE(choose(name).has_value());
+    for (const auto& policy : victim_policies()) CHECK_FALSE(choose(policy.name).has_value());
     full.add(BlockId{2}, 6);
     full.add(BlockId{3}, 5);
     CHECK(choose("greedy")->block == BlockId{3});

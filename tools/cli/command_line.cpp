@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "ftl/make_ftl.h"
 #include "tools/cli/command_failures.h"
 #include "tools/cli/command_line_crash.h"
 #include "tools/cli/command_line_reproduce.h"
@@ -31,6 +33,9 @@
 #include "tools/text/table.h"
 
 namespace flashlab {
+
+std::string translation_layers() { return fmt::format("Translation layer: {}", fmt::join(all_schemes(), ", ")); }
+
 namespace {
 
 using Action = std::function<int()>;
@@ -42,7 +47,7 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--preset", o.preset, "A known device (flashlab presets)");
     c.add_option("--config", o.config_file, "TOML file of configuration keys");
     add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
-    c.add_option("--ftl", o.ftl, "Translation layer");
+    c.add_option("--ftl", o.ftl, translation_layers());
     c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     c.add_option("--label", o.label, "Label of the file system");
     c.add_option("--seed", o.seed, "What is random about the device follows from it");

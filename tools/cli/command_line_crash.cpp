@@ -48,7 +48,7 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
                                 "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, g3x2 reads, p and q\n"
                                 "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
                                 "request 500 ns later instead of waiting for the answer.");
-    explore.add_option("--ftl", o.ftl, "Translation layer")->capture_default_str();
+    explore.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
@@ -70,7 +70,7 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     static std::string ftl = "all";
     static std::uint64_t states = 30'000, seed = 1;
     auto& selftest = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
-    selftest.add_option("--ftl", ftl, "Translation layer, or all")->capture_default_str();
+    selftest.add_option("--ftl", ftl, translation_layers() + "; or all")->capture_default_str();
     selftest.add_option("--states", states, "States at most for each defect")->check(at_least_one())->capture_default_str();
     selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();
     add_format(selftest, format, "One JSON object");

@@ -54,11 +54,14 @@ inline void add_format(CLI::App& c, OutputFormat& format, const std::string& jso
     c.add_flag_callback("--csv", [&format] { format = OutputFormat::csv; }, csv_help)->excludes(json);
 }
 
+/// Help of --ftl: which there are.
+[[nodiscard]] std::string translation_layers();
+
 /// The options that choose the device of a run in virtual time.
 inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
     c.add_option("--preset", choice.preset, "A known device");
     c.add_option("--config", choice.config_file, "TOML file of configuration keys");
-    c.add_option("--ftl", choice.ftl, "Translation layer");
+    c.add_option("--ftl", choice.ftl, translation_layers());
     add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
     c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
     c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");

@@ -13,6 +13,7 @@
 
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/host/regular_file.h"
 
 namespace flashlab {
@@ -111,6 +112,23 @@ std::string unknown_variable_text(const std::string& variable) {
                         : fmt::format("environment: {} sets no known key; did you mean {}?", variable, near);
 }
 
+/// Written by hand, not by mkfs: then each key that is in it was asked for.
+bool is_by_hand(const toml::table& table) { return !table.at_path("layout.checksum").is_value(); }
+
+/// That each key which somebody asked for does something with the scheme that the sources come to.
+std::expected<void, std::string> check_scheme(const DeviceConfig& config, const ConfigSources& sources, std::string_view text) {
+    if (sources.file) {
+        const auto table = parse(text, *sources.file);
+        if (!table)
+            return std::unexpected(table.error());
+        for (const auto& key : config_keys())
+            if (const auto value = table->at_path(key.name); is_by_hand(*table) && value.is_value())
+                if (auto done = check_key_of_scheme(key.name, config.ssd.ftl.scheme); !done)
+                    return std::unexpected(fmt::format("{}: {}", place(*sources.file, value.node()->source()), done.error()));
+    }
+    return check_settings_of_scheme(sources.settings, config.ssd.ftl.scheme);
+}
+
 } // namespace
 
 std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name) {
@@ -192,6 +210,8 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
         return std::unexpected(done.error());
     if (auto done = apply_settings(config, sources.settings, false); !done)
         return std::unexpected(done.error());
+    if (auto done = check_scheme(config, sources, text); !done)
+        return std::unexpected(done.error());
     return config;
 }
 
@@ -199,9 +219,9 @@ std::vector<std::string> asked_keys(const ConfigSources& sources) {
     std::vector<std::string> asked;
     const auto text = sources.file ? read_text(*sources.file) : std::unexpected(std::string{});
     const auto table = text ? parse(*text, *sources.file) : std::unexpected(text.error());
-    const bool is_by_hand = table && !table->at_path("layout.checksum").is_value();
+    const bool names_what_is_asked = table && is_by_hand(*table);
     for (const auto& key : config_keys())
-        if ((is_by_hand && table->at_path(key.name).is_value()) ||
+        if ((names_what_is_asked && table->at_path(key.name).is_value()) ||
             std::ranges::any_of(sources.environment, [&](const auto& entry) { return entry.first == variable_of(key.name); }))
             asked.emplace_back(key.name);
     for (const auto& setting : sources.settings)

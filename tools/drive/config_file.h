@@ -24,7 +24,7 @@ struct ConfigSources {
     std::vector<std::string> settings;     ///< --set key=value, in order
 };
 
-/// What mkfs and bench use.
+/// What mkfs and bench use. A key that was asked for and does nothing with the scheme is refused (tools/drive/scheme_keys.h).
 [[nodiscard]] std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sources);
 
 /// The keys that the user named: in a file written by hand (a device.toml names all of them), the environment and --set. What mkfs plans keeps these, or refuses.

@@ -6,8 +6,12 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/crc32c.h"
+#include "ftl/blocks/victim_policies.h"
+#include "ftl/make_ftl.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
 
@@ -38,6 +42,15 @@ void assign(CellType& to, std::uint64_t, std::string_view text) {
 #define FIELD(path) [](const DeviceConfig& c) { return as_text(c.path); }, [](DeviceConfig& c, std::uint64_t n, std::string_view t) { assign(c.path, n, t); }
 using enum ConfigType;
 using enum ConfigPhase;
+
+/// "greedy, cost-benefit, d-choices or fifo".
+std::string victim_names() {
+    std::string out;
+    for (const auto& policy : victim_policies())
+        out += fmt::format("{}{}", out.empty() ? "" : &policy == &victim_policies().back() ? " or " : ", ", policy.name);
+    return out;
+}
+const std::string victim_help = fmt::format("Which full block is collected: {}.", victim_names());
 
 const std::array keys{
     ConfigKey{"format", integer, written_by_mkfs, 1, max_u32, "", "Version of this file; a newer one is refused.", FIELD(format)},
@@ -118,7 +131,7 @@ const std::array keys{
               FIELD(ssd.ftl.reserved_permille)},
     ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
               FIELD(ssd.ftl.log_blocks)},
-    ConfigKey{"ftl.victim", text, mount, 0, 0, "", "Which full block is collected: greedy, cost-benefit, d-choices or fifo.", FIELD(ssd.ftl.victim)},
+    ConfigKey{"ftl.victim", text, mount, 0, 0, "", victim_help, FIELD(ssd.ftl.victim)},
     ConfigKey{"ftl.separation", text, mkfs, 0, 0, "", "page_map, dftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
               FIELD(ssd.ftl.separation)},
     ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
@@ -221,6 +234,15 @@ std::string listed(std::string_view blank_separated) {
 
 std::string_view when_of(const ConfigKey& key) {
     return key.phase == ConfigPhase::mkfs ? "mkfs" : key.phase == ConfigPhase::mount ? "mkfs, mount" : "by mkfs";
+}
+
+/// As the tables of keys say it: device.toml knows its scheme, a table does not.
+std::string meaning_of(const ConfigKey& key) {
+    const auto owners = schemes_of_key(key.name);
+    return owners.empty() ? std::string{key.help} : fmt::format("{} Only with {}.", key.help, fmt::join(owners, ", "));
+}
+std::string allowed_of(const ConfigKey& key) {
+    return key.name == "ftl.scheme" ? fmt::format("{}", fmt::join(all_schemes(), ", ")) : key.range_text();
 }
 
 bool is_choice(std::string_view choices, std::string_view value) {
@@ -342,7 +364,7 @@ Table describe_config_keys() {
     const DeviceConfig defaults;
     Table table{{"key", "default", "allowed", "when", "meaning"}};
     for (const auto& key : keys)
-        table.add({std::string{key.name}, key.get(defaults), key.range_text(), std::string{when_of(key)}, std::string{key.help}});
+        table.add({std::string{key.name}, key.get(defaults), allowed_of(key), std::string{when_of(key)}, meaning_of(key)});
     return table;
 }
 
@@ -350,7 +372,7 @@ Json config_keys_as_json() {
     const DeviceConfig defaults;
     Json all{Json::Array{}};
     for (const auto& key : keys)
-        all.push(Json::object({{"key", key.name}, {"default", key.get(defaults)}, {"allowed", key.range_text()}, {"when", when_of(key)}, {"meaning", key.help}}));
+        all.push(Json::object({{"key", key.name}, {"default", key.get(defaults)}, {"allowed", allowed_of(key)}, {"when", when_of(key)}, {"meaning", meaning_of(key)}}));
     return Json::object({{"keys", std::move(all)}});
 }
 
@@ -358,7 +380,7 @@ std::vector<std::string> config_keys_as_markdown() {
     const DeviceConfig defaults;
     std::vector<std::string> rows;
     for (const auto& key : keys)
-        rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), key.range_text(), when_of(key), key.help));
+        rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), allowed_of(key), when_of(key), meaning_of(key)));
     return rows;
 }
 

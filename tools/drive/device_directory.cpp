@@ -15,6 +15,7 @@
 #include "nand/image_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tools/drive/config_file.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
@@ -224,6 +225,8 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     if (auto done = apply_environment(*config, options.environment, true); !done)
         return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done)
+        return std::unexpected(done.error());
+    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl.scheme); !done)
         return std::unexpected(done.error());
     auto stores = open_device_images(name, *config, options.access);
     if (!stores)

@@ -124,10 +124,9 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
 }
 
 /// What the host holds in place of the drive's DRAM, when that is full.
-std::uint64_t dram_of_drive(const SsdConfig& config) {
-    const std::uint64_t cache = config.ftl.scheme == "coftl" ? config.ftl.coftl.cache_bytes : 0;
-    const std::uint64_t maps = config.ftl.scheme == "dftl" ? config.ftl.mapping_cache_bytes : 0;
-    return cache + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes + maps);
+std::uint64_t dram_of_drive(const Scheme& scheme, const SsdConfig& config) {
+    const std::uint64_t own = scheme.dram_bytes == nullptr ? 0 : scheme.dram_bytes(config);
+    return own + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes);
 }
 
 } // namespace
@@ -144,23 +143,18 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
 }
 
 std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size, const std::vector<std::string>& asked) {
-    const auto schemes = all_schemes();
-    if (std::ranges::find(schemes, config.ssd.ftl.scheme) == schemes.end())
-        return std::unexpected(fmt::format("no translation layer is called '{}'; there is: {}", config.ssd.ftl.scheme, fmt::join(schemes, ", ")));
+    const auto scheme = find_scheme(config.ssd.ftl.scheme);
+    if (!scheme)
+        return std::unexpected(scheme.error());
     if (const auto timing = config.ssd.nand.timing.validate(); !timing)
         return std::unexpected(timing.error());
     if (const auto good = check_dram(config.ssd); !good)
         return std::unexpected(good.error());
     DevicePlan plan;
     plan.config = config;
-    // A mapping cache that grows with the partition must fit in a checkpoint: mkfs keeps the size for which the area of checkpoints was made.
-    if (config.ssd.dram.is_partitioned() && config.ssd.ftl.scheme == "dftl") {
-        auto& cache = plan.config.ssd.ftl.mapping_cache_bytes;
-        if (cache < config.ssd.dram.size_bytes && std::ranges::find(asked, "ftl.mapping_cache_bytes") != asked.end())
-            return std::unexpected(fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say dram.partition=none",
-                                               cache, config.ssd.dram.partition, config.ssd.dram.size_bytes));
-        cache = std::max(cache, config.ssd.dram.size_bytes);
-    }
+    if ((*scheme)->settle != nullptr)
+        if (auto settled = (*scheme)->settle(plan.config.ssd, asked); !settled)
+            return std::unexpected(settled.error());
     if (size && *size < smallest_device_bytes)
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));
@@ -179,7 +173,7 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     constexpr std::uint64_t block_ram_bytes = 128;
     plan.nand_bytes = geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
     plan.pram_bytes = plan.config.ssd.pram.bytes;
-    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes + dram_of_drive(config.ssd);
+    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes + dram_of_drive(**scheme, config.ssd);
     return plan;
 }
 

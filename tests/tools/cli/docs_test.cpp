@@ -7,6 +7,8 @@
 
 #include "tests/support/catch.h"
 
+#include "ftl/blocks/victim_policies.h"
+#include "ftl/make_ftl.h"
 #include "tests/tools/device_fixture.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
@@ -104,7 +106,27 @@ TEST_CASE("a page that lacks a block, or has it twice, is not taken for one that
     CHECK(event_log_page(outdated) == text);
 }
 
-// Not a test: the command that writes the generated blocks anew (CONTRIBUTING.md, "Where things go").
+TEST_CASE("the pages that argue name every scheme and every victim policy", "[tools]") {
+    const std::string schemes_page = page("../ftl/DESIGN.md"), policies_page = page("../ftl/DESIGN-pages.md");
+    for (const std::string& scheme : all_schemes())
+        CHECK_THAT(schemes_page, ContainsSubstring(fmt::format("`{}`", scheme)));
+    for (const auto& policy : victim_policies())
+        CHECK_THAT(policies_page, ContainsSubstring(fmt::format("`{}`", policy.name)));
+}
+
+// Not tests: the command that writes the generated rows anew (CONTRIBUTING.md, "Where things go").
+TEST_CASE("the rows of docs/configuration.md are written anew", "[.rewrite-docs]") {
+    std::string text = page("configuration.md");
+    for (const std::string& row : config_keys_as_markdown()) {
+        const auto begin = text.find(fmt::format("\n{}", row.substr(0, row.find("` |") + 3))) + 1;
+        REQUIRE(begin != 0); // a new key's row begins where its author puts it
+        text.replace(begin, text.find('\n', begin) - begin, row);
+    }
+    std::ofstream out{FLASHLAB_TREE "/docs/configuration.md"};
+    out << text;
+    REQUIRE(out.flush().good());
+}
+
 TEST_CASE("docs/event-log.md is written anew", "[.rewrite-docs]") {
     const auto written = event_log_page(page("event-log.md"));
     REQUIRE(written.has_value());

@@ -20,6 +20,7 @@
 #include "tools/cli/failure_text.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/drive/device_directory.h"
 #include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
@@ -207,7 +208,8 @@ int code_of_failure(const MountSessionConfig& config) {
     auto device = read_device_toml(config.directory);
     if (!device)
         return exit_failed;
-    const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true);
+    const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true) &&
+                        check_settings_of_scheme(config.open.settings, device->ssd.ftl.scheme);
     return is_set && check_dram(device->ssd) && check_partitioned_dram(*device) ? exit_failed : exit_usage;
 }
 

@@ -1,0 +1,26 @@
+/// Keys of the configuration that belong to some translation layers only.
+///
+/// Idea       Each scheme lists those that it reads (ftl/scheme.h). A user who asks for one that does nothing with the drive's scheme is
+///            told so. He would measure a drive that he did not describe.
+/// Invariant  Only keys that somebody asked for are refused, in a file written by hand or by --set. A value that a preset, a default or
+///            device.toml has is never refused. FLASHLAB_* variables may be meant for another drive.
+/// Cost       A few compares a key.
+/// Power cut  Nothing is written.
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flashlab {
+
+/// The schemes that read the key, in the order of the list; empty: all of them do.
+[[nodiscard]] std::vector<std::string_view> schemes_of_key(std::string_view key);
+/// "coftl.cache_bytes is a key of coftl and does nothing with ftl.scheme = hftl ...". A scheme that there is not is another check's.
+[[nodiscard]] std::expected<void, std::string> check_key_of_scheme(std::string_view key, std::string_view scheme);
+/// The same of each KEY=VALUE.
+[[nodiscard]] std::expected<void, std::string> check_settings_of_scheme(std::span<const std::string> settings, std::string_view scheme);
+
+} // namespace flashlab
