@@ -50,10 +50,12 @@ FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<c
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
     const auto written = write_rows(
         blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
-        [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime) { map_[lpn.value()] = unit.value() + 1; });
+        [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
+            map_[lpn.value()] = unit.value() + 1;
+            programmed_at_ = std::max(programmed_at_, end); // a collection before the next row may have to write a checkpoint
+        });
     if (!written) return written;
     counters_.host_pages_written += pages;
-    programmed_at_ = std::max(programmed_at_, *written);
     durable_at_ = std::max(durable_at_, *written);
     return written;
 }
