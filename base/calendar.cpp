@@ -124,8 +124,10 @@ void Calendar::weave_run(SimTime start, Duration step, std::uint32_t count, std:
             busy_ += phase.length;
             const bool joins_after = next < scratch.size() && scratch[next].start - slot.end < shortest_;
             if (joins_after) slot.end = scratch[next++].end;
-            if (slots_.size() > head_ && slot.start - slots_.back().end < shortest_) slots_.back().end = slot.end;
-            else slots_.push_back(slot);
+            if (slots_.size() > head_ && slot.start - slots_.back().end < shortest_)
+                slots_.back().end = slot.end;
+            else
+                slots_.push_back(slot);
             last_end_ = std::max(last_end_, slot.end);
         }
     }

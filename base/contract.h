@@ -28,7 +28,8 @@ private:
 [[noreturn]] void violated(std::string_view what, std::source_location where = std::source_location::current());
 
 constexpr void ensure(bool holds, std::string_view what = "a condition", std::source_location where = std::source_location::current()) {
-    if (!holds) [[unlikely]] violated(what, where);
+    if (!holds) [[unlikely]]
+        violated(what, where);
 }
 
 } // namespace flashlab

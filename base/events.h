@@ -54,20 +54,20 @@ struct HostRequestEvent {
 /// Emitted after the request. Level summary.
 struct UncorrectableReadEvent {
     EventId request = no_event;
-    SimTime at;              ///< the answer
+    SimTime at; ///< the answer
     HostOp op = HostOp::read;
-    Sector first{0};         ///< of the request
+    Sector first{0}; ///< of the request
     std::uint64_t sectors = 0;
-    Sector bad{0};           ///< first sector of the request in the first logical page that does not read
+    Sector bad{0}; ///< first sector of the request in the first logical page that does not read
 };
 
 /// When a NAND operation had the bus and the cells. A phase that the operation lacks is empty.
 struct NandPhases {
-    SimTime bus_in;      ///< command, and data of a program
+    SimTime bus_in; ///< command, and data of a program
     SimTime bus_in_end;
-    SimTime cells;       ///< tR, tPROG or tBERS
+    SimTime cells; ///< tR, tPROG or tBERS
     SimTime cells_end;
-    SimTime bus_out;     ///< data of a read
+    SimTime bus_out; ///< data of a read
     SimTime bus_out_end;
 };
 
@@ -85,7 +85,7 @@ struct NandOpEvent {
     BlockId block{0};
     std::uint32_t page = 0;
     std::uint32_t pages = 1;
-    std::optional<Lpn> lpn;   ///< of a data page; a page of the translation layer's own has its number there
+    std::optional<Lpn> lpn;     ///< of a data page; a page of the translation layer's own has its number there
     std::uint8_t page_kind = 1; ///< what the number counts: nand/page_oob.h's PageKind, 1 data, 2 translation ...; 0 unknown
     NandPhases phases{};
 };
@@ -112,20 +112,50 @@ struct PramWriteEvent {
     SimTime end;
     PramUser user = PramUser::ftl;
     EventId parent = no_event;
-    std::uint32_t log_words = 0;     ///< written to the redo log
-    std::uint32_t home_words = 0;    ///< written in place, after the diff
+    std::uint32_t log_words = 0;      ///< written to the redo log
+    std::uint32_t home_words = 0;     ///< written in place, after the diff
     std::uint32_t compared_words = 0; ///< handed to the diff (HY2)
 };
 
 enum class FsOp : std::uint8_t {
-    lookup, getattr, setattr, readlink, mknod, mkdir, symlink, unlink, rmdir, rename, link, create, open, read, write, flush, release,
-    fsync, opendir, readdir, releasedir, fsyncdir, statfs, getxattr, setxattr, listxattr, removexattr, fallocate, lseek, copy_file_range,
-    ioctl, writeback, forget
+    lookup,
+    getattr,
+    setattr,
+    readlink,
+    mknod,
+    mkdir,
+    symlink,
+    unlink,
+    rmdir,
+    rename,
+    link,
+    create,
+    open,
+    read,
+    write,
+    flush,
+    release,
+    fsync,
+    opendir,
+    readdir,
+    releasedir,
+    fsyncdir,
+    statfs,
+    getxattr,
+    setxattr,
+    listxattr,
+    removexattr,
+    fallocate,
+    lseek,
+    copy_file_range,
+    ioctl,
+    writeback,
+    forget
 };
 inline constexpr std::array<std::string_view, 33> fs_op_names{
-    "lookup", "getattr", "setattr", "readlink", "mknod", "mkdir", "symlink", "unlink", "rmdir", "rename", "link",
-    "create", "open", "read", "write", "flush", "release", "fsync", "opendir", "readdir", "releasedir", "fsyncdir",
-    "statfs", "getxattr", "setxattr", "listxattr", "removexattr", "fallocate", "lseek", "copy_file_range", "ioctl", "writeback", "forget"};
+    "lookup", "getattr",  "setattr",  "readlink",  "mknod",       "mkdir",     "symlink", "unlink",          "rmdir",   "rename",     "link",
+    "create", "open",     "read",     "write",     "flush",       "release",   "fsync",   "opendir",         "readdir", "releasedir", "fsyncdir",
+    "statfs", "getxattr", "setxattr", "listxattr", "removexattr", "fallocate", "lseek",   "copy_file_range", "ioctl",   "writeback",  "forget"};
 inline constexpr std::size_t fs_op_count = fs_op_names.size();
 
 /// A file system operation as the application saw it. Level requests.
@@ -171,13 +201,13 @@ struct SampleEvent {
 /// A decision on the division of the drive's DRAM: what the ghosts of its two caches were worth, and how the DRAM was divided. Level summary.
 struct PartitionEvent {
     SimTime at;
-    double buffer_benefit = 0;             ///< ns that a byte more would have saved in the interval
+    double buffer_benefit = 0; ///< ns that a byte more would have saved in the interval
     double map_benefit = 0;
-    std::uint64_t buffer_ghost_reads = 0;  ///< hits of the interval
+    std::uint64_t buffer_ghost_reads = 0; ///< hits of the interval
     std::uint64_t buffer_ghost_writes = 0;
     std::uint64_t map_ghost_reads = 0;
     std::uint64_t map_ghost_writes = 0;
-    std::uint64_t buffer_ghost_bytes = 0;  ///< of the data that the ghost stands for
+    std::uint64_t buffer_ghost_bytes = 0; ///< of the data that the ghost stands for
     std::uint64_t map_ghost_bytes = 0;
     std::uint64_t map_bytes_before = 0;
     std::uint64_t map_bytes = 0;
@@ -187,7 +217,8 @@ struct PartitionEvent {
 /// Every event there is. A sink has an on() for each, the log a table (tools/log/event_tables.h).
 template <class... Event>
 struct EventList {};
-using AllEvents = EventList<HostRequestEvent, UncorrectableReadEvent, NandOpEvent, GcJobEvent, PramWriteEvent, FsOpEvent, PowerEvent, SampleEvent, PartitionEvent>;
+using AllEvents =
+    EventList<HostRequestEvent, UncorrectableReadEvent, NandOpEvent, GcJobEvent, PramWriteEvent, FsOpEvent, PowerEvent, SampleEvent, PartitionEvent>;
 
 /// An on() for each event of a list. It does nothing: a listener overrides the functions that it wants.
 template <class List>

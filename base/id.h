@@ -25,19 +25,19 @@ private:
     Rep value_;
 };
 
-using Lpn = Id<struct LpnTag, std::uint32_t>;           ///< logical page number (mapping granule of the FTL)
-using Ppn = Id<struct PpnTag, std::uint32_t>;           ///< physical page number, device-wide
-using BlockId = Id<struct BlockTag, std::uint32_t>;     ///< erase unit, device-wide
-using PlaneId = Id<struct PlaneTag, std::uint32_t>;     ///< plane, device-wide
-using DieId = Id<struct DieTag, std::uint32_t>;         ///< die, device-wide
-using ChipId = Id<struct ChipTag, std::uint32_t>;       ///< package, device-wide
-using ChannelId = Id<struct ChannelTag, std::uint32_t>; ///< bus that chips share
-using GroupId = Id<struct GroupTag, std::uint32_t>;     ///< independent (channel set, chip, die)
-using Sector = Id<struct SectorTag, std::uint64_t>;     ///< 512-byte unit at the host edge
-using Ino = Id<struct InoTag, std::uint64_t>;           ///< inode number; never reused
+using Lpn = Id<struct LpnTag, std::uint32_t>;                     ///< logical page number (mapping granule of the FTL)
+using Ppn = Id<struct PpnTag, std::uint32_t>;                     ///< physical page number, device-wide
+using BlockId = Id<struct BlockTag, std::uint32_t>;               ///< erase unit, device-wide
+using PlaneId = Id<struct PlaneTag, std::uint32_t>;               ///< plane, device-wide
+using DieId = Id<struct DieTag, std::uint32_t>;                   ///< die, device-wide
+using ChipId = Id<struct ChipTag, std::uint32_t>;                 ///< package, device-wide
+using ChannelId = Id<struct ChannelTag, std::uint32_t>;           ///< bus that chips share
+using GroupId = Id<struct GroupTag, std::uint32_t>;               ///< independent (channel set, chip, die)
+using Sector = Id<struct SectorTag, std::uint64_t>;               ///< 512-byte unit at the host edge
+using Ino = Id<struct InoTag, std::uint64_t>;                     ///< inode number; never reused
 using WriteSequence = Id<struct WriteSequenceTag, std::uint64_t>; ///< order of host writes; a GC copy keeps the sequence of its data
-using EventId = Id<struct EventTag, std::uint64_t>;     ///< host request or background job in the event log; 0 = nobody
-using PramAddress = Id<struct PramAddressTag, std::uint64_t>; ///< byte offset in the PRAM
+using EventId = Id<struct EventTag, std::uint64_t>;               ///< host request or background job in the event log; 0 = nobody
+using PramAddress = Id<struct PramAddressTag, std::uint64_t>;     ///< byte offset in the PRAM
 
 inline constexpr EventId no_event{0};
 inline constexpr std::uint32_t sector_bytes = 512;

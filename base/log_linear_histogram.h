@@ -32,8 +32,7 @@ public:
         std::uint64_t seen = 0;
         for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
             seen += buckets_[bucket];
-            if (seen >= rank && seen != 0)
-                return std::min(max_, top_of(bucket));
+            if (seen >= rank && seen != 0) return std::min(max_, top_of(bucket));
         }
         return max_;
     }
@@ -47,14 +46,12 @@ private:
     static constexpr std::size_t bucket_count = (64 - step_bits + 1) << step_bits;
 
     static constexpr std::size_t bucket_of(std::uint64_t value) {
-        if (value < steps)
-            return value;
+        if (value < steps) return value;
         const auto octave = static_cast<unsigned>(std::bit_width(value)) - 1 - step_bits;
         return ((octave + std::size_t{1}) << step_bits) + static_cast<std::size_t>((value >> octave) - steps);
     }
     static constexpr std::uint64_t top_of(std::size_t bucket) {
-        if (bucket < steps)
-            return bucket;
+        if (bucket < steps) return bucket;
         const std::size_t octave = (bucket >> step_bits) - 1;
         const std::uint64_t first = (steps + (bucket & (steps - 1))) << octave;
         return first + ((std::uint64_t{1} << octave) - 1);

@@ -19,9 +19,7 @@ public:
         return z ^ (z >> 31);
     }
     /// Uniform in [0, bound); bound > 0. Bias below 2^-32 for bounds below 2^32 (multiply-shift, no rejection).
-    constexpr std::uint64_t below(std::uint64_t bound) {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
-    }
+    constexpr std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64); }
     constexpr bool chance(std::uint64_t parts, std::uint64_t of) { return below(of) < parts; }
     /// Uniform in [0, 1).
     constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }

@@ -11,12 +11,18 @@ namespace {
 
 std::string_view name_of(DeviceErrorKind kind) {
     switch (kind) {
-    case DeviceErrorKind::uncorrectable: return "uncorrectable";
-    case DeviceErrorKind::out_of_range: return "out_of_range";
-    case DeviceErrorKind::no_space: return "no_space";
-    case DeviceErrorKind::read_only: return "read_only";
-    case DeviceErrorKind::foreign: return "foreign";
-    case DeviceErrorKind::host_io: return "host_io";
+    case DeviceErrorKind::uncorrectable:
+        return "uncorrectable";
+    case DeviceErrorKind::out_of_range:
+        return "out_of_range";
+    case DeviceErrorKind::no_space:
+        return "no_space";
+    case DeviceErrorKind::read_only:
+        return "read_only";
+    case DeviceErrorKind::foreign:
+        return "foreign";
+    case DeviceErrorKind::host_io:
+        return "host_io";
     }
     return "unknown";
 }

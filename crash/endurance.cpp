@@ -61,7 +61,8 @@ public:
         if (!flushed) return std::unexpected("the flush of a full device failed: " + describe(flushed.error()));
         model_->flushed(now_, *flushed);
         now_ = *flushed;
-        for (SimTime wake = device_->ssd().tick(now_); wake != sim_never && wake > now_; wake = device_->ssd().tick(now_)) now_ = wake; // what is under way ends
+        for (SimTime wake = device_->ssd().tick(now_); wake != sim_never && wake > now_; wake = device_->ssd().tick(now_))
+            now_ = wake; // what is under way ends
         now_ = std::max(now_, device_->ssd().last_reserved_end());
         const SimTime at = now_;
         if (auto torn = tear(at); !torn) return torn;

@@ -40,11 +40,11 @@ struct Violation {
 
 struct ExploreReport {
     std::uint64_t states = 0;
-    std::uint64_t second_cuts = 0;     ///< of these: the power failed again during recovery
+    std::uint64_t second_cuts = 0; ///< of these: the power failed again during recovery
     std::uint64_t workloads = 0;
     std::uint64_t thinned_moments = 0; ///< too many operations in flight to try all combinations: each outcome of each was tried, the others drawn
     OutcomeCounts outcomes;
-    DurationHistogram recovery;        ///< simulated time of each
+    DurationHistogram recovery; ///< simulated time of each
     std::vector<Violation> violations;
 };
 

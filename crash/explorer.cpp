@@ -156,9 +156,7 @@ bool Explorer::judge(std::uint32_t level, SimTime at, std::string_view script, R
     return false;
 }
 
-bool Explorer::is_done() const {
-    return stopped_ || report_->states >= limits_->states || report_->violations.size() >= limits_->violations;
-}
+bool Explorer::is_done() const { return stopped_ || report_->states >= limits_->states || report_->violations.size() >= limits_->violations; }
 
 void Explorer::violation(std::string what) {
     CrashCase where{scheme_, device_name_, *workload_, {}};

@@ -28,9 +28,9 @@
 namespace flashlab {
 
 struct ExploreLimits {
-    std::uint32_t cuts = 2;                  ///< 2: recovery is cut, too
+    std::uint32_t cuts = 2; ///< 2: recovery is cut, too
     std::uint64_t states = ~std::uint64_t{0};
-    std::size_t violations = 8;              ///< exploring ends after this many
+    std::size_t violations = 8;                      ///< exploring ends after this many
     std::function<bool(const ExploreReport&)> go_on; ///< asked every thousand states; false ends it
 };
 
@@ -98,11 +98,11 @@ private:
     std::unordered_set<std::uint64_t> seen_; ///< looked up only
     OutcomeCounts uncounted_;
     std::unique_ptr<ScriptedOutcomes> outcomes_;
-    std::vector<std::size_t> shown_; ///< versions read after the recovery from the first cut
-    SimTime seen_by_ = sim_start;    ///< when the host had read them
+    std::vector<std::size_t> shown_;       ///< versions read after the recovery from the first cut
+    SimTime seen_by_ = sim_start;          ///< when the host had read them
     std::vector<Ppn> unstable_[most_cuts]; ///< pages that the cut of that level left readable once
     SimTime opened_[most_cuts + 1];
-    std::vector<std::byte> pages_;   ///< the whole device as read
+    std::vector<std::byte> pages_; ///< the whole device as read
     std::vector<std::byte> scratch_;
 };
 

@@ -127,7 +127,9 @@ std::optional<std::string> Explorer::request(const WorkloadStep& step, std::uint
         done = ssd.flush(now_);
         if (done) model_->flushed(now_, *done);
         break;
-    case Kind::idle: (void)ssd.tick(now_); break;
+    case Kind::idle:
+        (void)ssd.tick(now_);
+        break;
     case Kind::shut_down:
         done = ssd.shut_down(now_);
         if (done) model_->flushed(forever, *done);

@@ -29,10 +29,8 @@ bool is_stamped(std::span<const std::byte> sector, const SectorStamp& stamp) {
 } // namespace
 
 ReferenceModel::ReferenceModel(std::uint64_t sectors, std::uint32_t unit_bytes, Promise promise)
-    : sectors_per_unit_{unit_bytes / sector_bytes},
-      promise_{promise},
-      histories_(sectors / sectors_per_unit_, History{{0, sim_start, sim_start, sim_start}}),
-      stamps_(sectors_per_unit_) {
+    : sectors_per_unit_{unit_bytes / sector_bytes}, promise_{promise},
+      histories_(sectors / sectors_per_unit_, History{{0, sim_start, sim_start, sim_start}}), stamps_(sectors_per_unit_) {
     ensure(unit_bytes % sector_bytes == 0 && sectors % sectors_per_unit_ == 0, "a device of whole units of whole sectors");
 }
 
@@ -156,10 +154,14 @@ std::string ReferenceModel::explain(std::uint32_t unit, std::span<const std::byt
         const std::uint64_t own = std::uint64_t{unit} * sectors_per_unit_ + s;
         const bool whole = is_stamped(sector, found) && found.words[0] < next_stamp_;
         if (!seen.empty()) seen += ", ";
-        if (!whole) seen += "garbage";
-        else if (found.words[0] == 0) seen += found.words[1] == 0 ? "zeros" : "garbage";
-        else if (found.words[1] == own + 1) seen += fmt::format("write {}", found.words[0]);
-        else seen += fmt::format("write {} of sector {}", found.words[0], found.words[1] - 1);
+        if (!whole)
+            seen += "garbage";
+        else if (found.words[0] == 0)
+            seen += found.words[1] == 0 ? "zeros" : "garbage";
+        else if (found.words[1] == own + 1)
+            seen += fmt::format("write {}", found.words[0]);
+        else
+            seen += fmt::format("write {} of sector {}", found.words[0], found.words[1] - 1);
     }
     std::string allowed;
     const History& history = histories_[unit];

@@ -59,7 +59,7 @@ public:
 
 private:
     struct Version {
-        std::uint64_t content;          ///< index of its stamps, in sectors_per_unit_ words
+        std::uint64_t content; ///< index of its stamps, in sectors_per_unit_ words
         SimTime arrived;
         SimTime answered;
         SimTime durable = sim_never;
@@ -74,9 +74,9 @@ private:
 
     std::uint32_t sectors_per_unit_;
     Promise promise_;
-    std::vector<History> histories_;     ///< by unit; never empty
-    std::vector<std::uint64_t> stamps_;  ///< of contents; 0 = zeros
-    std::uint64_t next_stamp_ = 1;       ///< of the write that comes next
+    std::vector<History> histories_;    ///< by unit; never empty
+    std::vector<std::uint64_t> stamps_; ///< of contents; 0 = zeros
+    std::uint64_t next_stamp_ = 1;      ///< of the write that comes next
     std::vector<std::byte> payload_;
 };
 

@@ -38,16 +38,18 @@ std::optional<std::string> ScriptedOutcomes::next() const {
 std::uint32_t ScriptedOutcomes::choose(std::uint32_t choices) {
     const std::size_t index = digits_.size();
     std::uint32_t chosen = 0;
-    if (index < given_.size()) chosen = static_cast<std::uint32_t>(given_[index] - '0') % choices;
-    else if (draw_ != nullptr) chosen = static_cast<std::uint32_t>(draw_->below(choices));
+    if (index < given_.size())
+        chosen = static_cast<std::uint32_t>(given_[index] - '0') % choices;
+    else if (draw_ != nullptr)
+        chosen = static_cast<std::uint32_t>(draw_->below(choices));
     digits_.push_back(static_cast<char>('0' + chosen));
     choices_.push_back(static_cast<char>(choices));
     return chosen;
 }
 
 ProgramOutcome ScriptedOutcomes::of_program(Ppn page) {
-    constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn,
-                                           ProgramOutcome::prefix_torn, ProgramOutcome::garbage,     ProgramOutcome::unstable,
+    constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started,  ProgramOutcome::complete,    ProgramOutcome::prefix_torn,
+                                           ProgramOutcome::prefix_torn,  ProgramOutcome::garbage,     ProgramOutcome::unstable,
                                            ProgramOutcome::looks_erased, ProgramOutcome::pair_damaged};
     constexpr std::size_t counted[] = {0, 1, 2, 2, 3, 4, 5, 6};
     const std::uint32_t chosen = choose(damages_pairs_ ? 8 : 7);

@@ -26,8 +26,8 @@ namespace flashlab {
 
 /// How often each outcome was tried: T0..T6, E0..E4, then the PRAM word's.
 struct OutcomeCounts {
-    static constexpr std::array<std::string_view, 15> names{"T0", "T1", "T2", "T3", "T4", "T5", "T6", "E0", "E1", "E2", "E3", "E4", "word_old", "word_new",
-                                                            "word_mixed"};
+    static constexpr std::array<std::string_view, 15> names{"T0", "T1", "T2", "T3", "T4",       "T5",       "T6",        "E0",
+                                                            "E1", "E2", "E3", "E4", "word_old", "word_new", "word_mixed"};
     static constexpr std::size_t first_erase = 7, first_word = 12;
     std::array<std::uint64_t, names.size()> counts{};
 };

@@ -328,10 +328,14 @@ bool applies(const SeededBug& bug, const std::string& scheme) {
     const auto device = CrashDevice::make((*explorer)->config(), Payload::keep, UndoPolicy::keep);
     if (!device || !(*device)->power_on(sim_start)) return false;
     switch (bug.needs) {
-    case SeededBug::Needs::nothing: return true;
-    case SeededBug::Needs::pram: return (*device)->plan().pram_bytes != 0;
-    case SeededBug::Needs::volatile_cache: return (*device)->ssd().identify().volatile_write_cache;
-    case SeededBug::Needs::no_volatile_cache: return !(*device)->ssd().identify().volatile_write_cache;
+    case SeededBug::Needs::nothing:
+        return true;
+    case SeededBug::Needs::pram:
+        return (*device)->plan().pram_bytes != 0;
+    case SeededBug::Needs::volatile_cache:
+        return (*device)->ssd().identify().volatile_write_cache;
+    case SeededBug::Needs::no_volatile_cache:
+        return !(*device)->ssd().identify().volatile_write_cache;
     }
     return true;
 }

@@ -17,12 +17,14 @@ public:
     /// `damages_pairs`: T6 is among the outcomes, which only an array that guards pairs survives.
     explicit SeededCutOutcomes(std::uint64_t seed, bool damages_pairs = false) : random_{seed}, damages_pairs_{damages_pairs} {}
     ProgramOutcome of_program(Ppn) override {
-        constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete,     ProgramOutcome::prefix_torn, ProgramOutcome::garbage,
-                                               ProgramOutcome::unstable,    ProgramOutcome::looks_erased, ProgramOutcome::pair_damaged};
+        constexpr ProgramOutcome outcomes[] = {ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn,
+                                               ProgramOutcome::garbage,     ProgramOutcome::unstable, ProgramOutcome::looks_erased,
+                                               ProgramOutcome::pair_damaged};
         return outcomes[random_.below(damages_pairs_ ? 7 : 6)];
     }
     EraseOutcome of_erase(BlockId) override {
-        constexpr EraseOutcome outcomes[] = {EraseOutcome::not_started, EraseOutcome::complete, EraseOutcome::garbage, EraseOutcome::weak, EraseOutcome::mixed};
+        constexpr EraseOutcome outcomes[] = {EraseOutcome::not_started, EraseOutcome::complete, EraseOutcome::garbage, EraseOutcome::weak,
+                                             EraseOutcome::mixed};
         return outcomes[random_.below(5)];
     }
     std::uint64_t random() override { return random_.next(); }

@@ -48,8 +48,10 @@ private:
                 auto& list = smaller.*steps;
                 const auto first = list.begin() + static_cast<std::ptrdiff_t>(at);
                 list.erase(first, first + static_cast<std::ptrdiff_t>(std::min(run, list.size() - at)));
-                if (keep_if_it_fails(smaller)) any = true;
-                else at += run;
+                if (keep_if_it_fails(smaller))
+                    any = true;
+                else
+                    at += run;
             }
         }
         return any;
@@ -67,8 +69,7 @@ private:
             };
             (void)try_with([](WorkloadStep& s) { s.gap_ns.reset(); });
             if (!try_with([](WorkloadStep& s) { s.count = 1; }))
-                while (try_with([](WorkloadStep& s) { s.count = (s.count + 1) / 2; })) {
-                }
+                while (try_with([](WorkloadStep& s) { s.count = (s.count + 1) / 2; })) {}
         }
         return any;
     }

@@ -76,8 +76,8 @@ std::string join(const std::vector<WorkloadStep>& steps) {
 }
 
 WorkloadStep random_step(Random& random, std::uint32_t units) {
-    constexpr std::pair<Kind, std::uint32_t> weights[] = {{Kind::write, 10}, {Kind::write_fua, 2}, {Kind::write_sectors, 1}, {Kind::trim, 2},
-                                                          {Kind::trim_sectors, 1}, {Kind::flush, 3}, {Kind::idle, 1}, {Kind::read, 2}};
+    constexpr std::pair<Kind, std::uint32_t> weights[] = {{Kind::write, 10},       {Kind::write_fua, 2}, {Kind::write_sectors, 1}, {Kind::trim, 2},
+                                                          {Kind::trim_sectors, 1}, {Kind::flush, 3},     {Kind::idle, 1},          {Kind::read, 2}};
     WorkloadStep step;
     std::uint64_t drawn = random.below(22);
     for (const auto& [kind, weight] : weights) {

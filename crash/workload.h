@@ -23,10 +23,19 @@ namespace flashlab {
 
 struct WorkloadStep {
     enum class Kind : char {
-        write = 'w', write_fua = 'W', write_sectors = 'p', read = 'g', trim = 't', trim_sectors = 'q', overwrites = 'r', flush = 'f', idle = 'i', shut_down = 'z'
+        write = 'w',
+        write_fua = 'W',
+        write_sectors = 'p',
+        read = 'g',
+        trim = 't',
+        trim_sectors = 'q',
+        overwrites = 'r',
+        flush = 'f',
+        idle = 'i',
+        shut_down = 'z'
     };
     Kind kind = Kind::flush;
-    std::uint32_t at = 0;    ///< unit, sector, or seed
+    std::uint32_t at = 0; ///< unit, sector, or seed
     std::uint32_t count = 1;
     std::optional<std::uint32_t> gap_ns; ///< none: the host waits for the answer
 

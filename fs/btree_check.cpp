@@ -16,9 +16,7 @@ struct BTree::CheckRun {
 
 namespace {
 
-std::string text(const RecordKey& key) {
-    return fmt::format("({}, {}, {:x})", key.ino.value(), static_cast<unsigned>(key.kind), key.subkey);
-}
+std::string text(const RecordKey& key) { return fmt::format("({}, {}, {:x})", key.ino.value(), static_cast<unsigned>(key.kind), key.subkey); }
 
 } // namespace
 

@@ -133,15 +133,18 @@ std::string NodeView::problem() const {
     if (count() == 0) return "it is empty";
     if (count() > max_slots) return fmt::format("{} records cannot be", count());
     const std::uint32_t slots_end = node_header_bytes + slot_bytes * count();
-    if (heap_start() < slots_end || heap_start() > node_bytes) return fmt::format("heap start {} is outside {}..{}", heap_start(), slots_end, node_bytes);
+    if (heap_start() < slots_end || heap_start() > node_bytes)
+        return fmt::format("heap start {} is outside {}..{}", heap_start(), slots_end, node_bytes);
     Extents extents;
     for (std::uint32_t i = 0; i < count(); ++i) {
         const std::uint32_t offset = record_offset(i);
-        if (offset < heap_start() || offset + record_header_bytes > node_bytes) return fmt::format("record {} at {} lies outside the heap", i, offset);
+        if (offset < heap_start() || offset + record_header_bytes > node_bytes)
+            return fmt::format("record {} at {} lies outside the heap", i, offset);
         const auto lengths = std::to_integer<std::uint32_t>(node_[offset + 1]);
         if ((lengths & 15) > 8 || (lengths >> 4) > 8) return fmt::format("record {} has key lengths {:02x}", i, lengths);
         const std::uint32_t bytes = record_header_bytes + (lengths & 15) + (lengths >> 4) + u16(offset + 2);
-        if (offset + bytes > node_bytes || bytes > max_encoded_record) return fmt::format("record {} of {} bytes at {} is too long", i, bytes, offset);
+        if (offset + bytes > node_bytes || bytes > max_encoded_record)
+            return fmt::format("record {} of {} bytes at {} is too long", i, bytes, offset);
         if (level() > 0 && u16(offset + 2) != 4) return fmt::format("interior entry {} has a value of {} bytes", i, u16(offset + 2));
         extents[i] = {static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(bytes)};
         if (i > 0 && !less(key(i - 1), key(i))) return fmt::format("records {} and {} are out of order", i - 1, i);

@@ -35,8 +35,8 @@ public:
     explicit NodeView(const std::byte* node) : node_{node} {}
 
     [[nodiscard]] std::uint32_t count() const { return u16(0); }
-    [[nodiscard]] std::uint32_t heap_start() const { return u16(2); } ///< lowest offset a record may have
-    [[nodiscard]] std::uint32_t dead_bytes() const { return u16(4); } ///< holes above heap_start
+    [[nodiscard]] std::uint32_t heap_start() const { return u16(2); }                              ///< lowest offset a record may have
+    [[nodiscard]] std::uint32_t dead_bytes() const { return u16(4); }                              ///< holes above heap_start
     [[nodiscard]] std::uint32_t level() const { return std::to_integer<std::uint32_t>(node_[6]); } ///< 0: leaf
     [[nodiscard]] std::uint32_t self() const { return u32(8); }
     [[nodiscard]] std::uint32_t magic() const { return u32(12); }

@@ -12,12 +12,15 @@ namespace flashlab {
 [[nodiscard]] inline FsError errno_of(const DeviceError& error) {
     if (error.host_errno == ENOSPC || error.host_errno == EDQUOT) return FsError{ENOSPC};
     switch (error.kind) {
-    case DeviceErrorKind::no_space: return FsError{ENOSPC};
-    case DeviceErrorKind::read_only: return FsError{EROFS};
+    case DeviceErrorKind::no_space:
+        return FsError{ENOSPC};
+    case DeviceErrorKind::read_only:
+        return FsError{EROFS};
     case DeviceErrorKind::uncorrectable:
     case DeviceErrorKind::out_of_range:
     case DeviceErrorKind::foreign:
-    case DeviceErrorKind::host_io: break;
+    case DeviceErrorKind::host_io:
+        break;
     }
     return FsError{EIO};
 }

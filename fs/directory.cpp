@@ -16,9 +16,7 @@ namespace {
 constexpr std::uint64_t collisions = 256;
 constexpr std::size_t fixed_bytes = 9; ///< inode number, type
 
-RecordKey key_of(Ino directory, std::uint64_t position) {
-    return RecordKey{.ino = directory, .kind = RecordKind::dirent, .subkey = position};
-}
+RecordKey key_of(Ino directory, std::uint64_t position) { return RecordKey{.ino = directory, .kind = RecordKind::dirent, .subkey = position}; }
 
 } // namespace
 

@@ -14,9 +14,7 @@ namespace {
 constexpr std::uint64_t last_page = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t unwritten_flag = 1;
 
-RecordKey key_of(Ino ino, std::uint64_t page) {
-    return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page};
-}
+RecordKey key_of(Ino ino, std::uint64_t page) { return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page}; }
 
 } // namespace
 

@@ -16,8 +16,8 @@ namespace flashlab {
 class ExtentsDevice final : public BlockDevice {
 public:
     struct Run {
-        std::uint64_t at = 0;     ///< first sector of the file
-        std::uint64_t first = 0;  ///< of the device
+        std::uint64_t at = 0;    ///< first sector of the file
+        std::uint64_t first = 0; ///< of the device
         std::uint64_t sectors = 0;
     };
     /// `runs`: in the file's order, without gaps.
@@ -29,7 +29,8 @@ public:
             return device_.read(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), into, now);
         });
     }
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
+                                SimTime now) override {
         return each(first, sectors, now, [&](const Run& part) {
             const auto bytes = from.empty() ? from : from.subspan((part.at - first.value()) * sector_bytes, part.sectors * sector_bytes);
             return device_.write(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), bytes, durability, now);
@@ -71,8 +72,7 @@ private:
             const Run& here = *std::prev(run);
             const std::uint64_t skipped = at - here.at, n = std::min(last - at, here.sectors - skipped);
             const DeviceResult<SimTime> done = act(Run{at, here.first + skipped, n});
-            if (!done)
-                return done;
+            if (!done) return done;
             end = std::max(end, *done);
             at += n;
         }

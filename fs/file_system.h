@@ -73,9 +73,9 @@ struct WriteErrorMark {
 
 /// The result of reading every page that holds a file's data.
 struct DataCheck {
-    std::uint64_t pages = 0;       ///< read
-    std::uint64_t pages_bad = 0;   ///< of these, unreadable
-    bool complete = true;          ///< false: the visitor ended it
+    std::uint64_t pages = 0;     ///< read
+    std::uint64_t pages_bad = 0; ///< of these, unreadable
+    bool complete = true;        ///< false: the visitor ended it
     std::vector<FsckProblem> problems;
 };
 

@@ -57,15 +57,15 @@ FsResult<void> FileSystem::format(Pram& pram, PramRange range, const BlockDevice
 }
 
 std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open(Pram& pram, PramRange range, BlockDevice& device, EventSink& events,
-                                                                        const FsOptions& options, SimTime now) {
+                                                                         const FsOptions& options, SimTime now) {
     auto opened = PramMetadataStore::open(pram, range, now);
     if (!opened) return std::unexpected(opened.error());
     const std::shared_ptr<PramMetadataStore> store{std::move(*opened)};
     const std::uint32_t page_bytes = store->data_page_bytes();
     if (page_bytes != data_page_bytes_for(device) || store->data_pages() > data_pages_of(device)) {
-        return std::unexpected("the metadata belong to a device of " + std::to_string(store->data_pages()) + " pages of " + std::to_string(page_bytes) +
-                               " bytes, this one has " + std::to_string(data_pages_of(device)) + " of " + std::to_string(data_page_bytes_for(device)) +
-                               "; nand.img and pram.img are not of the same mkfs");
+        return std::unexpected("the metadata belong to a device of " + std::to_string(store->data_pages()) + " pages of " +
+                               std::to_string(page_bytes) + " bytes, this one has " + std::to_string(data_pages_of(device)) + " of " +
+                               std::to_string(data_page_bytes_for(device)) + "; nand.img and pram.img are not of the same mkfs");
     }
     auto fs = std::make_unique<FileSystemImpl>(store, std::make_shared<TreeSuperblock>(store, *store), device, events, options, page_bytes);
     if (auto recovered = recover_guarded(*fs, now); !recovered) return std::unexpected(recovered.error());
@@ -74,7 +74,8 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open(Pram& p
 
 FsResult<void> FileSystem::format_journal(BlockDevice& device, std::string_view label, FileTime wall, SimTime now) {
     if (label.size() > PramMetadataStore::max_label_bytes) return std::unexpected(FsError{ENAMETOOLONG});
-    if (!JournalMetadataStore::format(device, data_page_bytes_for(device), format_of(device, label, wall), now)) return std::unexpected(FsError{ENOSPC});
+    if (!JournalMetadataStore::format(device, data_page_bytes_for(device), format_of(device, label, wall), now))
+        return std::unexpected(FsError{ENOSPC});
     const auto store = JournalMetadataStore::open(device, Duration{0}, now);
     if (!store) return std::unexpected(FsError{EIO});
     if (const auto made = make_empty_file_system(**store, wall, now); !made) return made;
@@ -86,7 +87,8 @@ FsResult<void> FileSystem::format_journal(BlockDevice& device, std::string_view 
     }
 }
 
-std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal(BlockDevice& device, EventSink& events, const FsOptions& options, SimTime now) {
+std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal(BlockDevice& device, EventSink& events, const FsOptions& options,
+                                                                                 SimTime now) {
     auto opened = JournalMetadataStore::open(device, options.dirty_age, now);
     if (!opened) return std::unexpected(opened.error());
     const std::shared_ptr<JournalMetadataStore> store{std::move(*opened)};

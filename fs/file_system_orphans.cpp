@@ -189,9 +189,10 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     space_.load();
     if (options_.read_only) return {};
     const auto said = [](std::string_view step, FsError error) {
-        return std::unexpected(fmt::format("recovery stopped at {}: {}; a read-only mount (--read-only) needs none of it: copy the files out there. Where nand.img is "
-                                           "damaged, 'flashlab fsck' names the place and a copy of it helps; what the host refuses, mount.log and the host's log tell",
-                                           step, std::strerror(error.error_number)));
+        return std::unexpected(
+            fmt::format("recovery stopped at {}: {}; a read-only mount (--read-only) needs none of it: copy the files out there. Where nand.img is "
+                        "damaged, 'flashlab fsck' names the place and a copy of it helps; what the host refuses, mount.log and the host's log tell",
+                        step, std::strerror(error.error_number)));
     };
     if (const auto marked = superblock_->mark_dirty(now); !marked) return said("the mount mark", marked.error());
     // The dirty mark must be durable before anything is written: if a cut took the mark back, the file system would look clean. Nothing else runs

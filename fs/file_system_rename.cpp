@@ -55,7 +55,8 @@ FsResult<FileSystemImpl::RenamePlan> FileSystemImpl::plan_rename(Ino from_parent
     const std::uint32_t adding = plan.to_parent->record.flags & (only_adds ? file_flag_immutable : locked_flags);
     const std::uint32_t ends = plan.moved->record.flags | (plan.target != nullptr ? plan.target->record.flags : 0);
     if (adding != 0 || ((plan.from_parent->record.flags | ends) & locked_flags) != 0) return std::unexpected(FsError{EPERM});
-    if (from_parent != to_parent && plan.moved->record.is_directory() && is_within(to_parent, plan.moved->ino)) return std::unexpected(FsError{EINVAL});
+    if (from_parent != to_parent && plan.moved->record.is_directory() && is_within(to_parent, plan.moved->ino))
+        return std::unexpected(FsError{EINVAL});
     if (mode == RenameMode::exchange) {
         if (plan.target == nullptr) return std::unexpected(FsError{ENOENT});
         if (from_parent != to_parent && plan.target->record.is_directory() && is_within(from_parent, plan.target->ino)) {
@@ -162,8 +163,10 @@ FsResult<SimTime> FileSystemImpl::commit_exchange(const FsCall& call, RenamePlan
         }
     }
     MetadataTransaction transaction{*store_};
-    if (const auto led = directory_.redirect(plan.from_parent->ino, plan.from, from, plan.target->ino, right.type()); !led) return std::unexpected(led.error());
-    if (const auto led = directory_.redirect(plan.to_parent->ino, plan.to, to, plan.moved->ino, left.type()); !led) return std::unexpected(led.error());
+    if (const auto led = directory_.redirect(plan.from_parent->ino, plan.from, from, plan.target->ino, right.type()); !led)
+        return std::unexpected(led.error());
+    if (const auto led = directory_.redirect(plan.to_parent->ino, plan.to, to, plan.moved->ino, left.type()); !led)
+        return std::unexpected(led.error());
     if (const auto written = put(transaction, *plan.moved, left); !written) return std::unexpected(written.error());
     if (const auto written = put(transaction, *plan.target, right); !written) return std::unexpected(written.error());
     if (const auto written = put(transaction, *plan.from_parent, left_parent); !written) return std::unexpected(written.error());

@@ -102,8 +102,10 @@ FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     FsResult<SimTime> written = now;
     for (Inode* inode : inodes) {
         const auto done = write_back_.finish(*inode, now);
-        if (done) now = *done;
-        else if (written) written = done; // the other inodes are still written back
+        if (done)
+            now = *done;
+        else if (written)
+            written = done; // the other inodes are still written back
     }
     if (!written) return written;
     destroy_doomed(now);

@@ -176,7 +176,8 @@ FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std
 /// Do the flags of chattr(1) allow the write? An immutable file does not change; an append-only file grows only at its end.
 FsResult<void> FileSystemImpl::may_write(const Inode& inode, std::uint64_t offset) {
     const bool overwrites = offset < inode.record.size;
-    if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && overwrites)) return std::unexpected(FsError{EPERM});
+    if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && overwrites))
+        return std::unexpected(FsError{EPERM});
     return {};
 }
 
@@ -192,7 +193,8 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::copy_range(const FsCall& call, In
     bytes = from_offset >= size ? 0 : std::min({bytes, size - from_offset, copy_piece});
     if (bytes == 0) return Timed<std::uint64_t>{0, call.now};
     // Before the source is read, so that a call that waits for room does not read the source twice.
-    if (const auto room = write_back_.make_room(static_cast<std::size_t>(pages_for(bytes) + 2), call.now); !room) return std::unexpected(room.error());
+    if (const auto room = write_back_.make_room(static_cast<std::size_t>(pages_for(bytes) + 2), call.now); !room)
+        return std::unexpected(room.error());
     std::vector<std::byte> piece(static_cast<std::size_t>(bytes));
     const auto got = read(call, from, from_offset, piece);
     if (!got) return std::unexpected(got.error());

@@ -54,7 +54,8 @@ std::expected<SuperblockIdentity, std::string> SuperblockIdentity::decode(std::s
     if (crc32c(in.first<crc_at>()) != load_le<std::uint32_t>(in.subspan<crc_at>()))
         return std::unexpected(std::string{"the superblock is damaged: its checksum does not hold; restore the image from a copy"});
     if (version != fs_format_version)
-        return std::unexpected(fmt::format("file system format {} is newer than this program's {}: use the flashlab that made it", version, fs_format_version));
+        return std::unexpected(
+            fmt::format("file system format {} is newer than this program's {}: use the flashlab that made it", version, fs_format_version));
     if (const auto bytes = reader.u32(); bytes != node_bytes)
         return std::unexpected(fmt::format("the superblock is damaged: nodes of {} bytes, not {}", bytes, node_bytes));
     SuperblockIdentity id;
@@ -87,7 +88,8 @@ std::expected<SuperblockIdentity, std::string> SuperblockIdentity::lay_out(std::
     constexpr std::uint64_t fewest_nodes = 16;
     const std::uint64_t least = id.nodes_offset + fewest_nodes * node_bytes;
     if (range_bytes < least)
-        return std::unexpected(fmt::format("{} bytes of PRAM are too few for the metadata of {} data pages: at least {}", range_bytes, data_pages, least));
+        return std::unexpected(
+            fmt::format("{} bytes of PRAM are too few for the metadata of {} data pages: at least {}", range_bytes, data_pages, least));
     const std::uint64_t nodes = (range_bytes - id.nodes_offset) / node_bytes;
     id.nodes = static_cast<std::uint32_t>(std::min<std::uint64_t>(nodes, 0xffff'fffe));
     return id;

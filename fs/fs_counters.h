@@ -9,8 +9,6 @@ inline constexpr RecordKey next_ino_key{.ino = Ino{0}, .kind = RecordKind::count
 inline constexpr RecordKey inode_count_key{.ino = Ino{0}, .kind = RecordKind::counter, .subkey = 1}; ///< u64: inodes at the last clean shutdown
 
 /// An inode without a name, or one whose truncate is under way: u64 first file page that shall go.
-[[nodiscard]] inline RecordKey orphan_key(Ino ino) {
-    return RecordKey{.ino = Ino{0}, .kind = RecordKind::orphan, .subkey = ino.value()};
-}
+[[nodiscard]] inline RecordKey orphan_key(Ino ino) { return RecordKey{.ino = Ino{0}, .kind = RecordKind::orphan, .subkey = ino.value()}; }
 
 } // namespace flashlab

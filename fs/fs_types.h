@@ -94,10 +94,10 @@ enum class HostCache : std::uint8_t { delayed, writethrough };
 struct FsOptions {
     std::uint64_t cache_bytes = 64u << 20;
     HostCache host_cache = HostCache::delayed;
-    Duration dirty_age{5'000'000'000};   ///< older dirty data are written back by tick()
+    Duration dirty_age{5'000'000'000}; ///< older dirty data are written back by tick()
     bool read_only = false;
     bool relatime = true;
-    bool noatime = false;                ///< access times never change
+    bool noatime = false; ///< access times never change
     /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
 };

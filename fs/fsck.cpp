@@ -60,17 +60,22 @@ void Fsck::take(const RecordKey& key, std::span<const std::byte> value) {
         seen.record = *record;
         return;
     }
-    case RecordKind::dirent: return take_dirent(key, value);
-    case RecordKind::extent: return take_extent(key, value);
+    case RecordKind::dirent:
+        return take_dirent(key, value);
+    case RecordKind::extent:
+        return take_extent(key, value);
     case RecordKind::xattr:
         if ((key.subkey & 0xffff) == 0) ++inodes_[key.ino.value()].xattrs;
         return;
-    case RecordKind::orphan: inodes_[key.subkey].orphan = true; return;
+    case RecordKind::orphan:
+        inodes_[key.subkey].orphan = true;
+        return;
     case RecordKind::pending_trim:
         if (value.size() != sizeof(std::uint64_t)) return report("bad-pending-trim", 0, fmt::format("page {}", key.subkey));
         return own(key.subkey, load_le<std::uint64_t>(value), 0);
     case RecordKind::symlink:
-    case RecordKind::counter: return;
+    case RecordKind::counter:
+        return;
     }
     report("unknown-record", key.ino.value(), fmt::format("kind {}", static_cast<int>(key.kind)));
 }
@@ -137,7 +142,8 @@ void Fsck::check_device() {
         const std::uint64_t last = (range.first.value() + range.sectors - 1) / per_page;
         for (std::uint64_t page = first; page <= last; ++page) {
             if (owned_[page] || space_.is_claimed(page)) continue;
-            problems_.push_back({.kind = "free-page-mapped", .where = fmt::format("data page {}", page), .detail = "valid in the device, free here (F3)"});
+            problems_.push_back(
+                {.kind = "free-page-mapped", .where = fmt::format("data page {}", page), .detail = "valid in the device, free here (F3)"});
         }
     }
 }
@@ -148,7 +154,8 @@ std::vector<FsckProblem> Fsck::run() {
     }
     if (!problems_.empty()) return std::move(problems_); // the records of a damaged tree mean nothing
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    store_.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0}, RecordKey{.ino = Ino{most}, .kind = RecordKind::counter, .subkey = most},
+    store_.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0},
+                RecordKey{.ino = Ino{most}, .kind = RecordKind::counter, .subkey = most},
                 [this](const RecordKey& key, std::span<const std::byte> value) {
                     take(key, value);
                     return true;

@@ -18,8 +18,8 @@ constexpr std::uint64_t pages_a_read = 64;
 constexpr std::uint64_t most_number = std::numeric_limits<std::uint64_t>::max();
 
 void scan_all(const MetadataStore& store, const MetadataStore::Visitor& visit) {
-    store.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0}, RecordKey{.ino = Ino{most_number}, .kind = RecordKind::counter, .subkey = most_number},
-               visit);
+    store.scan(RecordKey{.ino = Ino{0}, .kind = RecordKind::inode, .subkey = 0},
+               RecordKey{.ino = Ino{most_number}, .kind = RecordKind::counter, .subkey = most_number}, visit);
 }
 
 struct PlacedExtent {
@@ -44,8 +44,10 @@ void read_extent(const PlacedExtent& placed, const Reads& reads, std::uint64_t f
     for (std::uint64_t i = from; i < from + part; ++i) { // which of them
         if (reads(e.first + i, 1)) continue;
         const bool follows = !bad.empty() && bad.back().ino == placed.ino && bad.back().page + bad.back().pages == e.page + i;
-        if (follows) ++bad.back().pages;
-        else bad.push_back({placed.ino, e.page + i, 1, e.first + i});
+        if (follows)
+            ++bad.back().pages;
+        else
+            bad.push_back({placed.ino, e.page + i, 1, e.first + i});
     }
 }
 
@@ -116,8 +118,8 @@ DataCheck FileSystemImpl::check_data(const std::function<bool(std::uint64_t)>& g
         result.pages_bad += range.pages;
         result.problems.push_back({.kind = "unreadable-data",
                                    .where = known->second,
-                                   .detail = fmt::format("offset {}, {} bytes: the flash does not give them back (data page {} +{})", range.page * page_bytes_,
-                                                         range.pages * page_bytes_, range.logical, range.pages)});
+                                   .detail = fmt::format("offset {}, {} bytes: the flash does not give them back (data page {} +{})",
+                                                         range.page * page_bytes_, range.pages * page_bytes_, range.logical, range.pages)});
     }
     return result;
 }

@@ -8,13 +8,9 @@ namespace flashlab {
 
 namespace {
 
-void put_time(LittleEndianWriter& writer, const FileTime& time) {
-    writer.u64(static_cast<std::uint64_t>(time.seconds));
-}
+void put_time(LittleEndianWriter& writer, const FileTime& time) { writer.u64(static_cast<std::uint64_t>(time.seconds)); }
 
-FileTime take_time(LittleEndianReader& reader) {
-    return FileTime{.seconds = static_cast<std::int64_t>(reader.u64()), .nanoseconds = 0};
-}
+FileTime take_time(LittleEndianReader& reader) { return FileTime{.seconds = static_cast<std::int64_t>(reader.u64()), .nanoseconds = 0}; }
 
 } // namespace
 

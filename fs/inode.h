@@ -8,8 +8,8 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
-#include <cstddef>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -70,22 +70,22 @@ struct Inode : InodeListHook {
     std::uint64_t references = 0; ///< lookups not yet forgotten
     std::uint32_t opens = 0;
     std::uint32_t writers = 0;
-    std::uint32_t pins = 0;      ///< slow calls that hold it
-    bool record_dirty = false;   ///< times (or size) ahead of the store
-    bool flush_on_close = false; ///< truncated to 0: flushed when its last writer closes it
-    bool flush_now = false;      ///< to be written back by the next tick
+    std::uint32_t pins = 0;         ///< slow calls that hold it
+    bool record_dirty = false;      ///< times (or size) ahead of the store
+    bool flush_on_close = false;    ///< truncated to 0: flushed when its last writer closes it
+    bool flush_now = false;         ///< to be written back by the next tick
     std::uint64_t write_errors = 0; ///< failed write-backs
     std::uint64_t errors_told = 0;  ///< of these, told to somebody
     int last_write_error = EIO;     ///< errno of the newest
     SimTime dirty_since = sim_start;
-    CommitMark shrunk; ///< the last commit that removed bytes: their pages are not overwritten before it is durable
-    SimTime tail_zeroed = sim_never; ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be
+    CommitMark shrunk;                ///< the last commit that removed bytes: their pages are not overwritten before it is durable
+    SimTime tail_zeroed = sim_never;  ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be
     SimTime loaded_until = sim_start; ///< bytes of its cached pages are being read until then: they are not written back earlier
     WriteBackJob* job = nullptr;
-    CachePageList* pages = nullptr; ///< dirty or in flight; owned by the page cache, null when none
+    CachePageList* pages = nullptr;  ///< dirty or in flight; owned by the page cache, null when none
     std::uint64_t delayed_pages = 0; ///< cached pages that have no logical page yet
     Extent last_extent;              ///< pages == 0: unknown
-    std::uint64_t extents_end = 0;  ///< no extent reaches this page or beyond; valid when extents_end_known
+    std::uint64_t extents_end = 0;   ///< no extent reaches this page or beyond; valid when extents_end_known
     bool extents_end_known = false;
 
     [[nodiscard]] bool is_dirty() const { return pages != nullptr || record_dirty; }

@@ -26,13 +26,15 @@ std::uint32_t record_crc(std::span<const std::byte> record) {
 
 std::expected<JournalSuperblock, std::string> JournalSuperblock::lay_out(std::uint64_t device_bytes, std::uint32_t page_bytes) {
     if (page_bytes == 0 || page_bytes % journal_block_bytes != 0)
-        return std::unexpected(fmt::format("metadata in a journal need pages of a multiple of {} bytes, these have {}", journal_block_bytes, page_bytes));
+        return std::unexpected(
+            fmt::format("metadata in a journal need pages of a multiple of {} bytes, these have {}", journal_block_bytes, page_bytes));
     JournalSuperblock s;
     s.page_bytes = page_bytes;
     s.home_blocks = std::clamp(device_bytes / 32, 2 * mib, 2048 * mib) / journal_block_bytes;
     s.ring_blocks = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(s.home_blocks / 16, 128, 4096));
     if (device_bytes < 2 * s.data_at())
-        return std::unexpected(fmt::format("a device of {} bytes is too small for metadata in a journal: at least {}", device_bytes, 2 * s.data_at()));
+        return std::unexpected(
+            fmt::format("a device of {} bytes is too small for metadata in a journal: at least {}", device_bytes, 2 * s.data_at()));
     s.data_pages = (device_bytes - s.data_at()) / page_bytes;
     return s;
 }
@@ -59,9 +61,11 @@ std::expected<JournalSuperblock, std::string> JournalSuperblock::decode(std::spa
     if (reader.u64() != journal_magic) return std::unexpected(std::string{"not a FlashLab file system with a journal: the superblock is foreign"});
     const std::uint32_t version = reader.u32();
     if (crc32c(in.first<crc_at>()) != load_le<std::uint32_t>(in.subspan<crc_at>()))
-        return std::unexpected(std::string{"nand.img is damaged: the checksum of the journal's superblock does not hold; restore the image from a copy"});
+        return std::unexpected(
+            std::string{"nand.img is damaged: the checksum of the journal's superblock does not hold; restore the image from a copy"});
     if (version != journal_format_version)
-        return std::unexpected(fmt::format("journal format {} is newer than this program's {}: use the flashlab that made it", version, journal_format_version));
+        return std::unexpected(
+            fmt::format("journal format {} is newer than this program's {}: use the flashlab that made it", version, journal_format_version));
     JournalSuperblock s;
     s.page_bytes = reader.u32();
     s.ring_blocks = reader.u32();
@@ -69,8 +73,10 @@ std::expected<JournalSuperblock, std::string> JournalSuperblock::decode(std::spa
     s.home_blocks = reader.u64();
     s.data_pages = reader.u64();
     s.first_sequence = reader.u64();
-    if (s.page_bytes % journal_block_bytes != 0 || s.page_bytes == 0 || s.ring_blocks < 16 || s.home_blocks == 0 || s.home_blocks > 2048 * mib / journal_block_bytes)
-        return std::unexpected(std::string{"nand.img is damaged: the parts of the journal's superblock do not fit together; restore the image from a copy"});
+    if (s.page_bytes % journal_block_bytes != 0 || s.page_bytes == 0 || s.ring_blocks < 16 || s.home_blocks == 0 ||
+        s.home_blocks > 2048 * mib / journal_block_bytes)
+        return std::unexpected(
+            std::string{"nand.img is damaged: the parts of the journal's superblock do not fit together; restore the image from a copy"});
     return s;
 }
 

@@ -18,18 +18,18 @@
 namespace flashlab {
 
 inline constexpr std::uint32_t journal_block_bytes = 4096;
-inline constexpr std::uint64_t journal_magic = 0x314c4e4a54414c46;    ///< "FLATJNL1" as bytes
-inline constexpr std::uint32_t journal_record_magic = 0x4345524a;     ///< "JREC"
+inline constexpr std::uint64_t journal_magic = 0x314c4e4a54414c46; ///< "FLATJNL1" as bytes
+inline constexpr std::uint32_t journal_record_magic = 0x4345524a;  ///< "JREC"
 inline constexpr std::uint32_t journal_format_version = 1;
 
 /// The only sector of the journal that is ever rewritten in place.
 struct JournalSuperblock {
     static constexpr std::size_t encoded_size = 64;
-    std::uint32_t page_bytes = 4096;    ///< of data; every part begins on a page
+    std::uint32_t page_bytes = 4096; ///< of data; every part begins on a page
     std::uint32_t ring_blocks = 0;
     std::uint64_t home_blocks = 0;
     std::uint64_t data_pages = 0;
-    std::uint64_t first_sequence = 1;   ///< of the record at the ring's start
+    std::uint64_t first_sequence = 1; ///< of the record at the ring's start
 
     [[nodiscard]] std::uint64_t ring_at() const { return page_bytes; }
     [[nodiscard]] std::uint64_t home_at() const { return ring_at() + round_up(std::uint64_t{ring_blocks} * journal_block_bytes); }
@@ -47,11 +47,14 @@ private:
 };
 
 /// The length of a record's head, which holds the block numbers, in blocks of the ring. The record's blocks follow it.
-[[nodiscard]] constexpr std::uint64_t journal_head_blocks(std::uint64_t count) { return (24 + 4 * count + journal_block_bytes - 1) / journal_block_bytes; }
+[[nodiscard]] constexpr std::uint64_t journal_head_blocks(std::uint64_t count) {
+    return (24 + 4 * count + journal_block_bytes - 1) / journal_block_bytes;
+}
 [[nodiscard]] constexpr std::uint64_t journal_record_blocks(std::uint64_t count) { return journal_head_blocks(count) + count; }
 
 /// `images`: the blocks' bytes, in the order of `blocks`.
-[[nodiscard]] std::vector<std::byte> encode_journal_record(std::uint64_t sequence, std::span<const std::uint32_t> blocks, std::span<const std::byte> images);
+[[nodiscard]] std::vector<std::byte> encode_journal_record(std::uint64_t sequence, std::span<const std::uint32_t> blocks,
+                                                           std::span<const std::byte> images);
 
 struct JournalRecord {
     std::vector<std::uint32_t> blocks;

@@ -26,9 +26,12 @@ PramConfig mirror_of(std::uint64_t bytes) { return {.bytes = bytes, .word_bytes 
 std::string text_of(const DeviceError& error) {
     const bool is_of_host = error.kind == DeviceErrorKind::host_io && error.host_errno != EBADMSG;
     if (is_of_host)
-        return fmt::format("the metadata cannot be read from nand.img: {}; look at the host's disk and memory, then mount again", std::strerror(error.host_errno));
-    return fmt::format("nand.img is damaged: the metadata cannot be read at sector {}; restore nand.img from a copy (of the same time as pram.img, where there is one), "
-                       "or make the device anew", error.where.value());
+        return fmt::format("the metadata cannot be read from nand.img: {}; look at the host's disk and memory, then mount again",
+                           std::strerror(error.host_errno));
+    return fmt::format("nand.img is damaged: the metadata cannot be read at sector {}; restore nand.img from a copy (of the same time as pram.img, "
+                       "where there is one), "
+                       "or make the device anew",
+                       error.where.value());
 }
 
 } // namespace
@@ -40,7 +43,8 @@ public:
 
     Impl(BlockDevice& device, const JournalSuperblock& parts, Duration age)
         : device_{device}, parts_{parts}, age_{age}, cells_{parts.home_blocks * journal_block_bytes},
-          pram_{mirror_of(parts.home_blocks * journal_block_bytes), cells_, none_, PramUndo::none}, is_dirty_(parts.home_blocks), sequence_{parts.first_sequence} {}
+          pram_{mirror_of(parts.home_blocks * journal_block_bytes), cells_, none_, PramUndo::none}, is_dirty_(parts.home_blocks),
+          sequence_{parts.first_sequence} {}
 
     [[nodiscard]] PramRange mirror() const { return {.at = PramAddress{0}, .bytes = parts_.home_blocks * journal_block_bytes}; }
     [[nodiscard]] std::expected<void, std::string> open_tree(SimTime now) {
@@ -110,15 +114,15 @@ public:
     Pram pram_;
     std::unique_ptr<PramMetadataStore> tree_;
     std::vector<bool> is_dirty_;
-    std::vector<std::uint32_t> dirty_;           ///< changed since the last record
-    std::map<std::uint32_t, Block> in_ring_;     ///< as the newest record has them
-    std::uint64_t ring_used_ = 0;                ///< blocks
-    std::uint64_t sequence_;                     ///< of the next record
+    std::vector<std::uint32_t> dirty_;       ///< changed since the last record
+    std::map<std::uint32_t, Block> in_ring_; ///< as the newest record has them
+    std::uint64_t ring_used_ = 0;            ///< blocks
+    std::uint64_t sequence_;                 ///< of the next record
     std::uint64_t commits_ = 0, recorded_ = 0, durable_ = 0;
     Phase phase_ = Phase::idle;
-    SimTime due_ = sim_start;                    ///< when the phase is done; ahead of the clock where a commit had to make room
-    SimTime durable_time_ = sim_start;           ///< when everything up to durable_ is
-    SimTime oldest_ = sim_never;                 ///< commit that is not durable
+    SimTime due_ = sim_start;          ///< when the phase is done; ahead of the clock where a commit had to make room
+    SimTime durable_time_ = sim_start; ///< when everything up to durable_ is
+    SimTime oldest_ = sim_never;       ///< commit that is not durable
     std::uint64_t records_ = 0, checkpoints_ = 0;
 };
 
@@ -129,7 +133,8 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
     for (const LbaRange& range : device_.lba_status(sector_at(parts_.home_at()), bytes / sector_bytes)) {
         if (!range.mapped) continue;
         const std::uint64_t at = range.first.value() * sector_bytes - parts_.home_at();
-        const auto read = device_.read(range.first, static_cast<std::uint32_t>(range.sectors), cells_.cells().subspan(at, range.sectors * sector_bytes), now);
+        const auto read =
+            device_.read(range.first, static_cast<std::uint32_t>(range.sectors), cells_.cells().subspan(at, range.sectors * sector_bytes), now);
         if (!read) return failed(read.error());
         end = std::max(end, *read);
     }
@@ -140,7 +145,9 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
     while (const auto record = decode_journal_record(std::span{ring}.subspan(ring_used_ * journal_block_bytes), sequence_)) {
         for (std::size_t i = 0; i < record->blocks.size(); ++i) {
             const std::uint32_t block = record->blocks[i];
-            if (block >= parts_.home_blocks) return std::unexpected(std::string{"nand.img is damaged: a record of the journal names a block beyond the metadata; restore the image from a copy"});
+            if (block >= parts_.home_blocks)
+                return std::unexpected(
+                    std::string{"nand.img is damaged: a record of the journal names a block beyond the metadata; restore the image from a copy"});
             const auto image = record->images.subspan(i * journal_block_bytes, journal_block_bytes);
             std::ranges::copy(image, in_ring_[block].begin());
             std::ranges::copy(image, cells_.cells().begin() + static_cast<std::ptrdiff_t>(std::size_t{block} * journal_block_bytes));
@@ -166,7 +173,8 @@ FsResult<SimTime> JournalMetadataStore::Impl::make_durable(const CommitMark& mar
 FsResult<void> JournalMetadataStore::Impl::step(SimTime now) {
     switch (phase_) {
     case Phase::idle:
-        if (ring_used_ + journal_record_blocks(dirty_.size() + blocks_of_one_transaction) > parts_.ring_blocks && ring_used_ != 0) return write_home(now);
+        if (ring_used_ + journal_record_blocks(dirty_.size() + blocks_of_one_transaction) > parts_.ring_blocks && ring_used_ != 0)
+            return write_home(now);
         return flush(Phase::flushing, now);
     case Phase::flushing:
         if (ring_used_ + journal_record_blocks(dirty_.size()) > parts_.ring_blocks && ring_used_ != 0) return write_home(now); // grew meanwhile
@@ -177,8 +185,10 @@ FsResult<void> JournalMetadataStore::Impl::step(SimTime now) {
         oldest_ = commits_ > durable_ ? now : sim_never;
         phase_ = Phase::idle;
         return {};
-    case Phase::going_home: return flush(Phase::flushing_home, now);
-    case Phase::flushing_home: return write_superblock(now);
+    case Phase::going_home:
+        return flush(Phase::flushing_home, now);
+    case Phase::flushing_home:
+        return write_superblock(now);
     case Phase::starting_ring:
         in_ring_.clear();
         ring_used_ = 0;
@@ -218,8 +228,8 @@ FsResult<void> JournalMetadataStore::Impl::write_record(SimTime now) {
 FsResult<void> JournalMetadataStore::Impl::write_home(SimTime now) {
     SimTime end = now;
     for (const auto& [block, image] : in_ring_) {
-        const auto done = device_.write(sector_at(parts_.home_at() + std::uint64_t{block} * journal_block_bytes), journal_block_bytes / sector_bytes, image,
-                                        WriteDurability::volatile_ok, now);
+        const auto done = device_.write(sector_at(parts_.home_at() + std::uint64_t{block} * journal_block_bytes), journal_block_bytes / sector_bytes,
+                                        image, WriteDurability::volatile_ok, now);
         if (!done) return std::unexpected(errno_of(done.error()));
         end = std::max(end, *done);
     }
@@ -254,7 +264,8 @@ SimTime JournalMetadataStore::Impl::tick(SimTime now) {
 JournalMetadataStore::JournalMetadataStore(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 JournalMetadataStore::~JournalMetadataStore() = default;
 
-std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted, SimTime now) {
+std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted,
+                                                              SimTime now) {
     const auto parts = JournalSuperblock::lay_out(device.identify().sectors * sector_bytes, page_bytes);
     if (!parts) return std::unexpected(parts.error());
     Impl impl{device, *parts, Duration{0}};
@@ -283,10 +294,13 @@ std::expected<std::unique_ptr<JournalMetadataStore>, std::string> JournalMetadat
     if (!parts) return std::unexpected(parts.error());
     const std::uint64_t bytes = device.identify().sectors * sector_bytes;
     if (parts->data_at() > bytes || parts->data_pages > (bytes - parts->data_at()) / parts->page_bytes)
-        return std::unexpected(std::string{"the metadata belong to a larger device: nand.img is truncated or of another mkfs; restore it from a copy"});
+        return std::unexpected(
+            std::string{"the metadata belong to a larger device: nand.img is truncated or of another mkfs; restore it from a copy"});
     auto impl = std::make_unique<Impl>(device, *parts, age);
     if (const auto loaded = impl->load(now); !loaded) return std::unexpected(loaded.error());
-    if (impl->tree_->data_pages() != parts->data_pages) return std::unexpected(std::string{"nand.img is damaged: journal and tree of the metadata name different devices; restore the image from a copy"});
+    if (impl->tree_->data_pages() != parts->data_pages)
+        return std::unexpected(
+            std::string{"nand.img is damaged: journal and tree of the metadata name different devices; restore the image from a copy"});
     return std::unique_ptr<JournalMetadataStore>{new JournalMetadataStore{std::move(impl)}};
 }
 
@@ -306,13 +320,16 @@ SimTime JournalMetadataStore::tick(SimTime now) { return impl_->tick(now); }
 void JournalMetadataStore::use_reserve() { impl_->tree_->use_reserve(); }
 bool JournalMetadataStore::get(const RecordKey& key, std::span<const std::byte>& value) const { return impl_->tree_->get(key, value); }
 void JournalMetadataStore::scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const { impl_->tree_->scan(from, to, visit); }
-bool JournalMetadataStore::find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const {
+bool JournalMetadataStore::find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found,
+                                             std::span<const std::byte>& value) const {
     return impl_->tree_->find_at_or_before(key, floor, found, value);
 }
 std::uint64_t JournalMetadataStore::data_pages() const { return impl_->tree_->data_pages(); }
 std::uint64_t JournalMetadataStore::data_pages_in_use() const { return impl_->tree_->data_pages_in_use(); }
 bool JournalMetadataStore::data_page_in_use(std::uint64_t page) const { return impl_->tree_->data_page_in_use(page); }
-MetadataStore::PageRun JournalMetadataStore::find_free_run(std::uint64_t hint, std::uint64_t wanted) const { return impl_->tree_->find_free_run(hint, wanted); }
+MetadataStore::PageRun JournalMetadataStore::find_free_run(std::uint64_t hint, std::uint64_t wanted) const {
+    return impl_->tree_->find_free_run(hint, wanted);
+}
 void JournalMetadataStore::set_data_pages(PageRun run, bool in_use) { impl_->tree_->set_data_pages(run, in_use); }
 void JournalMetadataStore::promise(std::uint64_t bytes) { impl_->tree_->promise(bytes); }
 std::uint64_t JournalMetadataStore::bytes_total() const { return impl_->tree_->bytes_total(); }

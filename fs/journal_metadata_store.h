@@ -19,7 +19,8 @@ namespace flashlab {
 
 class JournalMetadataStore final : public MetadataStore {
 public:
-    [[nodiscard]] static std::expected<void, std::string> format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted, SimTime now);
+    [[nodiscard]] static std::expected<void, std::string> format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted,
+                                                                 SimTime now);
     /// Reads the home and replays the ring; `now` becomes the time at which that is done. tick() makes commits durable that are older than `age`.
     [[nodiscard]] static std::expected<std::unique_ptr<JournalMetadataStore>, std::string> open(BlockDevice& device, Duration age, SimTime& now);
     ~JournalMetadataStore() override;
@@ -44,7 +45,8 @@ public:
     void use_reserve() override;
     [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const override;
     void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const override;
-    [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const override;
+    [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found,
+                                         std::span<const std::byte>& value) const override;
     [[nodiscard]] std::uint64_t data_pages() const override;
     [[nodiscard]] std::uint64_t data_pages_in_use() const override;
     [[nodiscard]] bool data_page_in_use(std::uint64_t page) const override;

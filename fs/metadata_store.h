@@ -23,14 +23,14 @@
 namespace flashlab {
 
 enum class RecordKind : std::uint8_t {
-    inode = 1,      ///< subkey 0
-    dirent = 2,     ///< subkey: name hash << 8 | collision index
-    extent = 3,     ///< subkey: first file page
-    symlink = 4,    ///< subkey: chunk index
-    xattr = 5,      ///< subkey: name hash << 16 | chunk index
-    orphan = 6,     ///< under Ino 0; subkey: inode without a name
+    inode = 1,        ///< subkey 0
+    dirent = 2,       ///< subkey: name hash << 8 | collision index
+    extent = 3,       ///< subkey: first file page
+    symlink = 4,      ///< subkey: chunk index
+    xattr = 5,        ///< subkey: name hash << 16 | chunk index
+    orphan = 6,       ///< under Ino 0; subkey: inode without a name
     pending_trim = 7, ///< under Ino 0; subkey: first logical page
-    counter = 8,    ///< under Ino 0: next inode number ...
+    counter = 8,      ///< under Ino 0: next inode number ...
 };
 
 struct RecordKey {
@@ -80,7 +80,8 @@ public:
     using Visitor = std::function<bool(const RecordKey&, std::span<const std::byte>)>;
     virtual void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const = 0;
     /// The greatest key that is <= `key` and >= `floor`, if any. It finds the extent that covers a page.
-    [[nodiscard]] virtual bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const = 0;
+    [[nodiscard]] virtual bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found,
+                                                 std::span<const std::byte>& value) const = 0;
 
     /// Bitmap of data pages, part of the same transactions: 1 = in use.
     [[nodiscard]] virtual std::uint64_t data_pages() const = 0;

@@ -18,7 +18,8 @@ public:
         if (!fits(first, sectors)) return outside(first, now);
         return device_.read(shifted(first), sectors, to, now);
     }
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
+                                SimTime now) override {
         if (!fits(first, sectors)) return outside(first, now);
         return device_.write(shifted(first), sectors, from, durability, now);
     }

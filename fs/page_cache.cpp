@@ -62,8 +62,10 @@ CachePage& PageCache::insert(Inode& inode, std::uint64_t index) {
 void PageCache::set_adds_records(CachePage& page, bool adds) {
     if (page.adds_records == adds) return;
     page.adds_records = adds;
-    if (adds) ++adding_records_;
-    else --adding_records_;
+    if (adds)
+        ++adding_records_;
+    else
+        --adding_records_;
 }
 
 void PageCache::drop(CachePage& page) {

@@ -25,8 +25,8 @@ struct CachePage : CachePageHook {
     std::byte* data = nullptr;
     std::uint64_t first_dirty = 0; ///< write sequence that made it dirty; meaningful while dirty
     bool dirty = false;
-    bool in_flight = false; ///< its data were given to the device, its extent is not committed yet
-    bool reserved = false;  ///< has no logical page yet: one is reserved for it
+    bool in_flight = false;    ///< its data were given to the device, its extent is not committed yet
+    bool reserved = false;     ///< has no logical page yet: one is reserved for it
     bool adds_records = false; ///< its commit adds to the metadata: it has no extent yet, or an unwritten one
     std::uint32_t job_slot = 0;
     std::uint32_t place = 0; ///< its number in the pool; fixed, as is `data`

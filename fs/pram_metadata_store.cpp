@@ -125,7 +125,8 @@ public:
         tree_.check(problems);
         if (std::string wrong = nodes_.bitmap().problem(); !wrong.empty()) problems.push_back({"S6", "node bitmap", std::move(wrong)});
         if (std::string wrong = pages_.problem(); !wrong.empty()) problems.push_back({"S6", "data page bitmap", std::move(wrong)});
-        const auto stored = SuperblockState::decode(view_of(pram_, range_, state_offset, SuperblockState::encoded_size).first<SuperblockState::encoded_size>());
+        const auto stored =
+            SuperblockState::decode(view_of(pram_, range_, state_offset, SuperblockState::encoded_size).first<SuperblockState::encoded_size>());
         if (!stored) {
             problems.push_back({"S6", "superblock", stored.error()});
         } else if (*stored != state_) {
@@ -182,7 +183,8 @@ std::uint64_t PramMetadataStore::suggested_bytes(std::uint64_t data_bytes) {
 
 std::expected<void, std::string> PramMetadataStore::format(Pram& pram, PramRange range, const MetadataFormat& wanted) {
     if (range.at.value() % node_bytes != 0 || range.at.value() > pram.config().bytes || range.bytes > pram.config().bytes - range.at.value())
-        return std::unexpected(fmt::format("the metadata's PRAM range {}+{} does not fit the PRAM of {} bytes", range.at.value(), range.bytes, pram.config().bytes));
+        return std::unexpected(
+            fmt::format("the metadata's PRAM range {}+{} does not fit the PRAM of {} bytes", range.at.value(), range.bytes, pram.config().bytes));
     if (wanted.label.size() > max_label_bytes || wanted.label.find('\0') != std::string::npos)
         return std::unexpected(fmt::format("a label is at most {} bytes without NUL", max_label_bytes));
     auto identity = SuperblockIdentity::lay_out(range.bytes, wanted.data_pages);
@@ -203,13 +205,14 @@ std::expected<void, std::string> PramMetadataStore::format(Pram& pram, PramRange
 
 std::expected<std::unique_ptr<PramMetadataStore>, std::string> PramMetadataStore::open(Pram& pram, PramRange range, SimTime now) {
     if (range.bytes < superblock_bytes || range.at.value() > pram.config().bytes || range.bytes > pram.config().bytes - range.at.value())
-        return std::unexpected(fmt::format("the image is truncated: the metadata's range {}+{} goes beyond its {} bytes", range.at.value(), range.bytes,
-                                           pram.config().bytes));
+        return std::unexpected(fmt::format("the image is truncated: the metadata's range {}+{} goes beyond its {} bytes", range.at.value(),
+                                           range.bytes, pram.config().bytes));
     const auto superblock = view_of(pram, range, 0, superblock_bytes);
     const auto identity = SuperblockIdentity::decode(superblock.first<SuperblockIdentity::encoded_size>());
     if (!identity) return std::unexpected(identity.error());
     if (identity->range_bytes > range.bytes)
-        return std::unexpected(fmt::format("the image is truncated: the metadata need {} bytes of PRAM, there are {}", identity->range_bytes, range.bytes));
+        return std::unexpected(
+            fmt::format("the image is truncated: the metadata need {} bytes of PRAM, there are {}", identity->range_bytes, range.bytes));
     auto log = std::make_unique<RedoLog>(pram, PramUser::fs, PramRange{in_range(range, identity->log_offset), identity->log_bytes});
     const LogRecovery recovery = log->recover(now);
     auto state = SuperblockState::decode(superblock.subspan<state_offset, SuperblockState::encoded_size>());

@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::array<std::byte, 16> uuid() const;
     [[nodiscard]] FileTime created() const;
     [[nodiscard]] std::uint32_t data_page_bytes() const;
-    [[nodiscard]] bool was_clean() const;   ///< as open() found it; a fresh store is clean
+    [[nodiscard]] bool was_clean() const;       ///< as open() found it; a fresh store is clean
     [[nodiscard]] std::uint64_t mounts() const; ///< number of mark_dirty() calls ever: an epoch
     [[nodiscard]] FsResult<SimTime> mark_dirty(SimTime now);
     [[nodiscard]] FsResult<SimTime> mark_clean(SimTime now);
@@ -79,7 +79,8 @@ public:
     void use_reserve() override;
     [[nodiscard]] bool get(const RecordKey& key, std::span<const std::byte>& value) const override;
     void scan(const RecordKey& from, const RecordKey& to, const Visitor& visit) const override;
-    [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found, std::span<const std::byte>& value) const override;
+    [[nodiscard]] bool find_at_or_before(const RecordKey& key, const RecordKey& floor, RecordKey& found,
+                                         std::span<const std::byte>& value) const override;
     [[nodiscard]] std::uint64_t data_pages() const override;
     [[nodiscard]] std::uint64_t data_pages_in_use() const override;
     [[nodiscard]] bool data_page_in_use(std::uint64_t page) const override;

@@ -17,9 +17,7 @@ constexpr std::uint64_t metadata_slack = 16384;
 constexpr std::size_t trims_per_slice = 32;
 constexpr std::uint64_t pages_per_slice = 4 * SpaceAccounting::longest_pending;
 
-RecordKey pending_key(std::uint64_t first) {
-    return RecordKey{.ino = Ino{0}, .kind = RecordKind::pending_trim, .subkey = first};
-}
+RecordKey pending_key(std::uint64_t first) { return RecordKey{.ino = Ino{0}, .kind = RecordKind::pending_trim, .subkey = first}; }
 
 template <class Visit>
 FsResult<void> for_each_piece(std::span<const MetadataStore::PageRun> runs, Visit&& visit) {
@@ -45,13 +43,14 @@ SpaceAccounting::SpaceAccounting(MetadataStore& store, BlockDevice& device, std:
     : store_{store}, device_{device}, page_bytes_{page_bytes} {}
 
 void SpaceAccounting::load() {
-    store_.scan(pending_key(0), pending_key(std::numeric_limits<std::uint64_t>::max()), [this](const RecordKey& key, std::span<const std::byte> value) {
-        if (value.size() != sizeof(std::uint64_t)) return true;
-        const auto pages = load_le<std::uint64_t>(value);
-        pending_.emplace(key.subkey, pages);
-        pending_pages_ += pages;
-        return true;
-    });
+    store_.scan(pending_key(0), pending_key(std::numeric_limits<std::uint64_t>::max()),
+                [this](const RecordKey& key, std::span<const std::byte> value) {
+                    if (value.size() != sizeof(std::uint64_t)) return true;
+                    const auto pages = load_le<std::uint64_t>(value);
+                    pending_.emplace(key.subkey, pages);
+                    pending_pages_ += pages;
+                    return true;
+                });
 }
 
 std::uint64_t SpaceAccounting::free_pages() const {
@@ -242,7 +241,8 @@ FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
     return now;
 }
 
-FsResult<SimTime> SpaceAccounting::trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now) {
+FsResult<SimTime> SpaceAccounting::trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed,
+                                                SimTime now) {
     SimTime end = now;
     const std::uint64_t per_page = page_bytes_ / sector_bytes;
     for (std::uint64_t at = first; at < last;) {

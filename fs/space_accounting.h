@@ -61,7 +61,8 @@ public:
     /// Does all waiting trims, ahead of the clock: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> trim_all(SimTime now);
     /// Trims the pages in [first, last) that the device has mapped and no file owns, in runs of at least `min_pages`. `trimmed` counts pages.
-    [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed, SimTime now);
+    [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed,
+                                                 SimTime now);
 
     /// A page written into the middle of an unwritten extent adds two records of 38 bytes at most, in leaves that are half full.
     static constexpr std::uint64_t metadata_bytes_per_extent = 160;
@@ -88,8 +89,8 @@ private:
     std::uint64_t pending_pages_ = 0;
     std::map<std::uint64_t, std::uint64_t> claims_;
     std::uint64_t claimed_pages_ = 0;
-    CommitMark freed_by_; ///< the last commit that freed something
-    std::vector<MetadataStore::PageRun> trimming_;   ///< issued; free once trims_done_ has passed and they are flushed
+    CommitMark freed_by_;                          ///< the last commit that freed something
+    std::vector<MetadataStore::PageRun> trimming_; ///< issued; free once trims_done_ has passed and they are flushed
     bool trims_flushed_ = false;
     SimTime trims_done_ = sim_start; ///< the trims, or their flush
 };

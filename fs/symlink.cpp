@@ -6,9 +6,7 @@ namespace flashlab {
 
 namespace {
 
-RecordKey key_of(Ino ino, std::uint64_t chunk) {
-    return RecordKey{.ino = ino, .kind = RecordKind::symlink, .subkey = chunk};
-}
+RecordKey key_of(Ino ino, std::uint64_t chunk) { return RecordKey{.ino = ino, .kind = RecordKind::symlink, .subkey = chunk}; }
 
 } // namespace
 

@@ -37,7 +37,7 @@ public:
     Inode* inode = nullptr;
     Phase phase = Phase::writing;
     std::vector<WriteBackPiece> pieces;
-    std::size_t issued = 0; ///< so many of the pieces may be on the device
+    std::size_t issued = 0;        ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
     bool is_by_age = false;        ///< nobody waits for it; the last such job makes the commits of all of them durable
     SimTime started = sim_start;
@@ -46,7 +46,8 @@ public:
 
 class WriteBack {
 public:
-    WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events, Duration dirty_age);
+    WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
+              Duration dirty_age);
 
     void mark_dirty(Inode& inode, SimTime now);
     void mark_dirty(CachePage& page, SimTime now);

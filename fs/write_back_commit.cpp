@@ -51,7 +51,8 @@ FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t firs
             if (head.cached == nullptr) {
                 lost.push_back(run);
             } else {
-                const auto inserted = extents_.insert(inode.ino, Extent{.page = head.page, .first = head.logical, .pages = length, .unwritten = false});
+                const auto inserted =
+                    extents_.insert(inode.ino, Extent{.page = head.page, .first = head.logical, .pages = length, .unwritten = false});
                 if (!inserted) return std::unexpected(inserted.error());
                 record.pages += length;
             }

@@ -18,13 +18,9 @@ constexpr unsigned hash_shift = 20;
 constexpr std::uint64_t probes = 16;
 constexpr std::size_t head_bytes = 5; ///< length of the value, length of the name
 
-RecordKey key_of(Ino ino, std::uint64_t subkey) {
-    return RecordKey{.ino = ino, .kind = RecordKind::xattr, .subkey = subkey};
-}
+RecordKey key_of(Ino ino, std::uint64_t subkey) { return RecordKey{.ino = ino, .kind = RecordKind::xattr, .subkey = subkey}; }
 
-std::uint64_t first_probe(std::string_view name) {
-    return (XXH3_64bits(name.data(), name.size()) >> hash_shift) << hash_shift;
-}
+std::uint64_t first_probe(std::string_view name) { return (XXH3_64bits(name.data(), name.size()) >> hash_shift) << hash_shift; }
 
 struct Head {
     std::uint32_t value_bytes = 0;

@@ -19,12 +19,12 @@
 namespace flashlab {
 
 enum class DeviceErrorKind : std::uint8_t {
-    uncorrectable,  ///< these sectors cannot be read (EIO)
-    out_of_range,   ///< beyond identify().sectors
-    no_space,       ///< the flash has no free block left: the device is full of valid data or worn out
-    read_only,      ///< worn out, or a host error: still reads
-    foreign,        ///< of a start: the records of the translation layer do not parse; nothing was changed
-    host_io,        ///< the image could not be read or written
+    uncorrectable, ///< these sectors cannot be read (EIO)
+    out_of_range,  ///< beyond identify().sectors
+    no_space,      ///< the flash has no free block left: the device is full of valid data or worn out
+    read_only,     ///< worn out, or a host error: still reads
+    foreign,       ///< of a start: the records of the translation layer do not parse; nothing was changed
+    host_io,       ///< the image could not be read or written
 };
 struct DeviceError {
     DeviceErrorKind kind;
@@ -62,8 +62,8 @@ public:
     virtual ~BlockDevice() = default;
     /// `to` is sectors * 512 bytes, or empty where nobody wants the payload. Returns the completion time.
     [[nodiscard]] virtual DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) = 0;
-    [[nodiscard]] virtual DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                                      SimTime now) = 0;
+    [[nodiscard]] virtual DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from,
+                                                      WriteDurability durability, SimTime now) = 0;
     [[nodiscard]] virtual DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) = 0;
     /// Everything answered before is durable when it completes.
     [[nodiscard]] virtual DeviceResult<SimTime> flush(SimTime now) = 0;

@@ -62,17 +62,17 @@ struct FtlCounters {
     std::uint64_t map_read_misses = 0;
     std::uint64_t map_write_hits = 0;
     std::uint64_t map_write_misses = 0;
-    std::uint64_t map_evictions = 0;        ///< entries that left the mapping cache for another
-    std::uint64_t map_dirty_evictions = 0;  ///< of these: had to be written first
-    std::uint64_t batch_updates = 0;        ///< translation pages written for dirty entries
-    std::uint64_t batch_entries = 0;        ///< dirty entries written by them
+    std::uint64_t map_evictions = 0;       ///< entries that left the mapping cache for another
+    std::uint64_t map_dirty_evictions = 0; ///< of these: had to be written first
+    std::uint64_t batch_updates = 0;       ///< translation pages written for dirty entries
+    std::uint64_t batch_entries = 0;       ///< dirty entries written by them
     std::uint64_t translation_reads = 0;
-    std::uint64_t translation_writes = 0;   ///< without copies by collections
+    std::uint64_t translation_writes = 0; ///< without copies by collections
 };
 
 struct FtlSpace {
-    std::uint32_t free_blocks = 0;    ///< garbage included: erased or to be erased
-    std::uint32_t spare_blocks = 0;   ///< outside the logical space
+    std::uint32_t free_blocks = 0;  ///< garbage included: erased or to be erased
+    std::uint32_t spare_blocks = 0; ///< outside the logical space
     std::uint32_t bad_blocks = 0;
     std::uint64_t mapped_pages = 0;
 };

@@ -35,13 +35,7 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 
 std::span<const Scheme* const> schemes() {
     static const std::array all{
-        &page_map_scheme(),
-        &block_map_scheme(),
-        &log_block_scheme(),
-        &fast_scheme(),
-        &dftl_scheme(),
-        &hftl_scheme(),
-        &coftl_scheme(),
+        &page_map_scheme(), &block_map_scheme(), &log_block_scheme(), &fast_scheme(), &dftl_scheme(), &hftl_scheme(), &coftl_scheme(),
     };
     return all;
 }
@@ -68,15 +62,17 @@ std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geom
         std::vector<std::string_view> able;
         for (const Scheme* other : schemes())
             if (other->separates) able.push_back(other->name);
-        return std::unexpected(fmt::format("ftl.separation is {}: {} writes where its map says and has nothing to separate; {} have. Set ftl.separation to none", config.ftl.separation,
-                                           config.ftl.scheme, fmt::join(able, ", ")));
+        return std::unexpected(
+            fmt::format("ftl.separation is {}: {} writes where its map says and has nothing to separate; {} have. Set ftl.separation to none",
+                        config.ftl.separation, config.ftl.scheme, fmt::join(able, ", ")));
     }
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);
 }
 
-std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range, EventSink& events) {
+std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range,
+                                                          EventSink& events) {
     const auto scheme = find_scheme(config.ftl.scheme);
     if (!scheme) return std::unexpected(scheme.error());
     const auto plan = (*scheme)->plan(config, array.geometry());

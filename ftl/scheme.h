@@ -26,14 +26,14 @@ namespace flashlab {
 /// What a configuration comes to, before anything is made: refused combinations carry the reason and the remedy.
 struct FtlPlan {
     std::uint32_t groups = 0;
-    std::uint32_t spare_blocks = 0;       ///< after raising; mkfs prints it
+    std::uint32_t spare_blocks = 0;           ///< after raising; mkfs prints it
     std::uint32_t effective_spare_blocks = 0; ///< of these: what stale pages, or logs, may fill when the drive is full; mkfs and info print it
-    double expected_waf = 0;              ///< of uniform random writes on a full drive, with the effective spare; 0: no closed form for this scheme
-    double closed_form_waf = 0;           ///< the same if nothing but checkpoints and the scheme's own pages were taken off the spare
-    std::uint32_t meta_blocks = 0;        ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
-    std::uint32_t logical_pages = 0;      ///< of logical_page_bytes each
+    double expected_waf = 0;         ///< of uniform random writes on a full drive, with the effective spare; 0: no closed form for this scheme
+    double closed_form_waf = 0;      ///< the same if nothing but checkpoints and the scheme's own pages were taken off the spare
+    std::uint32_t meta_blocks = 0;   ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
+    std::uint32_t logical_pages = 0; ///< of logical_page_bytes each
     std::uint32_t logical_page_bytes = 0;
-    std::uint64_t pram_bytes = 0;         ///< what the scheme needs, redo log included; 0 = works without PRAM
+    std::uint64_t pram_bytes = 0; ///< what the scheme needs, redo log included; 0 = works without PRAM
     std::vector<std::string> warnings;
 };
 
@@ -41,7 +41,7 @@ struct FtlParts {
     const SsdConfig& config;
     const FtlPlan& plan;
     NandArray& array;
-    Pram* pram;          ///< null where plan.pram_bytes is 0 and the device has none
+    Pram* pram; ///< null where plan.pram_bytes is 0 and the device has none
     PramRange pram_range;
     EventSink& events;
 };

@@ -11,11 +11,16 @@ namespace {
 
 DeviceErrorKind kind_of(FtlErrorKind kind) {
     switch (kind) {
-    case FtlErrorKind::lost_page: return DeviceErrorKind::uncorrectable;
-    case FtlErrorKind::no_free_block: return DeviceErrorKind::no_space;
-    case FtlErrorKind::read_only: return DeviceErrorKind::read_only;
-    case FtlErrorKind::foreign: return DeviceErrorKind::foreign;
-    case FtlErrorKind::host_io: return DeviceErrorKind::host_io;
+    case FtlErrorKind::lost_page:
+        return DeviceErrorKind::uncorrectable;
+    case FtlErrorKind::no_free_block:
+        return DeviceErrorKind::no_space;
+    case FtlErrorKind::read_only:
+        return DeviceErrorKind::read_only;
+    case FtlErrorKind::foreign:
+        return DeviceErrorKind::foreign;
+    case FtlErrorKind::host_io:
+        return DeviceErrorKind::host_io;
     }
     return DeviceErrorKind::host_io;
 }
@@ -46,7 +51,7 @@ struct Ssd::Split {
         Lpn lpn{0};
         std::uint32_t offset = 0; ///< bytes into the logical page
         std::uint32_t bytes = 0;
-        std::uint64_t at = 0;     ///< bytes into the request
+        std::uint64_t at = 0; ///< bytes into the request
     };
     std::optional<Part> head;
     std::optional<Part> tail;
@@ -76,17 +81,11 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
 }
 
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events)
-    : config_{config},
-      ftl_{ftl},
-      array_{array},
-      pram_{pram},
-      events_{events},
-      buffer_{buffer_of(config.dram, ftl)},
+    : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, buffer_{buffer_of(config.dram, ftl)},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
-      link_{shortest_on(config.host_link), most_on_link},
-      controller_{std::max(config.host_link.controller_request, Duration{1})},
+      link_{shortest_on(config.host_link), most_on_link}, controller_{std::max(config.host_link.controller_request, Duration{1})},
       scratch_(ftl.logical_page_bytes()) {}
 
 SimTime Ssd::accept(SimTime now, Duration on_link) {
@@ -163,8 +162,10 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     SimTime ready = start;
     std::optional<FtlError> error;
     const auto note = [&](const FtlResult<SimTime>& done) {
-        if (done) ready = std::max(ready, *done);
-        else if (!error) error = done.error();
+        if (done)
+            ready = std::max(ready, *done);
+        else if (!error)
+            error = done.error();
     };
     if (config_.host_link.pipelined) {
         linked_.origin = origin;
@@ -181,8 +182,8 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     return answer(event, send(ready, std::uint64_t{sectors} * sector_bytes));
 }
 
-/// A read's data to the host: in one piece once all is there, or, on a pipelined link, each page as it leaves the flash. What was read beyond the request (a cache's
-/// slot) is taken to have come first, what came from DRAM goes with the first page.
+/// A read's data to the host: in one piece once all is there, or, on a pipelined link, each page as it leaves the flash. What was read beyond the
+/// request (a cache's slot) is taken to have come first, what came from DRAM goes with the first page.
 SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
     if (!config_.host_link.pipelined || linked_.out.size() < 2) return link_.reserve(ready, transfer(bytes)).end;
     std::ranges::sort(linked_.out, {}, &LinkedRequest::Out::end);
@@ -202,7 +203,8 @@ SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
     return end;
 }
 
-/// When a write may be issued: once all its data are there, or, on a pipelined link, at once, and the array programs no page before its data have come.
+/// When a write may be issued: once all its data are there, or, on a pipelined link, at once, and the array programs no page before its data have
+/// come.
 SimTime Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin) {
     if (!config_.host_link.pipelined || buffer_) return all_there;
     const std::uint64_t page = ftl_.logical_page_bytes();
@@ -229,12 +231,15 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origi
     } else if (!page.empty()) {
         std::ranges::fill(page, std::byte{0});
     }
-    if (w.zeros) std::ranges::fill(page.subspan(w.offset, w.bytes), std::byte{0});
-    else if (!page.empty()) std::memcpy(page.data() + w.offset, w.from.data(), w.from.size());
+    if (w.zeros)
+        std::ranges::fill(page.subspan(w.offset, w.bytes), std::byte{0});
+    else if (!page.empty())
+        std::memcpy(page.data() + w.offset, w.from.data(), w.from.size());
     return write_pages(w.lpn, 1, page, w.durability, ready, origin);
 }
 
-FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now, Origin origin) {
+FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now,
+                                    Origin origin) {
     if (buffer_ && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, now, origin);
     return front_.write(first, pages, from, now, origin);
 }
@@ -257,11 +262,14 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
         done = std::max(done, *written);
         return std::nullopt;
     };
-    const auto in_part = [&](const Split::Part& p) { return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, issue, origin); };
+    const auto in_part = [&](const Split::Part& p) {
+        return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, issue, origin);
+    };
     std::optional<FtlError> error;
     if (s.head) error = note(in_part(*s.head)); // in ascending order, as the host's bytes come
     if (!error && s.whole != 0)
-        error = note(write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, issue, origin));
+        error = note(
+            write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, issue, origin));
     if (!error && s.tail) error = note(in_part(*s.tail));
     array_.set_linked(nullptr);
     if (error) return answer(event, std::unexpected(translate(*error)));
@@ -290,7 +298,9 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
     };
     for (const Step step : {Step::head, Step::whole, Step::tail}) {
         if (step == Step::whole && s.whole == 0) continue;
-        const auto trimmed = step == Step::head ? zero(s.head) : step == Step::tail ? zero(s.tail) : front_.trim(s.first_whole, s.whole, start, origin);
+        const auto trimmed = step == Step::head   ? zero(s.head)
+                             : step == Step::tail ? zero(s.tail)
+                                                  : front_.trim(s.first_whole, s.whole, start, origin);
         if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
         done = std::max(done, *trimmed);
     }
@@ -321,8 +331,10 @@ std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const
     for (std::uint64_t at = first.value(); at < end;) {
         const std::uint64_t stop = std::min(end, (at / per_page + 1) * per_page);
         const bool mapped = front_.is_mapped(Lpn{static_cast<std::uint32_t>(at / per_page)});
-        if (!out.empty() && out.back().mapped == mapped) out.back().sectors += stop - at;
-        else out.push_back({Sector{at}, stop - at, mapped});
+        if (!out.empty() && out.back().mapped == mapped)
+            out.back().sectors += stop - at;
+        else
+            out.push_back({Sector{at}, stop - at, mapped});
         at = stop;
     }
     return out;

@@ -1,10 +1,12 @@
 /// The solid-state drive: host link + request splitter + optional write buffer in DRAM + one Ftl + NandArray + Pram.
 ///
-/// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), charges the serial host link, numbers and reports requests.
+/// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), charges the serial host link, numbers and reports
+///            requests.
 /// Invariant  D1..D3 of block_device.h. Requests are answered once; served = received.
 /// Cost       One link reservation and one Ftl call a request. Without a buffer a write is answered when it is programmed.
-/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone; a protected buffer is programmed first,
-///            by the energy of its capacitors, which completes what is in flight as well. (Killing the process is no power cut: then it is lost, too.)
+/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone; a protected buffer is programmed
+///            first, by the energy of its capacitors, which completes what is in flight as well. (Killing the process is no power cut: then it is
+///            lost, too.)
 /// Source     Kang et al. (DUMBO) 3.1, MC1, MC2: one serial host interface before all channels.
 #pragma once
 
@@ -45,7 +47,8 @@ public:
     [[nodiscard]] DeviceResult<SimTime> shut_down(SimTime now);
 
     DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override;
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
+                                SimTime now) override;
     DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override;
     DeviceResult<SimTime> flush(SimTime now) override;
     [[nodiscard]] DeviceIdentity identify() const override;
@@ -89,7 +92,8 @@ private:
     [[nodiscard]] SimTime accept(SimTime now, Duration on_link);
     [[nodiscard]] SimTime send(SimTime ready, std::uint64_t bytes);
     [[nodiscard]] SimTime link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin);
-    FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now, Origin origin);
+    FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now,
+                                   Origin origin);
     FtlResult<SimTime> write_part(const PartWrite& w, SimTime now, Origin origin);
 
     const SsdConfig& config_;

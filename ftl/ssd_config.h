@@ -1,4 +1,5 @@
-/// Everything that makes one device: plain data, filled by a preset, a TOML file and --set; tools/drive/config_file.h holds the one schema of its keys.
+/// Everything that makes one device: plain data, filled by a preset, a TOML file and --set; tools/drive/config_file.h holds the one schema of its
+/// keys.
 #pragma once
 
 #include <cstdint>
@@ -11,60 +12,60 @@ namespace flashlab {
 
 /// Of the scheme coftl only.
 struct CoftlOptions {
-    std::uint64_t cache_bytes = 16u << 20;     ///< data cache, in slots of a virtual page; 0 = none
-    std::uint32_t cached_tables = 1024;        ///< virtual page tables in RAM
-    std::uint32_t free_sets = 0;               ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
-    std::uint32_t swap_sets = 0;               ///< CO8: block sets for page tables that leave RAM before their set is full; 0 = none
-    std::uint32_t wear_period = 32;            ///< CO11: one set that nobody rewrites is reclaimed after so many erased ones; 0 = never
+    std::uint64_t cache_bytes = 16u << 20; ///< data cache, in slots of a virtual page; 0 = none
+    std::uint32_t cached_tables = 1024;    ///< virtual page tables in RAM
+    std::uint32_t free_sets = 0;           ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
+    std::uint32_t swap_sets = 0;           ///< CO8: block sets for page tables that leave RAM before their set is full; 0 = none
+    std::uint32_t wear_period = 32;        ///< CO11: one set that nobody rewrites is reclaimed after so many erased ones; 0 = never
 };
 
 struct FtlConfig {
     std::string scheme = "hftl";
-    std::uint32_t mapping_unit_pages = 1;      ///< HY9: 1, 2 or 4 physical pages a logical page
-    std::uint32_t striping = 1;                ///< MC3: S
-    std::string allocation = "CWDP";           ///< which units neighbouring pages take, the fastest first: blocks/allocation.h
-    std::uint32_t groups = 0;                  ///< 0 = as many as keep 64 blocks each
-    std::uint32_t reserved_permille = 50;      ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
-    std::uint32_t log_blocks = 0;              ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
-    std::string victim = "greedy";             ///< which full block is collected: blocks/victim_policies.cpp
-    std::string separation = "none";           ///< which pages share superblocks: blocks/separation_policies.cpp
-    std::uint32_t checkpoint_blocks = 0;       ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
+    std::uint32_t mapping_unit_pages = 1; ///< HY9: 1, 2 or 4 physical pages a logical page
+    std::uint32_t striping = 1;           ///< MC3: S
+    std::string allocation = "CWDP";      ///< which units neighbouring pages take, the fastest first: blocks/allocation.h
+    std::uint32_t groups = 0;             ///< 0 = as many as keep 64 blocks each
+    std::uint32_t reserved_permille = 50; ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
+    std::uint32_t log_blocks = 0;         ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
+    std::string victim = "greedy";        ///< which full block is collected: blocks/victim_policies.cpp
+    std::string separation = "none";      ///< which pages share superblocks: blocks/separation_policies.cpp
+    std::uint32_t checkpoint_blocks = 0;  ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     CoftlOptions coftl;
-    std::uint64_t mapping_cache_bytes = 0;     ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
-    std::uint32_t mapping_entry_bytes = 8;     ///< dftl: DRAM that one of them takes
-    bool fetch_on_write_miss = false;          ///< dftl: a write whose entry is not cached reads its translation page first (Gupta et al.)
-    std::uint32_t wear_threshold = 0;          ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
-    bool moving_ring = false;                  ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
-    std::uint32_t gc_slice_us = 2000;          ///< background copies are issued in slices of at most this much of one plane
+    std::uint64_t mapping_cache_bytes = 0; ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
+    std::uint32_t mapping_entry_bytes = 8; ///< dftl: DRAM that one of them takes
+    bool fetch_on_write_miss = false;      ///< dftl: a write whose entry is not cached reads its translation page first (Gupta et al.)
+    std::uint32_t wear_threshold = 0;      ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
+    bool moving_ring = false;              ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
+    std::uint32_t gc_slice_us = 2000;      ///< background copies are issued in slices of at most this much of one plane
 };
 
 struct HostLinkConfig {
-    std::uint32_t ps_per_byte = 250;           ///< 4 GB/s
-    Duration request_overhead{1000};           ///< on the link, for each request
-    bool pipelined = false;                    ///< a page crosses the link while others are still sensed, or wait to be programmed; false: all at once
-    Duration controller_request{0};            ///< controller CPU for each request, after the link; serial
+    std::uint32_t ps_per_byte = 250; ///< 4 GB/s
+    Duration request_overhead{1000}; ///< on the link, for each request
+    bool pipelined = false;          ///< a page crosses the link while others are still sensed, or wait to be programmed; false: all at once
+    Duration controller_request{0};  ///< controller CPU for each request, after the link; serial
 };
 
 /// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in FtlConfig).
 struct DramConfig {
-    std::uint64_t size_bytes = 0;              ///< budget of both; 0 = no limit, and no partition
-    std::string partition = "adaptive";        ///< of the budget, where there is one: adaptive, static, or none (sizes as given)
-    std::uint32_t map_share_permille = 500;    ///< AP6: of the maps, fixed tables included; where adaptive begins
-    std::uint32_t tune_interval = 0;           ///< AP3: requests between decisions; 0 = the scheme's (dftl 1000, fast 10 000)
-    std::uint32_t tune_units = 1;              ///< AP3: times the ratio of the benefits, that move at a decision
-    std::uint32_t ghost_floor_permille = 500;  ///< AP3: hits that a ghost without a hit counts
+    std::uint64_t size_bytes = 0;                  ///< budget of both; 0 = no limit, and no partition
+    std::string partition = "adaptive";            ///< of the budget, where there is one: adaptive, static, or none (sizes as given)
+    std::uint32_t map_share_permille = 500;        ///< AP6: of the maps, fixed tables included; where adaptive begins
+    std::uint32_t tune_interval = 0;               ///< AP3: requests between decisions; 0 = the scheme's (dftl 1000, fast 10 000)
+    std::uint32_t tune_units = 1;                  ///< AP3: times the ratio of the benefits, that move at a decision
+    std::uint32_t ghost_floor_permille = 500;      ///< AP3: hits that a ghost without a hit counts
     std::uint64_t ghost_bitmap_bytes = 128u << 10; ///< AP2
-    std::uint32_t ghost_reach_permille = 0;    ///< AP2: of size_bytes, that a ghost stands for at most; 0 = the scheme's (dftl and fast all, coftl 30)
-    std::uint64_t write_buffer_bytes = 0;      ///< AP1; 0 = none: a write is answered when it is programmed
-    bool is_protected = false;                 ///< capacitors: at a power cut the buffer is programmed before the lights go out
+    std::uint32_t ghost_reach_permille = 0; ///< AP2: of size_bytes, that a ghost stands for at most; 0 = the scheme's (dftl and fast all, coftl 30)
+    std::uint64_t write_buffer_bytes = 0;   ///< AP1; 0 = none: a write is answered when it is programmed
+    bool is_protected = false;              ///< capacitors: at a power cut the buffer is programmed before the lights go out
     [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
     [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && partition == "adaptive"; }
 };
 
 /// Where the parts of the PRAM lie; computed by mkfs, ftl/FORMAT.md and fs/FORMAT.md describe the content.
 struct PramLayout {
-    std::uint64_t ftl_at = 0, ftl_bytes = 0;   ///< FTL's redo log, then its tables
-    std::uint64_t fs_at = 0, fs_bytes = 0;     ///< FS' superblock, redo log, bitmaps, nodes
+    std::uint64_t ftl_at = 0, ftl_bytes = 0; ///< FTL's redo log, then its tables
+    std::uint64_t fs_at = 0, fs_bytes = 0;   ///< FS' superblock, redo log, bitmaps, nodes
 };
 
 struct SsdConfig {

@@ -9,13 +9,8 @@
 namespace flashlab {
 
 BlockTable::BlockTable(const Geometry& geometry, const NandConfig& config, PageStore& store)
-    : geometry_{geometry},
-      store_{store},
-      seed_{config.seed},
-      bad_per_million_{config.factory_bad_per_million},
-      blocks_(geometry.blocks()),
-      recent_(geometry.planes()),
-      scratch_(geometry.pages_per_block()) {}
+    : geometry_{geometry}, store_{store}, seed_{config.seed}, bad_per_million_{config.factory_bad_per_million}, blocks_(geometry.blocks()),
+      recent_(geometry.planes()), scratch_(geometry.pages_per_block()) {}
 
 std::expected<void, HostIoError> BlockTable::open() {
     constexpr std::uint32_t at_once = 1u << 16;
@@ -58,7 +53,8 @@ void BlockTable::refuse_program(BlockId block, std::uint32_t page) const {
 }
 
 void BlockTable::check_erase(BlockId block) const {
-    if (blocks_[block.value()].bad) [[unlikely]] violated(fmt::format("N1: block {} is bad and cannot be erased", block.value()));
+    if (blocks_[block.value()].bad) [[unlikely]]
+        violated(fmt::format("N1: block {} is bad and cannot be erased", block.value()));
 }
 
 SimTime BlockTable::end_of_program(BlockId block, std::uint32_t page, SimTime from) const {

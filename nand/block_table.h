@@ -33,7 +33,8 @@ public:
     /// The next page that may be programmed.
     [[nodiscard]] std::expected<std::uint32_t, HostIoError> write_pointer(BlockId block) {
         const Block& known = blocks_[block.value()];
-        if (known.write_pointer != unknown) [[likely]] return known.write_pointer;
+        if (known.write_pointer != unknown) [[likely]]
+            return known.write_pointer;
         return find_write_pointer(block);
     }
     /// False: some page before the write pointer was skipped, or is torn or garbage; its page record tells which. Valid after write_pointer().
@@ -45,13 +46,15 @@ public:
     /// Throws ContractViolation when N1 forbids the program.
     void check_program(BlockId block, std::uint32_t page) const {
         const Block& known = blocks_[block.value()];
-        if (known.bad || page < known.write_pointer) [[unlikely]] refuse_program(block, page);
+        if (known.bad || page < known.write_pointer) [[unlikely]]
+            refuse_program(block, page);
     }
     void check_erase(BlockId block) const;
 
     /// N2: the earliest a read of this page, a program or an erase of this block may start.
     [[nodiscard]] SimTime read_ready(BlockId block, std::uint32_t page, SimTime from) const {
-        if (blocks_[block.value()].programmed_at <= from) [[likely]] return from;
+        if (blocks_[block.value()].programmed_at <= from) [[likely]]
+            return from;
         return end_of_program(block, page, from);
     }
     [[nodiscard]] SimTime program_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].programmed_at); }

@@ -8,7 +8,8 @@
 namespace flashlab {
 
 const CompactRecords::Shared& CompactRecords::shared(std::uint32_t page) const {
-    if (later_ == nullptr || later_->empty()) [[likely]] return first_;
+    if (later_ == nullptr || later_->empty()) [[likely]]
+        return first_;
     const auto next = std::ranges::upper_bound(*later_, page, {}, &Run::first);
     return next == later_->begin() ? first_ : std::prev(next)->shared;
 }

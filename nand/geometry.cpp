@@ -62,7 +62,8 @@ std::expected<Geometry, std::string> Geometry::striped(std::uint32_t width) cons
         return std::unexpected(fmt::format("nand.striping = {}: it must divide the {} channels", width, config_.channels));
     }
     if (width > largest_page_bytes / config_.page_bytes) {
-        return std::unexpected(fmt::format("nand.striping = {}: pages of {} bytes make more than {} together", width, config_.page_bytes, largest_page_bytes));
+        return std::unexpected(
+            fmt::format("nand.striping = {}: pages of {} bytes make more than {} together", width, config_.page_bytes, largest_page_bytes));
     }
     GeometryConfig wide = config_;
     wide.channels /= width;
@@ -72,17 +73,10 @@ std::expected<Geometry, std::string> Geometry::striped(std::uint32_t width) cons
 }
 
 Geometry::Geometry(const GeometryConfig& config)
-    : config_{config},
-      chips_{config.channels * config.chips_per_channel},
-      dies_{chips_ * config.dies_per_chip},
-      planes_{dies_ * config.planes_per_die},
-      blocks_{planes_ * config.blocks_per_plane},
-      pages_{blocks_ * config.pages_per_block},
-      pages_per_block_{config.pages_per_block},
-      blocks_per_plane_{config.blocks_per_plane},
-      planes_per_die_{config.planes_per_die},
-      dies_per_chip_{config.dies_per_chip},
-      chips_per_channel_{config.chips_per_channel} {}
+    : config_{config}, chips_{config.channels * config.chips_per_channel}, dies_{chips_ * config.dies_per_chip},
+      planes_{dies_ * config.planes_per_die}, blocks_{planes_ * config.blocks_per_plane}, pages_{blocks_ * config.pages_per_block},
+      pages_per_block_{config.pages_per_block}, blocks_per_plane_{config.blocks_per_plane}, planes_per_die_{config.planes_per_die},
+      dies_per_chip_{config.dies_per_chip}, chips_per_channel_{config.chips_per_channel} {}
 
 std::expected<void, std::string> NandTiming::validate() const {
     constexpr Duration longest{std::chrono::seconds{10}};
@@ -100,8 +94,8 @@ std::expected<void, std::string> NandTiming::validate() const {
                   {"host_interface_confirm_ns", host_interface_confirm, true}};
     for (const auto& phase : phases) {
         if (phase.value < Duration{0} || (!phase.may_be_zero && phase.value == Duration{0}) || phase.value > longest) {
-            return std::unexpected(fmt::format("{} = {}: between {} and {} is needed", phase.name, phase.value.count(), phase.may_be_zero ? 0 : 1,
-                                               longest.count()));
+            return std::unexpected(
+                fmt::format("{} = {}: between {} and {} is needed", phase.name, phase.value.count(), phase.may_be_zero ? 0 : 1, longest.count()));
         }
     }
     constexpr std::uint32_t slowest_bus = 1'000'000'000;

@@ -11,7 +11,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::array<std::byte, 8> magic{std::byte{'F'}, std::byte{'L'}, std::byte{'N'},    std::byte{'A'},
+constexpr std::array<std::byte, 8> magic{std::byte{'F'}, std::byte{'L'}, std::byte{'N'},  std::byte{'A'},
                                          std::byte{'N'}, std::byte{'D'}, std::byte{0x0d}, std::byte{0x0a}};
 constexpr std::size_t header_crc_at = ImageHeader::encoded_size - sizeof(std::uint32_t);
 constexpr std::size_t block_crc_at = ImageLayout::block_record_bytes - sizeof(std::uint32_t);
@@ -76,14 +76,17 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
     const std::uint32_t version = reader.u32();
     // A newer version may compute its checksum in another way, so the version is looked at before the checksum. Version 0 was never written.
     if (version > current_version && version < 0x10000) {
-        return std::unexpected(ImageError{ImageErrorKind::newer_version, fmt::format("has format version {}, this program reads version {}; use a newer flashlab",
-                                                                                      version, current_version)});
+        return std::unexpected(
+            ImageError{ImageErrorKind::newer_version,
+                       fmt::format("has format version {}, this program reads version {}; use a newer flashlab", version, current_version)});
     }
     const bool whole = load_le<std::uint32_t>(in.subspan(header_crc_at)) == crc32c(in.first(header_crc_at));
     if (whole && version != 0 && version < current_version) {
-        return std::unexpected(ImageError{ImageErrorKind::older_version,
-                                          fmt::format("has format version {}, whose page records have no checksum; this program reads version {}: copy the files out with the "
-                                                      "flashlab that made it, and make the device anew", version, current_version)});
+        return std::unexpected(ImageError{
+            ImageErrorKind::older_version,
+            fmt::format("has format version {}, whose page records have no checksum; this program reads version {}: copy the files out with the "
+                        "flashlab that made it, and make the device anew",
+                        version, current_version)});
     }
     if (!whole || version != current_version) {
         return std::unexpected(ImageError{ImageErrorKind::damaged, "has a damaged header (checksum mismatch); restore it from a copy"});
@@ -96,12 +99,9 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
 }
 
 ImageLayout::ImageLayout(const Geometry& geometry)
-    : blocks_at{ImageHeader::encoded_size},
-      pages_at{aligned(blocks_at + std::uint64_t{geometry.blocks()} * block_record_bytes)},
-      payload_at{aligned(pages_at + std::uint64_t{geometry.pages()} * page_record_bytes)},
-      page_bytes{geometry.page_bytes()},
-      generation_at{aligned(payload_at + geometry.bytes())},
-      total_bytes{generation_at + alignment} {}
+    : blocks_at{ImageHeader::encoded_size}, pages_at{aligned(blocks_at + std::uint64_t{geometry.blocks()} * block_record_bytes)},
+      payload_at{aligned(pages_at + std::uint64_t{geometry.pages()} * page_record_bytes)}, page_bytes{geometry.page_bytes()},
+      generation_at{aligned(payload_at + geometry.bytes())}, total_bytes{generation_at + alignment} {}
 
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out) {
     LittleEndianWriter writer{out};

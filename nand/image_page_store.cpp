@@ -43,7 +43,9 @@ std::expected<void, HostIoError> write_all(int fd, std::uint64_t at, std::span<c
     return {};
 }
 
-bool is_zero(std::span<const std::byte> data) { return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0; }
+bool is_zero(std::span<const std::byte> data) {
+    return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
+}
 
 class FileHandle {
 public:
@@ -122,7 +124,8 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
                                                                                   const Uuid& uuid, HostSync sync) {
     FileHandle file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (file.get() < 0 && errno == EEXIST) {
-        return std::unexpected(ImageError{ImageErrorKind::exists, fmt::format("{}: exists already; remove it or choose another place", path.string())});
+        return std::unexpected(
+            ImageError{ImageErrorKind::exists, fmt::format("{}: exists already; remove it or choose another place", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "create", errno));
     const auto give_up = [&path](ImageError error) {
@@ -149,9 +152,9 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
     const auto header = header_of(file.get(), path);
     if (!header) return std::unexpected(header.error());
     if (!same_geometry(header->geometry, geometry.config())) {
-        return std::unexpected(ImageError{ImageErrorKind::other_geometry,
-                                          fmt::format("{}: has {}, the configuration says {}; use the configuration it was made with", path.string(),
-                                                      described(header->geometry), described(geometry.config()))});
+        return std::unexpected(
+            ImageError{ImageErrorKind::other_geometry, fmt::format("{}: has {}, the configuration says {}; use the configuration it was made with",
+                                                                   path.string(), described(header->geometry), described(geometry.config()))});
     }
     return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header->uuid, sync, access}};
 }
@@ -167,16 +170,9 @@ std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::fi
 }
 
 ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access)
-    : fd_{fd},
-      geometry_{geometry},
-      layout_{geometry},
-      uuid_{uuid},
-      sync_{sync},
-      waits_for_discard_(geometry.blocks()),
-      hole_from_(geometry.blocks(), not_asked),
-      scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
-      records_{scratch_.size(), records_kept},
-      map_{fd, geometry, layout_, access == ImageAccess::read_write} {
+    : fd_{fd}, geometry_{geometry}, layout_{geometry}, uuid_{uuid}, sync_{sync}, waits_for_discard_(geometry.blocks()),
+      hole_from_(geometry.blocks(), not_asked), scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
+      records_{scratch_.size(), records_kept}, map_{fd, geometry, layout_, access == ImageAccess::read_write} {
     discards_.reserve(most_discards + 1);
 }
 
@@ -205,7 +201,8 @@ bool ImagePageStore::is_hole(Ppn page) {
     std::uint32_t& from = hole_from_[block.value()];
     const std::uint32_t at = geometry_.page_in_block(page);
     if (from == not_asked) {
-        const auto end = static_cast<off_t>(layout_.data_at(geometry_.page_of(block, 0)) + std::uint64_t{geometry_.pages_per_block()} * layout_.page_bytes);
+        const auto end =
+            static_cast<off_t>(layout_.data_at(geometry_.page_of(block, 0)) + std::uint64_t{geometry_.pages_per_block()} * layout_.page_bytes);
         const off_t data = ::lseek(fd_, static_cast<off_t>(layout_.data_at(page)), SEEK_DATA);
         from = (data < 0 && errno == ENXIO) || data >= end ? at : no_hole;
     }
@@ -219,7 +216,8 @@ std::expected<void, HostIoError> ImagePageStore::noted(std::expected<void, HostI
 
 std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
     if (is_zero(data) && is_hole(page)) return {};
-    if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from) from = geometry_.page_in_block(page) + 1;
+    if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from)
+        from = geometry_.page_in_block(page) + 1;
     if (waits_for_discard_[geometry_.block_of(page).value()]) keep_from_discard(page);
     return noted(write_all(fd_, layout_.data_at(page), data));
 }
@@ -338,7 +336,8 @@ std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId bloc
     ensure(to.size() == geometry_.pages_per_block(), "read_block_records: room for one block");
     if (auto read = read_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_); !read) return read;
     for (std::size_t i = 0; i < to.size(); ++i) {
-        const std::span<const std::byte, ImageLayout::page_record_bytes> one{scratch_.data() + i * ImageLayout::page_record_bytes, ImageLayout::page_record_bytes};
+        const std::span<const std::byte, ImageLayout::page_record_bytes> one{scratch_.data() + i * ImageLayout::page_record_bytes,
+                                                                             ImageLayout::page_record_bytes};
         if (!decode_page_record(one, to[i])) return std::unexpected(HostIoError{EBADMSG});
     }
     return {};
@@ -359,7 +358,7 @@ std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std:
     if (auto read = read_all(fd_, layout_.block_record_at(first), raw); !read) return read;
     for (std::size_t i = 0; i < to.size(); ++i) {
         const std::span<const std::byte, ImageLayout::block_record_bytes> one{raw.data() + i * ImageLayout::block_record_bytes,
-                                                                             ImageLayout::block_record_bytes};
+                                                                              ImageLayout::block_record_bytes};
         if (!decode_block_record(one, to[i])) return std::unexpected(HostIoError{EBADMSG});
     }
     return {};
@@ -374,7 +373,8 @@ std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, cons
 std::expected<ImageGeneration, ImageError> ImagePageStore::generation() const {
     std::array<std::byte, ImageGeneration::encoded_size> raw{};
     if (auto read = read_all(fd_, layout_.generation_at, raw); !read)
-        return std::unexpected(ImageError{ImageErrorKind::host, fmt::format("nand.img: cannot read its generation: {}", std::strerror(read.error().error_number))});
+        return std::unexpected(
+            ImageError{ImageErrorKind::host, fmt::format("nand.img: cannot read its generation: {}", std::strerror(read.error().error_number))});
     auto known = ImageGeneration::decode(raw);
     if (!known) return std::unexpected(ImageError{ImageErrorKind::damaged, fmt::format("nand.img: {}", known.error())});
     return *known;

@@ -31,12 +31,11 @@ enum class ImageAccess : std::uint8_t { read_write, read_only };
 class ImagePageStore final : public PageStore {
 public:
     /// Makes a new image and opens it. Fails, and changes nothing, when the file exists.
-    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> create(const std::filesystem::path& path, const Geometry& geometry,
-                                                                                           const Uuid& uuid, HostSync sync = HostSync::none);
+    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError>
+    create(const std::filesystem::path& path, const Geometry& geometry, const Uuid& uuid, HostSync sync = HostSync::none);
     /// Opens and locks an image. On failure the file stays as it was.
-    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError> open(const std::filesystem::path& path, const Geometry& geometry,
-                                                                                         HostSync sync = HostSync::none,
-                                                                                         ImageAccess access = ImageAccess::read_write);
+    [[nodiscard]] static std::expected<std::unique_ptr<ImagePageStore>, ImageError>
+    open(const std::filesystem::path& path, const Geometry& geometry, HostSync sync = HostSync::none, ImageAccess access = ImageAccess::read_write);
     /// Reads the header alone, without the lock, for tools that ask what an image is.
     [[nodiscard]] static std::expected<ImageHeader, ImageError> read_header(const std::filesystem::path& path);
 
@@ -94,12 +93,12 @@ private:
     HostSync sync_;
     int host_errno_ = 0;
     bool can_punch_ = true;
-    std::vector<Discard> discards_;         ///< oldest first, at most one a block
-    std::vector<bool> waits_for_discard_;   ///< by block
-    std::vector<std::uint32_t> hole_from_;  ///< by block: the page from which the file has nothing to its end, or one of the constants above
-    std::vector<std::byte> scratch_;        ///< the records of one block
+    std::vector<Discard> discards_;        ///< oldest first, at most one a block
+    std::vector<bool> waits_for_discard_;  ///< by block
+    std::vector<std::uint32_t> hole_from_; ///< by block: the page from which the file has nothing to its end, or one of the constants above
+    std::vector<std::byte> scratch_;       ///< the records of one block
     RecordCache records_;
-    RecordMap map_;                         ///< for writing only
+    RecordMap map_; ///< for writing only
 };
 
 } // namespace flashlab

@@ -10,10 +10,7 @@
 namespace flashlab {
 
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
-    : geometry_{geometry},
-      payload_{payload},
-      cells_(payload == Payload::keep ? geometry.blocks() : 0),
-      blocks_(geometry.blocks()) {
+    : geometry_{geometry}, payload_{payload}, cells_(payload == Payload::keep ? geometry.blocks() : 0), blocks_(geometry.blocks()) {
     if (payload == Payload::keep) return;
     compact_.reserve(geometry.blocks());
     for (std::uint32_t b = 0; b < geometry.blocks(); ++b) compact_.emplace_back(geometry.pages_per_block());
@@ -29,7 +26,8 @@ MemoryPageStore::Cells& MemoryPageStore::to_change(BlockId block) {
 }
 
 void MemoryPageStore::copy_from(const MemoryPageStore& other) {
-    ensure(other.geometry_.config() == geometry_.config() && payload_ == Payload::keep && other.payload_ == payload_, "copy_from: alike, with payload");
+    ensure(other.geometry_.config() == geometry_.config() && payload_ == Payload::keep && other.payload_ == payload_,
+           "copy_from: alike, with payload");
     const bool again = copied_from_ == &other;
     for (std::size_t b = 0; b < cells_.size(); ++b) {
         const bool equal = again && other.cells_[b].changed <= copied_changes_ && cells_[b].changed <= own_changes_;
@@ -49,7 +47,8 @@ std::uint64_t MemoryPageStore::fingerprint() const {
     for (std::size_t b = 0; b < cells_.size(); ++b) {
         const Cells& cells = cells_[b];
         if (!cells.fingerprint) cells.fingerprint = fingerprint_of(cells);
-        const std::uint32_t of_records[] = {blocks_[b].erase_count, blocks_[b].grown_bad ? 1u : 0u, static_cast<std::uint32_t>(*cells.fingerprint >> 32)};
+        const std::uint32_t of_records[] = {blocks_[b].erase_count, blocks_[b].grown_bad ? 1u : 0u,
+                                            static_cast<std::uint32_t>(*cells.fingerprint >> 32)};
         const auto of_data = static_cast<std::uint32_t>(*cells.fingerprint);
         records = crc32c(std::as_bytes(std::span{of_records}), records);
         data = crc32c(std::as_bytes(std::span{&of_data, 1}), data);
@@ -130,8 +129,10 @@ std::expected<PageRecord, HostIoError> MemoryPageStore::read_record(Ppn page) {
 
 std::expected<void, HostIoError> MemoryPageStore::write_record(Ppn page, const PageRecord& record) {
     const auto oob = PageOob::decode(record.oob);
-    if (payload_ == Payload::keep) keep(page, record, {record.state, oob});
-    else compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), record.state, oob ? &*oob : nullptr);
+    if (payload_ == Payload::keep)
+        keep(page, record, {record.state, oob});
+    else
+        compact_[geometry_.block_of(page).value()].set(geometry_.page_in_block(page), record.state, oob ? &*oob : nullptr);
     return {};
 }
 

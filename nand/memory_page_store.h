@@ -52,8 +52,8 @@ private:
     struct Cells {
         std::unique_ptr<std::byte[]> data;
         std::vector<PageRecord> records;
-        std::vector<StoredOob> parsed; ///< the same records, so that a recovery that reads them a thousand times decodes none
-        std::uint64_t changed = 0; ///< value of changes_ at the last change
+        std::vector<StoredOob> parsed;                    ///< the same records, so that a recovery that reads them a thousand times decodes none
+        std::uint64_t changed = 0;                        ///< value of changes_ at the last change
         mutable std::optional<std::uint64_t> fingerprint; ///< until the next change
     };
     [[nodiscard]] PageRecord record_at(BlockId block, std::uint32_t page) const;

@@ -11,15 +11,8 @@
 namespace flashlab {
 
 NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, PageStore& store_, EventSink& events_, UndoPolicy undo_)
-    : geometry{geometry_},
-      config{config_},
-      store{store_},
-      events{events_},
-      undo_policy{undo_},
-      blocks{geometry_, config_, store_},
-      scheduler{geometry_, config_},
-      pairs{geometry_.config()},
-      page_(store_.keeps_payload() ? geometry_.page_bytes() : 0) {
+    : geometry{geometry_}, config{config_}, store{store_}, events{events_}, undo_policy{undo_}, blocks{geometry_, config_, store_},
+      scheduler{geometry_, config_}, pairs{geometry_.config()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0) {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
@@ -28,7 +21,8 @@ NandArray::Impl::~Impl() = default;
 
 Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part) {
     ensure(!cut_, "no operation after a power cut");
-    const auto when = scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user, part);
+    const auto when =
+        scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user, part);
     blocks.note_read(page.block, when.end);
     return when;
 }
@@ -37,7 +31,8 @@ std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page, PageAd
     const auto pointer = blocks.write_pointer(at.block);
     if (!pointer) return std::unexpected(pointer.error());
     if (at.page >= *pointer) return CellState::erased;
-    if (blocks.all_programmed(at.block)) [[likely]] return CellState::programmed;
+    if (blocks.all_programmed(at.block)) [[likely]]
+        return CellState::programmed;
     const auto record = store.read_record(page);
     if (!record) return std::unexpected(record.error());
     return as_read(record->state);
@@ -162,7 +157,8 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
     if (linked != nullptr && linked->origin == origin) {
         for (const PageProgram& page : pages) now = std::max(now, linked->arrival_of(page.oob.lpn));
     }
-    if (faults != nullptr) [[unlikely]] now = faults->program_from(pages.front().page, now);
+    if (faults != nullptr) [[unlikely]]
+        now = faults->program_from(pages.front().page, now);
     SimTime cells_from = now;
     std::uint32_t bytes = 0;
     for (std::size_t i = 0; i < pages.size(); ++i) {
@@ -189,7 +185,8 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
 }
 
 std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId block) {
-    if (!blocks.has_weak(block)) [[likely]] return false;
+    if (!blocks.has_weak(block)) [[likely]]
+        return false;
     const auto record = store.read_record(page);
     if (!record) return std::unexpected(record.error());
     return record->state == CellState::weak;
@@ -294,7 +291,8 @@ NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, O
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
     const Ppn first = geometry.page_of(block, 0);
-    if (faults != nullptr) [[unlikely]] now = faults->erase_from(block, now);
+    if (faults != nullptr) [[unlikely]]
+        now = faults->erase_from(block, now);
     const auto when = scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now));
     const auto failed = [&](HostIoError error) { return std::unexpected(host_error(error, first, when.end)); };
     if (undo_policy == UndoPolicy::keep) {
@@ -380,7 +378,19 @@ void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin
     const PlaneId plane = geometry.plane_of(block);
     const DieId die = geometry.die_of(plane);
     const ChipId chip = geometry.chip_of(die);
-    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn, kind,
+    events.on(NandOpEvent{when.start,
+                          when.end,
+                          op,
+                          origin,
+                          geometry.channel_of(chip),
+                          chip,
+                          die,
+                          plane,
+                          block,
+                          page,
+                          1,
+                          lpn,
+                          kind,
                           {when.bus_in, when.bus_in_end, when.cells, when.cells_end, when.bus_out, when.bus_out_end}});
 }
 

@@ -39,16 +39,16 @@ namespace flashlab {
 
 /// What a failed operation means, and what its caller does next.
 enum class NandErrorKind : std::uint8_t {
-    erased_page,     ///< of a read: nothing was programmed here since the erase
-    uncorrectable,   ///< of a read or copy: ECC fails, the data are lost for good; the OOB may still parse
-    program_failed,  ///< the page reads as uncorrectable; the block's other pages are intact. Copy what is valid, then mark_bad()
-    erase_failed,    ///< nothing of the block can be read; it was erased because nothing was wanted. mark_bad()
-    host_io,         ///< the image could not be read or written: no fault of the flash. The operation may have happened or not: write no more
+    erased_page,    ///< of a read: nothing was programmed here since the erase
+    uncorrectable,  ///< of a read or copy: ECC fails, the data are lost for good; the OOB may still parse
+    program_failed, ///< the page reads as uncorrectable; the block's other pages are intact. Copy what is valid, then mark_bad()
+    erase_failed,   ///< nothing of the block can be read; it was erased because nothing was wanted. mark_bad()
+    host_io,        ///< the image could not be read or written: no fault of the flash. The operation may have happened or not: write no more
 };
 struct NandError {
     NandErrorKind kind;
     Ppn page;
-    SimTime done;         ///< the attempt took time, too: when its outcome is known
+    SimTime done; ///< the attempt took time, too: when its outcome is known
     int host_errno = 0;
 };
 
@@ -56,14 +56,14 @@ struct PageProgram {
     Ppn page;
     std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
     PageOob oob;
-    std::uint32_t bytes = 0;         ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
+    std::uint32_t bytes = 0; ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
 };
 
 struct PageRead {
     Ppn page;
-    std::uint32_t offset = 0;        ///< in bytes from the page's start; only the part that is read crosses the bus (MC3)
+    std::uint32_t offset = 0; ///< in bytes from the page's start; only the part that is read crosses the bus (MC3)
     std::uint32_t bytes = 0;
-    std::span<std::byte> to;         ///< `bytes` long; empty: the payload is not wanted, and no data checksum is verified
+    std::span<std::byte> to; ///< `bytes` long; empty: the payload is not wanted, and no data checksum is verified
 };
 
 struct OobRead {
@@ -80,7 +80,7 @@ struct CopiedPage {
 };
 
 struct CopiedRun {
-    std::uint32_t pages = 0;         ///< how many were copied, counted from the first one
+    std::uint32_t pages = 0; ///< how many were copied, counted from the first one
     SimTime done;
     std::optional<NandError> failed; ///< the error of the page behind them; none: all were copied
 };
@@ -96,11 +96,11 @@ enum class ProgramOutcome : std::uint8_t {
     pair_damaged, ///< T6: garbage, and so are the earlier pages that share its cells (paired_pages.h)
 };
 enum class EraseOutcome : std::uint8_t {
-    not_started,  ///< E0
-    complete,     ///< E1
-    garbage,      ///< E2
-    weak,         ///< E3: reads erased, but has to be erased again before a program
-    mixed,        ///< E4: some pages are as before, others are garbage or look erased
+    not_started, ///< E0
+    complete,    ///< E1
+    garbage,     ///< E2
+    weak,        ///< E3: reads erased, but has to be erased again before a program
+    mixed,       ///< E4: some pages are as before, others are garbage or look erased
 };
 class CutOutcomes {
 public:
@@ -122,12 +122,12 @@ struct LinkedRequest {
         SimTime end;
         std::uint32_t bytes = 0;
     };
-    Origin origin;                   ///< an operation with this origin belongs to the request
-    std::vector<Out> out{};          ///< read: the pages that have left the flash
-    Lpn first{0};                    ///< write: the data of this logical page arrive at `first_in`
+    Origin origin;          ///< an operation with this origin belongs to the request
+    std::vector<Out> out{}; ///< read: the pages that have left the flash
+    Lpn first{0};           ///< write: the data of this logical page arrive at `first_in`
     SimTime first_in = sim_start;
-    Duration each_in{0};             ///< the data of each further page arrive later by this much
-    SimTime all_in = sim_start;      ///< no data arrive later than this
+    Duration each_in{0};        ///< the data of each further page arrive later by this much
+    SimTime all_in = sim_start; ///< no data arrive later than this
     [[nodiscard]] SimTime arrival_of(Lpn lpn) const {
         if (lpn < first) return sim_start;
         return std::min(all_in, first_in + static_cast<std::int64_t>(lpn.value() - first.value()) * each_in);
@@ -196,7 +196,7 @@ public:
     /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
-    [[nodiscard]] bool is_bad(BlockId block) const;           ///< factory or grown
+    [[nodiscard]] bool is_bad(BlockId block) const; ///< factory or grown
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
     /// Marks a block as grown bad. From the call on this array refuses to program or erase it (N1); it can still be read.
     /// `now` is when the mark's cause has ended: the failed operation is over, and what was valid in the block is durable elsewhere.

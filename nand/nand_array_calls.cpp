@@ -25,13 +25,16 @@ std::expected<void, NandError> NandArray::open() {
         return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
     }
     if (!impl_->guard) return {};
-    if (auto found = impl_->guard->load(); !found) return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, found.error().error_number});
+    if (auto found = impl_->guard->load(); !found)
+        return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, found.error().error_number});
     return {};
 }
 
 bool NandArray::guards_pairs() const { return impl_->guard != nullptr; }
 SimTime NandArray::note_durable(SimTime now) { return impl_->guard ? impl_->guard->note_durable(now) : now; }
-std::expected<SimTime, NandError> NandArray::scan_backups(SimTime now) { return impl_->guard ? impl_->guard->scan(now) : std::expected<SimTime, NandError>{now}; }
+std::expected<SimTime, NandError> NandArray::scan_backups(SimTime now) {
+    return impl_->guard ? impl_->guard->scan(now) : std::expected<SimTime, NandError>{now};
+}
 
 NandArray::Result NandArray::read(const PageRead& page, SimTime now, Origin origin) {
     return striped_ ? striped_->read(page, now, origin) : impl_->read(page, now, origin);
@@ -85,7 +88,9 @@ NandArray::Result NandArray::erase(BlockId block, SimTime now, Origin origin) {
 }
 
 bool NandArray::is_bad(BlockId block) const { return striped_ ? striped_->is_bad(block) : impl_->is_set_aside(block); }
-bool NandArray::is_factory_bad(BlockId block) const { return striped_ ? striped_->is_factory_bad(block) : impl_->blocks.is_factory_bad(block) || is_backup_block(impl_->config, block); }
+bool NandArray::is_factory_bad(BlockId block) const {
+    return striped_ ? striped_->is_factory_bad(block) : impl_->blocks.is_factory_bad(block) || is_backup_block(impl_->config, block);
+}
 NandArray::Result NandArray::mark_bad(BlockId block, SimTime now) { return striped_ ? striped_->mark_bad(block, now) : impl_->mark_bad(block, now); }
 std::uint32_t NandArray::erase_count(BlockId block) const { return striped_ ? striped_->erase_count(block) : impl_->blocks.erase_count(block); }
 
@@ -107,8 +112,10 @@ std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const {
         const auto known = striped_->inspect_oob(page);
         if (!known) return std::unexpected(known.error());
         PageRecord record{.state = known->state};
-        if (known->oob) known->oob->encode(record.oob);
-        else if (known->state != CellState::erased) record.oob.fill(std::byte{0xff});
+        if (known->oob)
+            known->oob->encode(record.oob);
+        else if (known->state != CellState::erased)
+            record.oob.fill(std::byte{0xff});
         return record;
     }
     const auto record = impl_->record_of(page);
@@ -136,7 +143,9 @@ SimTime NandArray::last_reserved_end() const { return impl_->scheduler.last_end(
 void NandArray::settle(SimTime now) { impl_->settle(now); }
 std::expected<NandCutReport, NandError> NandArray::cut(SimTime at, CutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
 std::expected<std::uint64_t, NandError> NandArray::rewind(SimTime at) { return impl_->rewind(at); }
-std::expected<NandCutReport, NandError> NandArray::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) { return impl_->tear(at, outcomes, target); }
+std::expected<NandCutReport, NandError> NandArray::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) {
+    return impl_->tear(at, outcomes, target);
+}
 void NandArray::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const NandCounters& NandArray::counters() const { return impl_->counters; }
 Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }

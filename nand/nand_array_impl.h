@@ -99,9 +99,11 @@ private:
 
     // nand_cut.cpp; these work on any store that holds the same cells
     [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record, PageStore& cells);
-    [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes,
+                                                                PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> damage(Ppn page, CutOutcomes& outcomes, PageStore& cells);
-    [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes,
+                                                              PageStore& cells);
 
     UndoLog log_;
     std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept

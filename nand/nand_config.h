@@ -13,18 +13,18 @@ namespace flashlab {
 
 /// The durations of the phases in nand/DESIGN.md (MC2). Transfer rates are integer picoseconds a byte, so that no rounding depends on the host.
 struct NandTiming {
-    Duration page_read{60'000};        ///< tR: cells to page register; the plane is busy, the bus free
-    Duration page_program{700'000};    ///< tPROG, mean over the page types of the cell
-    Duration block_erase{3'000'000};   ///< tBERS
-    Duration command{100};             ///< command and address cycles on the bus, for each plane addressed
+    Duration page_read{60'000};          ///< tR: cells to page register; the plane is busy, the bus free
+    Duration page_program{700'000};      ///< tPROG, mean over the page types of the cell
+    Duration block_erase{3'000'000};     ///< tBERS
+    Duration command{100};               ///< command and address cycles on the bus, for each plane addressed
     std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, and its spare bytes if NandOptions::spare_on_bus
     Duration suspend{20'000};            ///< from the suspend command until the cells can sense (only with erase_suspends, program_suspends)
     Duration resume{5'000};              ///< from the end of the read until the cells work again
     Duration controller_page_read{0};    ///< controller CPU for each page read, GC copies included (HY: 362 us)
     Duration controller_page_program{0}; ///< controller CPU for each page programmed (HY: 323 us)
 
-    Duration host_interface_command{0};  ///< MC2, RS or WS: on the serial host interface, for each page the host reads or writes
-    Duration host_interface_confirm{0};  ///< MC2, WC: the same in addition for each page the host writes
+    Duration host_interface_command{0};           ///< MC2, RS or WS: on the serial host interface, for each page the host reads or writes
+    Duration host_interface_confirm{0};           ///< MC2, WC: the same in addition for each page the host writes
     std::uint32_t host_interface_ps_per_byte = 0; ///< MC2, RD or WD: a page's data between its buffer and the host; 0: the drive's link alone counts
 
     [[nodiscard]] std::expected<void, std::string> validate() const;
@@ -46,11 +46,11 @@ struct NandOptions {
 struct NandConfig {
     GeometryConfig geometry;
     NandTiming timing;
-    std::uint32_t endurance_cycles = 3000;   ///< rated P/E cycles; percent_used is relative to it
+    std::uint32_t endurance_cycles = 3000;        ///< rated P/E cycles; percent_used is relative to it
     std::uint32_t factory_bad_per_million = 1000; ///< factory bad blocks, placed by the seed
     std::uint64_t seed = 1;
     std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
-    std::uint32_t striping = 1; ///< MC3: S, channels that the array presents as one with pages S times as wide
+    std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
     NandOptions options;
     friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };

@@ -37,7 +37,8 @@ std::expected<std::uint32_t, NandError> NandArray::Impl::copy_at_once(Ppn from, 
     pages = std::min({pages, geometry.pages_per_block() - source.page, geometry.pages_per_block() - target.page});
     if (source.block == target.block || !scheduler.copies_runs()) return 0;
     for (const BlockId block : {source.block, target.block}) {
-        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), geometry.page_of(block, 0), now));
+        if (const auto pointer = blocks.write_pointer(block); !pointer)
+            return std::unexpected(host_error(pointer.error(), geometry.page_of(block, 0), now));
     }
     const std::uint32_t written = *blocks.write_pointer(source.block);
     if (blocks.has_weak(target.block) || source.page >= written) return 0;
@@ -48,7 +49,8 @@ std::expected<std::uint32_t, NandError> NandArray::Impl::copy_at_once(Ppn from, 
     // Programs of the source pages have not ended. copy() waits for them, page by page.
     if (blocks.read_ready(source.block, source.page, now) != now || blocks.read_ready(source.block, source.page + pages - 1, now) != now) return 0;
     std::array<SimTime, BlockTable::recent_programs> ends;
-    const auto run = scheduler.copy_run(geometry.plane_of(source.block), geometry.plane_of(target.block), pages, now, blocks.program_ready(target.block, now), ends);
+    const auto run = scheduler.copy_run(geometry.plane_of(source.block), geometry.plane_of(target.block), pages, now,
+                                        blocks.program_ready(target.block, now), ends);
     if (auto copied = store.copy_programmed(from, to, pages); !copied) return std::unexpected(host_error(copied.error(), to, now));
     blocks.note_read(source.block, run.read_end);
     blocks.note_programs(target.block, target.page, pages, ends);

@@ -99,7 +99,7 @@ std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record,
 }
 
 std::expected<void, HostIoError> NandArray::Impl::tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes,
-                                                                   PageStore& cells) {
+                                                               PageStore& cells) {
     if (outcome == ProgramOutcome::complete) return {};
     if (outcome == ProgramOutcome::not_started) return undo(record, cells);
     if (outcome == ProgramOutcome::looks_erased) return cells.write_record(record.page, PageRecord{.state = CellState::weak});
@@ -143,7 +143,8 @@ std::expected<void, HostIoError> NandArray::Impl::damage(Ppn page, CutOutcomes& 
 }
 
 /// E2 leaves the old payload in the store. No record promises it any more, and no read returns it.
-std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes, PageStore& cells) {
+std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes,
+                                                             PageStore& cells) {
     if (outcome == EraseOutcome::complete) return {};
     if (outcome == EraseOutcome::not_started) return undo(record, cells);
     if (outcome == EraseOutcome::mixed) {

@@ -20,10 +20,10 @@ namespace flashlab {
 enum class CellState : std::uint8_t {
     erased = 0,
     programmed = 1,
-    torn = 2,       ///< T2: ECC fails; the OOB may still parse
-    garbage = 3,    ///< T3, E2: neither data nor OOB are readable
-    unstable = 4,   ///< T4: can be read once more; an OOB read shows this by the number of bits that the ECC corrected
-    weak = 5,       ///< T5, E3: reads erased, but what is programmed over it is garbage
+    torn = 2,     ///< T2: ECC fails; the OOB may still parse
+    garbage = 3,  ///< T3, E2: neither data nor OOB are readable
+    unstable = 4, ///< T4: can be read once more; an OOB read shows this by the number of bits that the ECC corrected
+    weak = 5,     ///< T5, E3: reads erased, but what is programmed over it is garbage
 };
 
 /// The state that the chip reports: weak cells cannot be told from erased ones.

@@ -6,7 +6,8 @@
 
 namespace flashlab {
 
-NandArray::PairGuard::PairGuard(Impl& chips) : chips_{chips}, dies_(chips.geometry.dies()), page_(chips.store.keeps_payload() ? chips.geometry.page_bytes() : 0) {
+NandArray::PairGuard::PairGuard(Impl& chips)
+    : chips_{chips}, dies_(chips.geometry.dies()), page_(chips.store.keeps_payload() ? chips.geometry.page_bytes() : 0) {
     for (std::uint32_t page = 0; page < chips_.geometry.pages_per_block(); ++page) {
         if (chips_.pairs.endangered_by(page).empty()) safe_pages_.push_back(page);
     }
@@ -80,8 +81,10 @@ NandArray::PairGuard::Done NandArray::PairGuard::before_program(Ppn page, PageKi
         if (!copied && copied.error().kind == NandErrorKind::host_io) return copied;
         if (copied) now = std::max(now, *copied);
         const bool backed_up = copied.has_value(); // else there is no room, or no block takes it: in danger, and counted so
-        if (known != nullptr) known->backed_up = backed_up;
-        else open_[block.value()].push_back({earlier, 0, backed_up});
+        if (known != nullptr)
+            known->backed_up = backed_up;
+        else
+            open_[block.value()].push_back({earlier, 0, backed_up});
     }
     return now;
 }
@@ -99,7 +102,8 @@ void NandArray::PairGuard::after_program(Ppn page, SimTime end) {
     std::erase_if(open, [&](const Endangered& e) { return chips_.pairs.safe_after(e.page) <= index; });
     if (open.empty()) open_.erase(block.value());
     const auto dropped = std::erase_if(backups_, [&](const Backup& b) {
-        return !b.is_read_here && chips_.geometry.block_of(b.oob.page) == block && chips_.pairs.safe_after(chips_.geometry.page_in_block(b.oob.page)) <= index;
+        return !b.is_read_here && chips_.geometry.block_of(b.oob.page) == block &&
+               chips_.pairs.safe_after(chips_.geometry.page_in_block(b.oob.page)) <= index;
     });
     if (dropped != 0) needed_until_ = std::max(needed_until_, end);
 }
@@ -123,7 +127,8 @@ NandArray::PairGuard::Done NandArray::PairGuard::back_up(Ppn page, const PageOob
         if (auto opened = open_block(die, now); !opened) return opened;
     }
     Done copied = copy_to_next(die, page, backup, now, at);
-    while (!copied && copied.error().kind == NandErrorKind::program_failed && die.next < safe_pages_.size()) copied = copy_to_next(die, page, backup, now, at);
+    while (!copied && copied.error().kind == NandErrorKind::program_failed && die.next < safe_pages_.size())
+        copied = copy_to_next(die, page, backup, now, at);
     if (copied) backups_.push_back({backup, at, false});
     return copied;
 }

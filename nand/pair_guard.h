@@ -54,10 +54,10 @@ private:
         bool backed_up = false;
     };
     struct Die {
-        std::vector<BlockId> blocks;     ///< that hold backups
+        std::vector<BlockId> blocks; ///< that hold backups
         std::optional<BlockId> active;
-        std::uint32_t next = 0;          ///< in safe_pages_
-        SimTime ready = sim_start;       ///< the active block is erased
+        std::uint32_t next = 0;    ///< in safe_pages_
+        SimTime ready = sim_start; ///< the active block is erased
     };
     using Done = std::expected<SimTime, NandError>;
 
@@ -74,10 +74,10 @@ private:
     std::vector<Die> dies_;
     std::vector<Backup> backups_;
     std::map<std::uint32_t, std::vector<Endangered>> open_; ///< by block
-    std::uint64_t programs_ = 1; ///< number of the next one
-    std::uint64_t durable_ = 1;         ///< programs before this number must survive
-    SimTime needed_until_ = sim_start;  ///< a cut before this time may need backups that were dropped: no backup block is erased earlier
-    SimTime unsafe_until_ = sim_start;  ///< the end of the last program that endangers a page without a backup
+    std::uint64_t programs_ = 1;                            ///< number of the next one
+    std::uint64_t durable_ = 1;                             ///< programs before this number must survive
+    SimTime needed_until_ = sim_start; ///< a cut before this time may need backups that were dropped: no backup block is erased earlier
+    SimTime unsafe_until_ = sim_start; ///< the end of the last program that endangers a page without a backup
     std::vector<std::byte> page_;
 };
 

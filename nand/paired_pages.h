@@ -29,7 +29,7 @@ public:
     [[nodiscard]] std::uint32_t safe_after(std::uint32_t page) const { return safe_after_[page]; }
 
 private:
-    std::vector<std::uint32_t> first_;      ///< by page: where its list begins in endangered_
+    std::vector<std::uint32_t> first_; ///< by page: where its list begins in endangered_
     std::vector<std::uint32_t> endangered_;
     std::vector<std::uint32_t> safe_after_;
 };

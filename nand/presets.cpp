@@ -22,8 +22,15 @@ constexpr NandConfig modern(CellType cell, Duration read, Duration program, Dura
 
 constexpr NandConfig coftl() {
     NandConfig config;
-    config.geometry = {.channels = 16, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 4096,
-                       .pages_per_block = 256, .page_bytes = 4096, .spare_bytes = 224, .cell = CellType::mlc};
+    config.geometry = {.channels = 16,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 2,
+                       .blocks_per_plane = 4096,
+                       .pages_per_block = 256,
+                       .page_bytes = 4096,
+                       .spare_bytes = 224,
+                       .cell = CellType::mlc};
     config.timing = {.page_read = us(50), .page_program = us(900), .block_erase = us(3000), .command = Duration{0}, .bus_ps_per_byte = 10'000};
     config.endurance_cycles = 5000;
     return config;
@@ -31,10 +38,22 @@ constexpr NandConfig coftl() {
 
 constexpr NandConfig k9g8g08u0m() {
     NandConfig config;
-    config.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 4096,
-                       .pages_per_block = 128, .page_bytes = 2048, .spare_bytes = 64, .cell = CellType::mlc};
-    config.timing = {.page_read = us(121), .page_program = us(861), .block_erase = us(1500), .command = Duration{0}, .bus_ps_per_byte = 0,
-                     .controller_page_read = us(362), .controller_page_program = us(323)};
+    config.geometry = {.channels = 1,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 1,
+                       .blocks_per_plane = 4096,
+                       .pages_per_block = 128,
+                       .page_bytes = 2048,
+                       .spare_bytes = 64,
+                       .cell = CellType::mlc};
+    config.timing = {.page_read = us(121),
+                     .page_program = us(861),
+                     .block_erase = us(1500),
+                     .command = Duration{0},
+                     .bus_ps_per_byte = 0,
+                     .controller_page_read = us(362),
+                     .controller_page_program = us(323)};
     config.endurance_cycles = 5000;
     config.page_buffers_per_channel = 0;
     return config;
@@ -42,10 +61,23 @@ constexpr NandConfig k9g8g08u0m() {
 
 constexpr NandConfig dumbo() {
     NandConfig config;
-    config.geometry = {.channels = 4, .chips_per_channel = 8, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 1024,
-                       .pages_per_block = 64, .page_bytes = 2048, .spare_bytes = 64, .cell = CellType::slc};
-    config.timing = {.page_read = Duration{27'320}, .page_program = Duration{196'370}, .block_erase = us(2000), .command = Duration{0},
-                     .bus_ps_per_byte = 25'000, .host_interface_command = us(6), .host_interface_confirm = us(29), .host_interface_ps_per_byte = 40'000};
+    config.geometry = {.channels = 4,
+                       .chips_per_channel = 8,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 1,
+                       .blocks_per_plane = 1024,
+                       .pages_per_block = 64,
+                       .page_bytes = 2048,
+                       .spare_bytes = 64,
+                       .cell = CellType::slc};
+    config.timing = {.page_read = Duration{27'320},
+                     .page_program = Duration{196'370},
+                     .block_erase = us(2000),
+                     .command = Duration{0},
+                     .bus_ps_per_byte = 25'000,
+                     .host_interface_command = us(6),
+                     .host_interface_confirm = us(29),
+                     .host_interface_ps_per_byte = 40'000};
     config.options.bus_held_while_sensing = true;
     config.endurance_cycles = 100'000;
     return config;
@@ -53,18 +85,32 @@ constexpr NandConfig dumbo() {
 
 constexpr NandConfig slc_64g() {
     NandConfig config;
-    config.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 540'672,
-                       .pages_per_block = 64, .page_bytes = 2048, .spare_bytes = 64, .cell = CellType::slc};
-    config.timing = {.page_read = Duration{72'800}, .page_program = Duration{252'800}, .block_erase = us(1500), .command = Duration{0},
-                     .bus_ps_per_byte = 0};
+    config.geometry = {.channels = 1,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 1,
+                       .blocks_per_plane = 540'672,
+                       .pages_per_block = 64,
+                       .page_bytes = 2048,
+                       .spare_bytes = 64,
+                       .cell = CellType::slc};
+    config.timing = {
+        .page_read = Duration{72'800}, .page_program = Duration{252'800}, .block_erase = us(1500), .command = Duration{0}, .bus_ps_per_byte = 0};
     config.endurance_cycles = 100'000;
     return config;
 }
 
 constexpr NandConfig tiny() {
     NandConfig config;
-    config.geometry = {.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 16,
-                       .pages_per_block = 16, .page_bytes = 4096, .spare_bytes = 256, .cell = CellType::slc};
+    config.geometry = {.channels = 2,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 2,
+                       .blocks_per_plane = 16,
+                       .pages_per_block = 16,
+                       .page_bytes = 4096,
+                       .spare_bytes = 256,
+                       .cell = CellType::slc};
     config.timing = {.page_read = us(25), .page_program = us(200), .block_erase = us(1500)};
     config.factory_bad_per_million = 0;
     return config;
@@ -79,24 +125,29 @@ constexpr std::array presets{
     NandPreset{"modern-slc", "low-latency SLC of today", modern_source, modern(CellType::slc, us(5), us(100), us(1000), 50'000)},
     NandPreset{"modern-mlc", "MLC of today", modern_source, modern(CellType::mlc, us(45), us(400), us(3000), 10'000)},
     NandPreset{"modern-qlc", "QLC of today", modern_source, modern(CellType::qlc, us(110), us(2000), us(10'000), 1000)},
-    NandPreset{"coftl", "the Caching-Oriented FTL paper's device, 16 channels of 8 GB MLC chips",
-               "CO, Table II: 2 planes x 4096 blocks x 256 pages x (4 KB + 224 B), program 900 us, read 50 us, erase 3 ms, transfer 10 ns a byte, one "
-               "chip a channel. Command time and endurance are not given: none, and 5000 cycles.",
-               coftl()},
-    NandPreset{"k9g8g08u0m", "the hybrid PRAM paper's device, 1 GB MLC, one channel, one way",
-               "HY, section 5, and the part's data sheet (2 KB + 64 B pages, 128 pages a block): read 121 us and program 861 us with the transfer, erase "
-               "1.5 ms; 362 and 323 us of controller a page give the raw 4.24 and 1.73 MB/s. The CPU moves every page: no page buffers.",
-               k9g8g08u0m()},
-    NandPreset{"dumbo", "the multi-channel paper's device, 4 channels x 8 chips of 1 Gbit SLC",
-               "MC: 2 KB + 64 B pages, 64 pages a block, a 16-bit transfer in 50 ns, read busy 27.32 us, program busy 196.37 us, two page buffers a "
-               "channel, managers that poll, one serial host interface of 25 MB/s behind the buffers. Its control overheads are not given: 6 us a page and "
-               "29 us more to write one are fitted to figures 11 to 14 (tools/reproduce/README.md). Erase and command times: 2 ms as on parts of that size, and none.",
-               dumbo()},
+    NandPreset{
+        "coftl", "the Caching-Oriented FTL paper's device, 16 channels of 8 GB MLC chips",
+        "CO, Table II: 2 planes x 4096 blocks x 256 pages x (4 KB + 224 B), program 900 us, read 50 us, erase 3 ms, transfer 10 ns a byte, one "
+        "chip a channel. Command time and endurance are not given: none, and 5000 cycles.",
+        coftl()},
+    NandPreset{
+        "k9g8g08u0m", "the hybrid PRAM paper's device, 1 GB MLC, one channel, one way",
+        "HY, section 5, and the part's data sheet (2 KB + 64 B pages, 128 pages a block): read 121 us and program 861 us with the transfer, erase "
+        "1.5 ms; 362 and 323 us of controller a page give the raw 4.24 and 1.73 MB/s. The CPU moves every page: no page buffers.",
+        k9g8g08u0m()},
+    NandPreset{
+        "dumbo", "the multi-channel paper's device, 4 channels x 8 chips of 1 Gbit SLC",
+        "MC: 2 KB + 64 B pages, 64 pages a block, a 16-bit transfer in 50 ns, read busy 27.32 us, program busy 196.37 us, two page buffers a "
+        "channel, managers that poll, one serial host interface of 25 MB/s behind the buffers. Its control overheads are not given: 6 us a page and "
+        "29 us more to write one are fitted to figures 11 to 14 (tools/reproduce/README.md). Erase and command times: 2 ms as on parts of that size, "
+        "and none.",
+        dumbo()},
     NandPreset{"slc-64g", "the adaptive partitioning paper's device, 64 GB SLC with 3 % spare",
                "AP, section IV: 2 KB pages, 128 KB blocks, 72.8/252.8/1500 us with the transfer. One plane, as the paper counts times one after the "
                "other; 524,288 blocks and 3 % more.",
                slc_64g()},
-    NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.", tiny()},
+    NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.",
+               tiny()},
 };
 
 } // namespace

@@ -37,8 +37,8 @@ private:
 
     std::unique_ptr<PageStore> below_;
     Geometry geometry_;
-    std::unordered_map<std::uint32_t, std::vector<std::byte>> data_;      ///< by page
-    std::unordered_map<std::uint32_t, std::vector<PageRecord>> records_;  ///< by block
+    std::unordered_map<std::uint32_t, std::vector<std::byte>> data_;     ///< by page
+    std::unordered_map<std::uint32_t, std::vector<PageRecord>> records_; ///< by block
     std::unordered_map<std::uint32_t, BlockRecord> blocks_;
 };
 

@@ -25,9 +25,7 @@ bool writes_in_place(int fd) {
 } // namespace
 
 RecordMap::RecordMap(int fd, const Geometry& geometry, const ImageLayout& layout, bool is_writable)
-    : fd_{fd},
-      records_at_{layout.pages_at},
-      block_bytes_{std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes},
+    : fd_{fd}, records_at_{layout.pages_at}, block_bytes_{std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes},
       mapped_bytes_{records_at_ + geometry.blocks() * block_bytes_} {
     if (!is_writable || !writes_in_place(fd)) return;
     // The mapping begins at offset 0, which is aligned to any page size of the host.

@@ -35,7 +35,9 @@ public:
     static void store(Record to, std::span<const std::byte, ImageLayout::page_record_bytes> record);
 
 private:
-    [[nodiscard]] std::span<std::byte> records_of(BlockId block) const { return {mapping_ + records_at_ + block.value() * block_bytes_, block_bytes_}; }
+    [[nodiscard]] std::span<std::byte> records_of(BlockId block) const {
+        return {mapping_ + records_at_ + block.value() * block_bytes_, block_bytes_};
+    }
 
     int fd_;
     std::size_t records_at_;

@@ -43,25 +43,21 @@ struct Scheduler::Tail {
 };
 
 struct Scheduler::Load {
-    Duration in;        ///< on the bus
-    Duration program;   ///< of the cells
+    Duration in;      ///< on the bus
+    Duration program; ///< of the cells
 };
 
 Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
-    : geometry_{geometry},
-      timing_{config.timing},
-      options_{config.options},
-      planes_per_channel_{geometry.planes() / geometry.channels()},
-      planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()},
-      page_buffers_{config.page_buffers_per_channel},
+    : geometry_{geometry}, timing_{config.timing}, options_{config.options}, planes_per_channel_{geometry.planes() / geometry.channels()},
+      planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()}, page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
-      buses_(geometry.channels(), Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
+      buses_(geometry.channels(),
+             Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
-      cells_(geometry.planes() / planes_per_lane_.divisor(),
-             Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
+      cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
-      front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command, timing_.host_interface_confirm,
-                          host_transfer(sector_bytes)})} {
+      front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command,
+                          timing_.host_interface_confirm, host_transfer(sector_bytes)})} {
     whole_page_ = data_transfer(geometry.page_bytes());
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
@@ -153,7 +149,8 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
         }
         const SimTime plane_at = cells.earliest(sense, cells_free - sense);
         SimTime suspended = sim_never;
-        Window* const window = host && plane_at != sense && !windows_.empty() ? window_for(lane, from, sense, cells_free - sense, suspended) : nullptr;
+        Window* const window =
+            host && plane_at != sense && !windows_.empty() ? window_for(lane, from, sense, cells_free - sense, suspended) : nullptr;
         if (plane_at != sense && !(window != nullptr && suspended == sense)) {
             start = std::min(plane_at, suspended) - timing_.command - request;
             continue;
@@ -228,7 +225,8 @@ Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Loa
 Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host) {
     const ChannelId channel = channel_of(planes.front());
     const auto pages = static_cast<std::int64_t>(planes.size());
-    const Duration work = pages * (timing_.controller_page_program + (host ? timing_.host_interface_command + timing_.host_interface_confirm + host_transfer(bytes) : none));
+    const Duration work = pages * (timing_.controller_page_program +
+                                   (host ? timing_.host_interface_command + timing_.host_interface_confirm + host_transfer(bytes) : none));
     lanes_.clear();
     for (const PlaneId plane : planes) {
         if (lanes_.empty() || options_.independent_planes) lanes_.push_back(lane_of(plane));

@@ -32,9 +32,9 @@ enum class PagePart : std::uint8_t { data, spare };
 class Scheduler {
 public:
     struct Reservation {
-        SimTime start; ///< of the first phase
-        SimTime cells; ///< from here on the cells are sensed or changed: a cut before this time leaves them as they were
-        SimTime end;   ///< of the last phase
+        SimTime start;  ///< of the first phase
+        SimTime cells;  ///< from here on the cells are sensed or changed: a cut before this time leaves them as they were
+        SimTime end;    ///< of the last phase
         SimTime bus_in; ///< command, and data of a program
         SimTime bus_in_end;
         SimTime cells_end;
@@ -100,7 +100,7 @@ private:
         SimTime begin = sim_start; ///< of its cells' work
         SimTime end = sim_start;
         SimTime busy_until = sim_start; ///< resumed from the last suspension
-        Duration left{0};          ///< of the time given for suspensions
+        Duration left{0};               ///< of the time given for suspensions
     };
     static constexpr std::size_t windows_a_lane = 4; ///< the last ones reserved
     struct CopyRoute;
@@ -126,7 +126,7 @@ private:
     std::vector<Calendar> cells_;     ///< by lane; with the register where there is no cache register
     std::vector<Calendar> registers_; ///< by lane; only with a cache register
     Calendar front_;
-    std::vector<Window> windows_;     ///< windows_a_lane for each lane; empty without suspensions
+    std::vector<Window> windows_;          ///< windows_a_lane for each lane; empty without suspensions
     std::vector<std::size_t> next_window_; ///< by lane
     std::uint64_t suspensions_ = 0;
     std::vector<std::size_t> lanes_; ///< of the operation at hand

@@ -16,13 +16,8 @@ struct Scheduler::CopyRoute {
         [[nodiscard]] std::span<const Calendar::Phase> of_a_step() const { return std::span{phases}.first(count); }
     };
     CopyRoute(Calendar& source_bus_, Calendar& source_cells_, Calendar& target_bus_, Calendar& target_cells_, const NandTiming& timing, Duration page)
-        : source_bus{source_bus_},
-          source_cells{source_cells_},
-          target_bus{target_bus_},
-          target_cells{target_cells_},
-          in{timing.command + page},
-          read{timing.command + timing.page_read + page},
-          held{in + timing.page_program} {
+        : source_bus{source_bus_}, source_cells{source_cells_}, target_bus{target_bus_}, target_cells{target_cells_}, in{timing.command + page},
+          read{timing.command + timing.page_read + page}, held{in + timing.page_program} {
         add(source_bus, {Duration{0}, timing.command});
         add(source_bus, {timing.command + timing.page_read, page, false});
         add(source_cells, {timing.command, timing.page_read + page});
@@ -47,7 +42,8 @@ struct Scheduler::CopyRoute {
 
 private:
     void add(Calendar& calendar, Calendar::Phase phase) {
-        const auto at = std::find_if(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(count), [&](const Use& use) { return use.calendar == &calendar; });
+        const auto at =
+            std::find_if(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(count), [&](const Use& use) { return use.calendar == &calendar; });
         if (at == uses.begin() + static_cast<std::ptrdiff_t>(count)) uses[count++].calendar = &calendar;
         at->phases[at->count++] = phase;
     }
@@ -60,8 +56,10 @@ bool Scheduler::copies_runs() const {
 
 /// Copies that need not wait are reserved together: behind all reservations, or in the gaps of another run, whose step is usually the same. A copy
 /// that has to wait is reserved by itself, as read() and program() do.
-Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends) {
-    const CopyRoute route{buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_};
+Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from,
+                                       std::span<SimTime> ends) {
+    const CopyRoute route{
+        buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_};
     CopyRun run{from, from};
     for (std::uint32_t i = 0; i < pages; cells_from = run.end) {
         for (const auto& use : route.used()) use.calendar->settle(settled_);

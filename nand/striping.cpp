@@ -44,12 +44,8 @@ Geometry wide(const Geometry& chips, std::uint32_t width) {
 } // namespace
 
 NandArray::Striped::Striped(Impl& chips, std::uint32_t width)
-    : chips_{chips},
-      width_{width},
-      geometry_{wide(chips.geometry, width)},
-      planes_{chips.geometry.planes() / chips.geometry.channels()},
-      blocks_{chips.geometry.blocks() / chips.geometry.channels()},
-      pages_{chips.geometry.pages() / chips.geometry.channels()} {}
+    : chips_{chips}, width_{width}, geometry_{wide(chips.geometry, width)}, planes_{chips.geometry.planes() / chips.geometry.channels()},
+      blocks_{chips.geometry.blocks() / chips.geometry.channels()}, pages_{chips.geometry.pages() / chips.geometry.channels()} {}
 
 NandArray::Striped::Done NandArray::Striped::read(const PageRead& page, SimTime now, Origin origin) {
     ensure(page.offset <= geometry_.page_bytes() && page.bytes <= geometry_.page_bytes() - page.offset, "a read stays within its page");
@@ -77,8 +73,10 @@ std::expected<OobRead, NandError> NandArray::Striped::read_oob(Ppn page, SimTime
         }
         done = std::max(done, one->done);
         const StoredOob part{one->state, one->oob};
-        if (m == 0) all = part;
-        else join(all, part);
+        if (m == 0)
+            all = part;
+        else
+            join(all, part);
     }
     return OobRead{all.oob, all.state, done};
 }
@@ -110,12 +108,14 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
     return all;
 }
 
-std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) {
+std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now,
+                                                              Origin origin) {
     const auto whole = inspect_oob(from);
     if (!whole) return std::unexpected(whole.error());
     Done all = now;
     if (whole->state != CellState::programmed || !whole->oob) {
-        for (std::uint32_t m = 0; m < width_; ++m) join(all, chips_.read(PageRead{member(from, m), 0, chips_.geometry.page_bytes(), {}}, now, origin), from);
+        for (std::uint32_t m = 0; m < width_; ++m)
+            join(all, chips_.read(PageRead{member(from, m), 0, chips_.geometry.page_bytes(), {}}, now, origin), from);
         return std::unexpected(all ? NandError{NandErrorKind::uncorrectable, from, *all} : all.error());
     }
     for (std::uint32_t m = 0; m < width_; ++m) {
@@ -151,8 +151,10 @@ std::expected<StoredOob, NandError> NandArray::Striped::inspect_oob(Ppn page) {
     for (std::uint32_t m = 0; m < width_; ++m) {
         const auto part = chips_.oob_of(member(page, m));
         if (!part) return std::unexpected(NandError{NandErrorKind::host_io, page, sim_start, part.error().error_number});
-        if (m == 0) all = *part;
-        else join(all, *part);
+        if (m == 0)
+            all = *part;
+        else
+            join(all, *part);
     }
     return all;
 }

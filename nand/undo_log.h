@@ -23,15 +23,15 @@ struct UndoRecord {
     static constexpr std::uint64_t no_index = ~std::uint64_t{0};
 
     Kind kind;
-    Ppn page;                              ///< the page programmed, or the first page of the block that was erased or marked
-    SimTime cells;                         ///< when the cells, or the mark, begin to change
-    SimTime end;                           ///< when they are done
-    bool undone = false;                   ///< rewound: it never happened
+    Ppn page;                                ///< the page programmed, or the first page of the block that was erased or marked
+    SimTime cells;                           ///< when the cells, or the mark, begin to change
+    SimTime end;                             ///< when they are done
+    bool undone = false;                     ///< rewound: it never happened
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
-    std::uint32_t old_erase_count = 0;     ///< erase
-    std::vector<PageRecord> old_records{}; ///< erase
-    std::vector<std::byte> old_payload{};  ///< program: the payload that an undone erase needs back; empty when none does
+    std::uint32_t old_erase_count = 0;       ///< erase
+    std::vector<PageRecord> old_records{};   ///< erase
+    std::vector<std::byte> old_payload{};    ///< program: the payload that an undone erase needs back; empty when none does
 };
 
 class UndoLog {

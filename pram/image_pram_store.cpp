@@ -148,10 +148,12 @@ std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open
     const bool writes = access == PramImageAccess::read_write;
     FileDescriptor file{::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
     if (file.get() < 0) return failed(path, fmt::format("cannot be opened: {}", host_says(errno)));
-    if (const char* kind = irregular_kind(file.get())) return failed(path, fmt::format("is {}, no image; put the image back, or restore it from a copy", kind));
+    if (const char* kind = irregular_kind(file.get()))
+        return failed(path, fmt::format("is {}, no image; put the image back, or restore it from a copy", kind));
     if (const int error = lock(file.get(), access); error != 0) {
         const bool busy = error == EAGAIN || error == EACCES;
-        return failed(path, busy ? "is in use by another process (mounted?); unmount it first" : fmt::format("cannot be locked: {}", host_says(error)));
+        return failed(path,
+                      busy ? "is in use by another process (mounted?); unmount it first" : fmt::format("cannot be locked: {}", host_says(error)));
     }
     const auto header = read_header(file.get());
     if (!header) return failed(path, header.error());
@@ -193,7 +195,8 @@ std::vector<std::uint64_t> ImagePramStore::damaged_lines(std::size_t most) const
 
 std::expected<ImageGeneration, std::string> ImagePramStore::generation() const {
     const auto copy = [this](std::uint64_t at) {
-        return ImageGeneration::decode(std::span<const std::byte, ImageGeneration::encoded_size>{mapping_ + header_.state_offset() + at, ImageGeneration::encoded_size});
+        return ImageGeneration::decode(
+            std::span<const std::byte, ImageGeneration::encoded_size>{mapping_ + header_.state_offset() + at, ImageGeneration::encoded_size});
     };
     const auto first = copy(generation_at);
     return first ? first : copy(second_generation_at);

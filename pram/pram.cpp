@@ -37,8 +37,9 @@ std::expected<void, std::string> PramConfig::validate() const {
 class Pram::Impl {
 public:
     Impl(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo)
-        : config_{config}, word_shift_{std::countr_zero(config.word_bytes)}, cells_{store.cells()}, wear_{store.wear()}, checks_{store.checks()}, events_{events}, keeps_undo_{undo == PramUndo::keep},
-          undo_{config.word_bytes, config.word_write}, port_{std::min(config.word_read, config.word_write)} {
+        : config_{config}, word_shift_{std::countr_zero(config.word_bytes)}, cells_{store.cells()}, wear_{store.wear()}, checks_{store.checks()},
+          events_{events}, keeps_undo_{undo == PramUndo::keep}, undo_{config.word_bytes, config.word_write},
+          port_{std::min(config.word_read, config.word_write)} {
         const auto valid = config.validate();
         ensure(valid.has_value(), "Pram: a valid configuration");
         ensure(cells_.size() == config.bytes, "Pram: the store has the size configured");
@@ -93,8 +94,8 @@ private:
     PramUndoRecords undo_;
     Calendar port_;
     std::array<SimTime, 2> user_end_{sim_start, sim_start}; ///< P1: nothing of a user starts before this
-    std::vector<std::byte> words_; ///< write(): the whole words as they shall be
-    std::vector<PramRun> runs_;    ///< write(): those that change
+    std::vector<std::byte> words_;                          ///< write(): the whole words as they shall be
+    std::vector<PramRun> runs_;                             ///< write(): those that change
 };
 
 PramWritten Pram::Impl::write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now) {
@@ -164,8 +165,10 @@ void Pram::Impl::apply(const PramRun& run, SimTime start) {
     if (keeps_undo_) undo_.remember(run.at, target, start);
     if (checks_ != nullptr) checks_->begin(run.at.value(), run.data.size());
     // Most runs are a single word.
-    if (target.size() == sizeof(std::uint64_t)) std::memcpy(target.data(), run.data.data(), sizeof(std::uint64_t));
-    else std::memcpy(target.data(), run.data.data(), target.size());
+    if (target.size() == sizeof(std::uint64_t))
+        std::memcpy(target.data(), run.data.data(), sizeof(std::uint64_t));
+    else
+        std::memcpy(target.data(), run.data.data(), target.size());
     // A process that is killed leaves its stores in program order; the compiler must not move a later run before this one.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (checks_ != nullptr) checks_->end(run.at.value(), run.data.size());
@@ -249,7 +252,8 @@ void Pram::Impl::tear_word(std::byte* cell, const std::byte* old, WordOutcome ou
     std::memcpy(cell, &left, word); // little-endian: the low bytes are the word
 }
 
-Pram::Pram(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo) : impl_{std::make_unique<Impl>(config, store, events, undo)} {}
+Pram::Pram(const PramConfig& config, PramStore& store, EventSink& events, PramUndo undo)
+    : impl_{std::make_unique<Impl>(config, store, events, undo)} {}
 Pram::~Pram() = default;
 
 const PramConfig& Pram::config() const { return impl_->config_; }
@@ -278,7 +282,9 @@ SimTime Pram::last_reserved_end() const { return impl_->free_at(); }
 void Pram::settle(SimTime now) { impl_->settle(now); }
 PramCutReport Pram::cut(SimTime at, PramCutOutcomes& outcomes) { return impl_->cut(at, outcomes); }
 std::uint64_t Pram::rewind(SimTime at) { return impl_->rewind(at); }
-PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target) { return impl_->tear(at, outcomes, target.cells(), target.checks()); }
+PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& target) {
+    return impl_->tear(at, outcomes, target.cells(), target.checks());
+}
 void Pram::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const PramCounters& Pram::counters() const { return impl_->counters_; }
 std::span<const std::uint64_t> Pram::wear_by_region() const { return impl_->wear_; }

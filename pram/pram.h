@@ -46,9 +46,7 @@ public:
     [[nodiscard]] virtual PramLineChecks* checks() { return nullptr; }
 };
 inline constexpr std::uint64_t pram_wear_region_bytes = 64u << 10;
-[[nodiscard]] constexpr std::uint64_t pram_wear_regions(std::uint64_t bytes) {
-    return (bytes + pram_wear_region_bytes - 1) / pram_wear_region_bytes;
-}
+[[nodiscard]] constexpr std::uint64_t pram_wear_regions(std::uint64_t bytes) { return (bytes + pram_wear_region_bytes - 1) / pram_wear_region_bytes; }
 
 /// Consecutive words to be written: address and size are multiples of the word size.
 struct PramRun {

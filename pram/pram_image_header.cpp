@@ -13,7 +13,8 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::array magic{std::byte{'F'}, std::byte{'L'}, std::byte{'A'}, std::byte{'B'}, std::byte{'P'}, std::byte{'R'}, std::byte{'A'}, std::byte{'M'}};
+constexpr std::array magic{std::byte{'F'}, std::byte{'L'}, std::byte{'A'}, std::byte{'B'},
+                           std::byte{'P'}, std::byte{'R'}, std::byte{'A'}, std::byte{'M'}};
 constexpr std::size_t crc_offset = PramImageHeader::encoded_size - sizeof(std::uint32_t);
 constexpr std::uint64_t page = 4096;
 
@@ -57,8 +58,10 @@ std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<co
     }
     const std::uint32_t version = reader.u32();
     if (version < current_version) {
-        return std::unexpected(fmt::format("has format version {}, which has no checksums of its cells; this flashlab reads version {}: copy the files out with the "
-                                           "flashlab that made it, and make the device anew", version, current_version));
+        return std::unexpected(
+            fmt::format("has format version {}, which has no checksums of its cells; this flashlab reads version {}: copy the files out with the "
+                        "flashlab that made it, and make the device anew",
+                        version, current_version));
     }
     if (version != current_version) {
         return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
@@ -71,10 +74,11 @@ std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<co
     const std::uint32_t region_bytes = reader.u32();
     const std::uint64_t wear_at = reader.u64();
     const std::uint64_t cells_at = reader.u64();
-    const bool layout_known = header_bytes == encoded_size && region_bytes == pram_wear_region_bytes && wear_at == wear_offset() &&
-                              cells_at == header.cells_offset();
+    const bool layout_known =
+        header_bytes == encoded_size && region_bytes == pram_wear_region_bytes && wear_at == wear_offset() && cells_at == header.cells_offset();
     const auto valid = PramConfig{.bytes = header.cell_bytes, .word_bytes = header.word_bytes}.validate();
-    if (!layout_known || !valid) return std::unexpected(std::string{"header contradicts itself though its checksum holds; it was not written by flashlab"});
+    if (!layout_known || !valid)
+        return std::unexpected(std::string{"header contradicts itself though its checksum holds; it was not written by flashlab"});
     return header;
 }
 

@@ -18,7 +18,9 @@ std::uint32_t zero_line() {
 
 } // namespace
 
-std::uint32_t PramLineChecks::sum_of(std::uint64_t line) const { return crc32c(cells_.subspan(line * pram_line_bytes, pram_line_bytes)) ^ zero_line(); }
+std::uint32_t PramLineChecks::sum_of(std::uint64_t line) const {
+    return crc32c(cells_.subspan(line * pram_line_bytes, pram_line_bytes)) ^ zero_line();
+}
 
 void PramLineChecks::settle_mark() {
     const std::uint64_t first = mark_.lines >> count_bits;

@@ -12,13 +12,9 @@ void PramTransaction::write(PramAddress at, std::span<const std::byte> data) {
     std::memcpy(room_for(at, data.size()), data.data(), data.size());
 }
 
-void PramTransaction::write_u32(PramAddress at, std::uint32_t value) {
-    store_le<decltype(value)>({room_for(at, sizeof value), sizeof value}, value);
-}
+void PramTransaction::write_u32(PramAddress at, std::uint32_t value) { store_le<decltype(value)>({room_for(at, sizeof value), sizeof value}, value); }
 
-void PramTransaction::write_u64(PramAddress at, std::uint64_t value) {
-    store_le<decltype(value)>({room_for(at, sizeof value), sizeof value}, value);
-}
+void PramTransaction::write_u64(PramAddress at, std::uint64_t value) { store_le<decltype(value)>({room_for(at, sizeof value), sizeof value}, value); }
 
 std::byte* PramTransaction::room_for(PramAddress at, std::size_t bytes) {
     ensure(bytes <= UINT32_MAX - used_, "PramTransaction: below 4 GiB");

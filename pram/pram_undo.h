@@ -42,9 +42,8 @@ public:
     }
     template <class Visit>
     void for_each_backwards(Visit&& visit) {
-        std::as_const(*this).for_each_backwards([&](const PramUndoRecord& record, std::span<const std::byte> old) {
-            visit(const_cast<PramUndoRecord&>(record), old);
-        });
+        std::as_const(*this).for_each_backwards(
+            [&](const PramUndoRecord& record, std::span<const std::byte> old) { visit(const_cast<PramUndoRecord&>(record), old); });
     }
     /// Forgets the latest records, as long as they have no live word.
     void drop_rewound();

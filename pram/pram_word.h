@@ -22,9 +22,12 @@ template <class T>
 
 [[nodiscard]] inline std::uint64_t load_pram_word(const std::byte* at, std::uint32_t word_bytes) {
     switch (word_bytes) {
-    case 8: return pram_word_detail::load<std::uint64_t>(at);
-    case 4: return pram_word_detail::load<std::uint32_t>(at);
-    default: return pram_word_detail::load<std::uint16_t>(at);
+    case 8:
+        return pram_word_detail::load<std::uint64_t>(at);
+    case 4:
+        return pram_word_detail::load<std::uint32_t>(at);
+    default:
+        return pram_word_detail::load<std::uint16_t>(at);
     }
 }
 
@@ -33,7 +36,8 @@ template <class T>
 }
 
 /// The offset of the first word at or after `from` in which the two differ, or `bytes`. All are multiples of the word size.
-[[nodiscard]] inline std::size_t first_difference(const std::byte* a, const std::byte* b, std::size_t from, std::size_t bytes, std::uint32_t word_bytes) {
+[[nodiscard]] inline std::size_t first_difference(const std::byte* a, const std::byte* b, std::size_t from, std::size_t bytes,
+                                                  std::uint32_t word_bytes) {
     while (from + 8 <= bytes && same_pram_word(a + from, b + from, 8)) from += 8;
     while (from < bytes && same_pram_word(a + from, b + from, word_bytes)) from += word_bytes;
     return from;

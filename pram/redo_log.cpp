@@ -172,8 +172,10 @@ bool RedoLog::Impl::add_cluster(const PramTransaction& transaction, std::span<Pi
     for (const Piece& piece : pieces) {
         const PramTransaction::Write& w = transaction.writes()[piece.index()];
         std::byte* const to = cluster_.data() + (w.at.value() - first.value());
-        if (w.bytes == sizeof(std::uint64_t)) std::memcpy(to, transaction.data(w).data(), sizeof(std::uint64_t));
-        else std::memcpy(to, transaction.data(w).data(), w.bytes);
+        if (w.bytes == sizeof(std::uint64_t))
+            std::memcpy(to, transaction.data(w).data(), sizeof(std::uint64_t));
+        else
+            std::memcpy(to, transaction.data(w).data(), w.bytes);
     }
     return builder_.add_changes(first, cluster_, present);
 }

@@ -15,7 +15,9 @@ namespace {
 constexpr std::uint64_t low16 = 0xffff;
 constexpr std::size_t crc_bytes = sizeof(std::uint32_t);
 
-constexpr std::uint64_t round_up(std::uint64_t bytes) { return (bytes + RedoRecordFormat::unit - 1) / RedoRecordFormat::unit * RedoRecordFormat::unit; }
+constexpr std::uint64_t round_up(std::uint64_t bytes) {
+    return (bytes + RedoRecordFormat::unit - 1) / RedoRecordFormat::unit * RedoRecordFormat::unit;
+}
 
 } // namespace
 
@@ -49,8 +51,10 @@ bool RedoRecordBuilder::add_changes(PramAddress at, std::span<const std::byte> w
         const std::size_t gap = i - changed_end;
         const bool joins = open && gap <= RedoRecordFormat::entry_bytes && entry_words_ + (gap + end - i) / word_bytes_ <= low16;
         if (!has_room((joins ? gap : RedoRecordFormat::entry_bytes) + (end - i))) return false;
-        if (joins) append({wanted.data() + changed_end, gap});
-        else open_entry(PramAddress{at.value() + i});
+        if (joins)
+            append({wanted.data() + changed_end, gap});
+        else
+            open_entry(PramAddress{at.value() + i});
         runs_.push_back({PramAddress{at.value() + i}, append({wanted.data() + i, end - i})});
         store_le<std::uint64_t>({bytes_.get() + entry_at_, 8}, entry_home_.value() << 16 | entry_words_);
         changed_end = end;
@@ -63,8 +67,10 @@ bool RedoRecordBuilder::add_changes(PramAddress at, std::span<const std::byte> w
 /// Appends words to the open entry. Returns their place in the record.
 std::span<const std::byte> RedoRecordBuilder::append(std::span<const std::byte> words) {
     std::byte* const to = bytes_.get() + used_;
-    if (words.size() == sizeof(std::uint64_t)) std::memcpy(to, words.data(), sizeof(std::uint64_t));
-    else if (!words.empty()) std::memcpy(to, words.data(), words.size());
+    if (words.size() == sizeof(std::uint64_t))
+        std::memcpy(to, words.data(), sizeof(std::uint64_t));
+    else if (!words.empty())
+        std::memcpy(to, words.data(), words.size());
     used_ += words.size();
     entry_words_ += words.size() / word_bytes_;
     return {to, words.size()};
@@ -103,7 +109,8 @@ std::optional<RedoRecord> decode_redo_record(std::span<const std::byte> ring_par
     if (head->bytes < RedoRecordFormat::head_bytes + RedoRecordFormat::tail_bytes || head->bytes > ring_part.size()) return std::nullopt;
     const auto record = ring_part.first(head->bytes);
     const std::size_t tail = head->bytes - RedoRecordFormat::tail_bytes;
-    if (load_le<std::uint32_t>(record.subspan(head->bytes - crc_bytes)) != crc32c(record.first(head->bytes - crc_bytes), crc_seed)) return std::nullopt;
+    if (load_le<std::uint32_t>(record.subspan(head->bytes - crc_bytes)) != crc32c(record.first(head->bytes - crc_bytes), crc_seed))
+        return std::nullopt;
     return RedoRecord{head->sequence, head->bytes, load_le<std::uint32_t>(record.subspan(tail)),
                       record.subspan(RedoRecordFormat::head_bytes, tail - RedoRecordFormat::head_bytes)};
 }

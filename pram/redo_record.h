@@ -48,7 +48,7 @@ private:
     std::uint32_t word_bytes_;
     std::uint32_t crc_seed_;
     std::uint64_t used_ = 0;
-    std::uint64_t entry_at_ = 0;   ///< where the head of the open entry lies
+    std::uint64_t entry_at_ = 0; ///< where the head of the open entry lies
     PramAddress entry_home_{0};
     std::uint64_t entry_words_ = 0;
     std::uint32_t entries_ = 0;

@@ -14,8 +14,7 @@ constexpr SimTime::duration one_ms{1'000'000};
 
 CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells)
     : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_, std::move(cells))}, model_{stack_->page_bytes(), !config.journal} {
-    if (!trouble_.empty())
-        return;
+    if (!trouble_.empty()) return;
     now_ = stack_->ready_at();
     if (const auto opened = stack_->open(now_); !opened)
         trouble_ = opened.error();
@@ -35,11 +34,9 @@ void CrashRig::pass(SimTime done) {
         now_ = std::max(now_, done);
     else
         now_ += Duration{static_cast<std::int64_t>(random_.below(random_.chance(1, 3) ? 900'000 : 15'000))};
-    if (random_.chance(1, 40))
-        now_ += 30 * one_ms;
+    if (random_.chance(1, 40)) now_ += 30 * one_ms;
     step_pending();
-    if (random_.chance(1, 2))
-        (void)stack_->fs().tick(now_);
+    if (random_.chance(1, 2)) (void)stack_->fs().tick(now_);
 }
 
 void CrashRig::step_pending() {
@@ -79,17 +76,16 @@ std::optional<std::string> CrashRig::run(std::uint64_t steps) {
 SimTime CrashRig::moment() {
     const SimTime last = stack_->last_reserved_end();
     const auto between = [this](SimTime from, SimTime to) {
-        return from + Duration{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(0, (to - from).count())) + 1))};
+        return from +
+               Duration{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(0, (to - from).count())) + 1))};
     };
-    if (moments_.empty() || random_.chance(1, 3))
-        return between(opened_, last);
+    if (moments_.empty() || random_.chance(1, 3)) return between(opened_, last);
     const SimTime near = moments_[static_cast<std::size_t>(random_.below(moments_.size()))];
     return std::clamp(between(near, near + (random_.chance(1, 2) ? one_ms : one_ms / 50)), opened_, std::max(opened_, last));
 }
 
 std::optional<std::string> CrashRig::reopen(SimTime at) {
-    if (const auto opened = stack_->open(at); !opened)
-        return opened.error();
+    if (const auto opened = stack_->open(at); !opened) return opened.error();
     now_ = stack_->ready_at();
     return std::nullopt;
 }
@@ -100,8 +96,7 @@ std::optional<std::string> CrashRig::judge(SimTime at) {
         for (const std::string& line : found) all += "\n  " + line;
         return all;
     }
-    if (auto wrong = model_.settle_after_cut(stack_->fs(), at, now_))
-        return wrong;
+    if (auto wrong = model_.settle_after_cut(stack_->fs(), at, now_)) return wrong;
     const FsUsage usage = stack_->fs().usage();
     std::uint64_t in_files = 0;
     const FsCall c{.now = now_, .wall = wall_};
@@ -127,16 +122,14 @@ std::optional<std::string> CrashRig::cut(bool twice) { return cut_at(moment(), t
 std::optional<std::string> CrashRig::cut_at(SimTime at, bool twice) {
     pending_.clear();
     stack_->cut(at, random_.next());
-    if (auto failed = reopen(at + one_ms))
-        return failed;
+    if (auto failed = reopen(at + one_ms)) return failed;
     if (twice && random_.chance(1, 2)) {
         const SimTime from = stack_->opened_at();
         const auto span = static_cast<std::uint64_t>((stack_->last_reserved_end() - from).count());
         const SimTime again = from + Duration{static_cast<std::int64_t>(random_.below(span + 1))};
         stack_->cut(again, random_.next());
         ++recoveries_cut_;
-        if (auto failed = reopen(again + one_ms))
-            return fmt::format("after a cut in recovery: {}", *failed);
+        if (auto failed = reopen(again + one_ms)) return fmt::format("after a cut in recovery: {}", *failed);
     }
     return judge(at);
 }
@@ -145,8 +138,7 @@ std::optional<std::string> CrashRig::kill() {
     pending_.clear();
     const SimTime at = stack_->last_reserved_end();
     stack_->kill();
-    if (auto failed = reopen(at + one_ms))
-        return failed;
+    if (auto failed = reopen(at + one_ms)) return failed;
     return judge(sim_never);
 }
 
@@ -159,12 +151,9 @@ std::optional<std::string> CrashRig::remount() {
     const FsCall c = call();
     for (const Ino ino : open_files_) stack_->fs().close_file(c, ino, true);
     const auto closed = stack_->shut_down(now_);
-    if (!closed)
-        return closed.error();
-    if (auto failed = reopen(*closed))
-        return failed;
-    if (auto wrong = model_.compare_now(stack_->fs(), now_))
-        return wrong;
+    if (!closed) return closed.error();
+    if (auto failed = reopen(*closed)) return failed;
+    if (auto wrong = model_.compare_now(stack_->fs(), now_)) return wrong;
     return judge(sim_never);
 }
 

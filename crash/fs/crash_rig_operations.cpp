@@ -33,8 +33,7 @@ template <class Work>
 auto CrashRig::patient(FsCall call, const Work& work) {
     for (;;) {
         auto result = work(call);
-        if (result || !result.error().is_again())
-            return result;
+        if (result || !result.error().is_again()) return result;
         now_ = call.now = std::max(now_, result.error().again);
         moments_.push_back(now_);
         step_pending();
@@ -46,8 +45,7 @@ template <class Good>
 Ino CrashRig::pick(const Good& good) {
     std::vector<Ino> fit;
     for (const auto& [ino, node] : model_.now())
-        if (good(node))
-            fit.push_back(ino);
+        if (good(node)) fit.push_back(ino);
     return fit.empty() ? Ino{0} : fit[static_cast<std::size_t>(random_.below(fit.size()))];
 }
 Ino CrashRig::pick_directory() {
@@ -56,9 +54,7 @@ Ino CrashRig::pick_directory() {
 Ino CrashRig::pick_file() {
     return pick([](const ModelNode& n) { return n.is_regular(); });
 }
-std::string CrashRig::name() {
-    return std::string(1, static_cast<char>('a' + random_.below(7)));
-}
+std::string CrashRig::name() { return std::string(1, static_cast<char>('a' + random_.below(7))); }
 
 void CrashRig::make() {
     const FsCall c = call();
@@ -80,13 +76,11 @@ void CrashRig::make() {
         made = fs.make_node(c, op.parent, op.name, S_IFCHR | bits, static_cast<std::uint32_t>(random_.next()));
     } else {
         op.ino = pick([](const ModelNode& n) { return !n.is_directory(); });
-        if (op.ino == Ino{0})
-            return;
+        if (op.ino == Ino{0}) return;
         made = fs.link(c, op.ino, op.parent, op.name);
         op.kind = Kind::link;
     }
-    if (!made)
-        return;
+    if (!made) return;
     const Attributes& a = made->value;
     op.ino = a.ino;
     op.mode = a.mode;
@@ -95,16 +89,14 @@ void CrashRig::make() {
     op.rdev = a.rdev;
     op.done = made->done;
     (void)model_.note(op);
-    if (random_.chance(3, 4))
-        fs.forget(a.ino, 1, now_);
+    if (random_.chance(3, 4)) fs.forget(a.ino, 1, now_);
     pass(op.done);
 }
 
 /// Puts a name of any directory into `op`. Returns the inode that it names; 0 when there is no name at all.
 Ino CrashRig::pick_entry(ModelOp& op) {
     op.parent = pick([](const ModelNode& n) { return n.is_directory() && !n.entries.empty(); });
-    if (op.parent == Ino{0})
-        return op.parent;
+    if (op.parent == Ino{0}) return op.parent;
     const auto& entries = model_.now().at(op.parent).entries;
     auto at = entries.begin();
     std::advance(at, static_cast<std::ptrdiff_t>(random_.below(entries.size())));
@@ -116,12 +108,10 @@ void CrashRig::take_away() {
     const FsCall c = call();
     ModelOp op = base(Kind::unlink, c);
     const Ino taken = pick_entry(op);
-    if (taken == Ino{0})
-        return;
+    if (taken == Ino{0}) return;
     const bool is_directory = model_.now().at(taken).is_directory();
     const auto done = is_directory ? stack_->fs().remove_directory(c, op.parent, op.name) : stack_->fs().unlink(c, op.parent, op.name);
-    if (!done)
-        return;
+    if (!done) return;
     op.done = *done;
     (void)model_.note(op);
     pass(op.done);
@@ -131,29 +121,24 @@ void CrashRig::rename() {
     const FsCall c = call();
     ModelOp op = base(Kind::rename, c);
     const Ino moved = pick_entry(op);
-    if (moved == Ino{0})
-        return;
+    if (moved == Ino{0}) return;
     op.parent2 = pick_directory();
     op.name2 = name();
     const auto& there = model_.now().at(op.parent2).entries;
     const auto target = there.find(op.name2);
-    if (target != there.end() && target->second == moved)
-        return;
-    if (target != there.end() && random_.chance(1, 4))
-        op.rename = RenameMode::exchange;
+    if (target != there.end() && target->second == moved) return;
+    if (target != there.end() && random_.chance(1, 4)) op.rename = RenameMode::exchange;
     // In the model the versions that were there when the call began are what must be durable.
     op.since = model_.operations() + 1;
     auto begun = stack_->fs().begin_rename(c, op.parent, op.name, op.parent2, op.name2, op.rename);
-    if (!begun)
-        return;
+    if (!begun) return;
     // Names may change while the rename waits. It would then move another file, and the model could not tell.
     ModelOp now = op;
     for (int steps = 0; steps < 20; ++steps) {
         now.issued = now_;
         moments_.push_back(now_);
         const StepResult stepped = (*begun)->step(now_);
-        if (!stepped)
-            return;
+        if (!stepped) return;
         if (const auto* done = std::get_if<Done>(&*stepped)) {
             now.done = done->at;
             (void)model_.note(now);
@@ -161,11 +146,9 @@ void CrashRig::rename() {
         }
         now_ = std::max(now_, std::get<ResumeAt>(*stepped).at);
         step_pending();
-        if (random_.chance(1, 2))
-            (void)stack_->fs().tick(now_);
+        if (random_.chance(1, 2)) (void)stack_->fs().tick(now_);
         // Data of the moved file may change meanwhile: newer versions are as good.
-        if (random_.chance(1, 3))
-            write();
+        if (random_.chance(1, 3)) write();
     }
 }
 
@@ -178,8 +161,7 @@ void CrashRig::change_attribute() {
     if (what == 0) {
         change.which = AttributeChange::mode;
         change.new_mode = op.mode = static_cast<std::uint32_t>(random_.below(0777));
-        if (S_ISLNK(model_.now().at(op.ino).mode))
-            return;
+        if (S_ISLNK(model_.now().at(op.ino).mode)) return;
     } else if (what == 1) {
         change.which = AttributeChange::uid | AttributeChange::gid;
         change.new_uid = op.uid = static_cast<std::uint32_t>(random_.below(1000));
@@ -190,8 +172,7 @@ void CrashRig::change_attribute() {
                                                   .nanoseconds = static_cast<std::uint32_t>(random_.below(1'000'000'000))};
     }
     const auto done = stack_->fs().change_attributes(c, op.ino, change);
-    if (!done)
-        return;
+    if (!done) return;
     op.done = done->done;
     (void)model_.note(op);
     pass(op.done);
@@ -210,8 +191,7 @@ void CrashRig::change_xattr() {
         op.name2 = std::string(random_.below(random_.chance(1, 6) ? 5000 : 40), static_cast<char>('A' + random_.below(26)));
         done = stack_->fs().set_xattr(c, op.ino, op.name, std::as_bytes(std::span{op.name2}), XattrMode::any);
     }
-    if (!done)
-        return;
+    if (!done) return;
     op.done = *done;
     (void)model_.note(op);
     pass(op.done);
@@ -221,14 +201,12 @@ void CrashRig::write() {
     const FsCall c = call();
     ModelOp op = base(Kind::write, c);
     op.ino = pick_file();
-    if (op.ino == Ino{0})
-        return;
+    if (op.ino == Ino{0}) return;
     const std::string& content = model_.now().at(op.ino).content();
     // Appends, overwrites, and now and then a hole.
     op.offset = random_.chance(1, 2) ? content.size() : random_.below(random_.chance(1, 6) ? largest_offset : content.size() + 1);
     op.bytes = 1 + random_.below(random_.chance(1, 5) ? 20'000 : 3'000);
-    if (op.offset + op.bytes > largest_offset)
-        return;
+    if (op.offset + op.bytes > largest_offset) return;
     std::string piece(static_cast<std::size_t>(op.bytes), '\0');
     // Every write has bytes of its own, so that foreign or old bytes are noticed.
     Random fill{(model_.operations() << 20) ^ op.ino.value() ^ random_.next()};
@@ -237,8 +215,7 @@ void CrashRig::write() {
         std::memcpy(piece.data() + at, &bytes, std::min(sizeof bytes, piece.size() - at));
     }
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().write(at, op.ino, op.offset, std::as_bytes(std::span{piece})); });
-    if (!done)
-        return;
+    if (!done) return;
     op.bytes = done->value; // fewer when the drive is full
     piece.resize(done->value);
     std::string after = padded(content, op.offset + op.bytes);
@@ -253,16 +230,14 @@ void CrashRig::truncate() {
     const FsCall c = call();
     ModelOp op = base(Kind::truncate, c);
     op.ino = pick_file();
-    if (op.ino == Ino{0})
-        return;
+    if (op.ino == Ino{0}) return;
     const std::string& content = model_.now().at(op.ino).content();
     op.bytes = random_.chance(1, 4) ? 0 : random_.below(random_.chance(2, 3) ? content.size() + 1 : largest_offset);
     AttributeChange change;
     change.which = AttributeChange::size;
     change.new_size = op.bytes;
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().change_attributes(at, op.ino, change); });
-    if (!done)
-        return;
+    if (!done) return;
     std::string after = content;
     after.resize(static_cast<std::size_t>(op.bytes));
     op.after = std::make_shared<const std::string>(std::move(after));
@@ -275,20 +250,16 @@ void CrashRig::allocate() {
     const FsCall c = call();
     ModelOp op = base(Kind::allocate, c);
     op.ino = pick_file();
-    if (op.ino == Ino{0})
-        return;
+    if (op.ino == Ino{0}) return;
     const std::string& content = model_.now().at(op.ino).content();
     op.allocate = static_cast<FallocateMode>(random_.below(5));
     op.offset = random_.below(content.size() + 5000);
     op.bytes = 1 + random_.below(30'000);
-    if (op.offset + op.bytes > largest_offset)
-        return;
+    if (op.offset + op.bytes > largest_offset) return;
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().allocate(at, op.ino, op.allocate, op.offset, op.bytes); });
-    if (!done)
-        return;
+    if (!done) return;
     std::string after = content;
-    if (op.allocate == FallocateMode::allocate || op.allocate == FallocateMode::zero_range)
-        after = padded(after, op.offset + op.bytes);
+    if (op.allocate == FallocateMode::allocate || op.allocate == FallocateMode::zero_range) after = padded(after, op.offset + op.bytes);
     if (op.allocate != FallocateMode::allocate && op.allocate != FallocateMode::keep_size)
         for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(after.size(), op.offset + op.bytes); ++i)
             after[static_cast<std::size_t>(i)] = '\0';
@@ -311,8 +282,7 @@ void CrashRig::sync() {
         return pass(now_);
     }
     auto begun = fs.begin_sync(c, ino, random_.chance(1, 2) ? SyncScope::data_only : SyncScope::data_and_metadata);
-    if (!begun)
-        return;
+    if (!begun) return;
     ModelOp op = base(Kind::sync_end, c);
     op.ino = ino;
     op.since = model_.operations() + 1;
@@ -328,8 +298,7 @@ void CrashRig::open_or_close() {
         return pass(now_);
     }
     const Ino ino = pick_file();
-    if (ino == Ino{0} || !stack_->fs().open_file(c, ino, {.writes = true}))
-        return;
+    if (ino == Ino{0} || !stack_->fs().open_file(c, ino, {.writes = true})) return;
     open_files_.push_back(ino);
     pass(now_);
 }

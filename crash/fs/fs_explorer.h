@@ -40,12 +40,12 @@ struct FsViolation {
 };
 
 struct FsExploreReport {
-    std::uint64_t states = 0;      ///< recoveries that were judged
+    std::uint64_t states = 0; ///< recoveries that were judged
     std::uint64_t second_cuts = 0;
     std::uint64_t programs = 0;
     std::uint64_t operations = 0;
     OutcomeCounts outcomes;
-    DurationHistogram recovery;    ///< simulated time of drive and file system
+    DurationHistogram recovery; ///< simulated time of drive and file system
     std::vector<FsViolation> violations;
 };
 

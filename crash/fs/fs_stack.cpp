@@ -13,8 +13,15 @@ namespace flashlab {
 
 FsStackConfig tiny_stack() {
     FsStackConfig c;
-    c.ssd.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 2, .planes_per_die = 2, .blocks_per_plane = 16, .pages_per_block = 8,
-                           .page_bytes = 4096, .spare_bytes = 64, .cell = CellType::slc};
+    c.ssd.nand.geometry = {.channels = 1,
+                           .chips_per_channel = 1,
+                           .dies_per_chip = 2,
+                           .planes_per_die = 2,
+                           .blocks_per_plane = 16,
+                           .pages_per_block = 8,
+                           .page_bytes = 4096,
+                           .spare_bytes = 64,
+                           .cell = CellType::slc};
     c.ssd.nand.factory_bad_per_million = 0;
     c.ssd.pram.bytes = 3u << 20;
     c.fs.cache_bytes = 256u << 10;
@@ -61,7 +68,7 @@ namespace {
 
 /// Makes all cells zero again. Regions without a written word are zero already.
 std::unique_ptr<MemoryPramStore> wiped(std::unique_ptr<MemoryPramStore> store) {
-    for (std::uint64_t region = 0; std::uint64_t& written : store->wear()) {
+    for (std::uint64_t region = 0; std::uint64_t & written : store->wear()) {
         const std::uint64_t at = region++ * pram_wear_region_bytes;
         if (std::exchange(written, 0) == 0) continue;
         std::ranges::fill(store->cells().subspan(at, std::min(pram_wear_region_bytes, store->cells().size() - at)), std::byte{0});
@@ -73,17 +80,17 @@ std::unique_ptr<MemoryPramStore> wiped(std::unique_ptr<MemoryPramStore> store) {
 
 FsStack::FsStack(const FsStackConfig& config, std::string& trouble, std::unique_ptr<MemoryPramStore> cells)
     : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, pages_{geometry_, Payload::keep},
-      cells_{cells != nullptr && cells->cells().size() == config.ssd.pram.bytes ? wiped(std::move(cells)) : std::make_unique<MemoryPramStore>(config.ssd.pram.bytes)} {
+      cells_{cells != nullptr && cells->cells().size() == config.ssd.pram.bytes ? wiped(std::move(cells))
+                                                                                : std::make_unique<MemoryPramStore>(config.ssd.pram.bytes)} {
     const auto opened = open_drive(sim_start);
     if (!opened) {
         trouble = opened.error();
         return;
     }
     const FileTime made{.seconds = 1};
-    const auto formatted = config.journal ? FileSystem::format_journal(*ssd_, "crash", made, ready_at_)
-                                          : FileSystem::format(*pram_, fs_range(), *ssd_, "crash", made);
-    if (!formatted)
-        trouble = fmt::format("format: errno {}", formatted.error().error_number);
+    const auto formatted =
+        config.journal ? FileSystem::format_journal(*ssd_, "crash", made, ready_at_) : FileSystem::format(*pram_, fs_range(), *ssd_, "crash", made);
+    if (!formatted) trouble = fmt::format("format: errno {}", formatted.error().error_number);
     ready_at_ = ssd_->last_reserved_end();
     drop();
 }
@@ -94,17 +101,14 @@ PramRange FsStack::fs_range() const { return {.at = PramAddress{config_.ftl_pram
 
 std::expected<void, std::string> FsStack::open_drive(SimTime now) {
     array_ = std::make_unique<NandArray>(geometry_, config_.ssd.nand, pages_, events_, UndoPolicy::keep);
-    if (!array_->open())
-        return std::unexpected(std::string{"the array does not open"});
+    if (!array_->open()) return std::unexpected(std::string{"the array does not open"});
     pram_ = std::make_unique<Pram>(config_.ssd.pram, *cells_, events_, PramUndo::keep);
     auto made = make_ftl(config_.ssd, *array_, pram_.get(), {.at = PramAddress{0}, .bytes = config_.ftl_pram_bytes}, events_);
-    if (!made)
-        return std::unexpected(made.error());
+    if (!made) return std::unexpected(made.error());
     ftl_ = std::move(*made);
     ssd_ = std::make_unique<Ssd>(config_.ssd, *ftl_, *array_, pram_.get(), events_);
     const auto recovered = ssd_->recover(now);
-    if (!recovered)
-        return std::unexpected(fmt::format("the drive does not recover: kind {}", static_cast<int>(recovered.error().kind)));
+    if (!recovered) return std::unexpected(fmt::format("the drive does not recover: kind {}", static_cast<int>(recovered.error().kind)));
     opened_at_ = now;
     ready_at_ = recovered->done;
     page_bytes_ = ssd_->identify().atomic_unit_bytes;
@@ -112,12 +116,10 @@ std::expected<void, std::string> FsStack::open_drive(SimTime now) {
 }
 
 std::expected<void, std::string> FsStack::open(SimTime now) {
-    if (const auto drive = open_drive(now); !drive)
-        return drive;
+    if (const auto drive = open_drive(now); !drive) return drive;
     auto fs = config_.journal ? FileSystem::open_journal(*ssd_, events_, config_.fs, ready_at_)
                               : FileSystem::open(*pram_, fs_range(), *ssd_, events_, config_.fs, ready_at_);
-    if (!fs)
-        return std::unexpected(fs.error());
+    if (!fs) return std::unexpected(fs.error());
     fs_ = std::move(*fs);
     ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
     return {};
@@ -141,11 +143,9 @@ void FsStack::cut(SimTime at, std::uint64_t seed) {
 
 std::expected<SimTime, std::string> FsStack::shut_down(SimTime now) {
     const auto closed = fs_->shut_down(now);
-    if (!closed)
-        return std::unexpected(fmt::format("the file system does not close: errno {}", closed.error().error_number));
+    if (!closed) return std::unexpected(fmt::format("the file system does not close: errno {}", closed.error().error_number));
     const auto stopped = ssd_->shut_down(std::max(now, *closed));
-    if (!stopped)
-        return std::unexpected(std::string{"the drive does not close"});
+    if (!stopped) return std::unexpected(std::string{"the drive does not close"});
     const SimTime end = std::max(*stopped, ssd_->last_reserved_end());
     drop();
     return end;

@@ -21,8 +21,7 @@ void rewrite(ModelNode& node, const Change& change) {
 }
 
 void forget_older(ModelNode& node, std::size_t since) {
-    if (node.versions.empty())
-        return;
+    if (node.versions.empty()) return;
     const auto first_newer = std::ranges::find_if(node.versions, [since](const auto& v) { return v.op >= since; });
     const auto keep = first_newer == node.versions.begin() ? first_newer : first_newer - 1;
     node.set_size = std::max<std::uint64_t>(node.set_size, keep->bytes->size());
@@ -60,10 +59,8 @@ void TreeModel::apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) 
         const Ino ino = above.entries.at(op.name);
         above.entries.erase(op.name);
         ModelNode& node = nodes.at(ino);
-        if (node.is_directory())
-            --above.links;
-        if (node.is_directory() || --node.links == 0)
-            nodes.erase(ino);
+        if (node.is_directory()) --above.links;
+        if (node.is_directory() || --node.links == 0) nodes.erase(ino);
         return;
     }
     above.entries.insert_or_assign(op.name, op.ino);
@@ -80,10 +77,8 @@ void TreeModel::apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) 
     node.links = node.is_directory() ? 2 : 1;
     node.parent = op.parent;
     node.modified = op.wall;
-    if (node.is_directory())
-        ++above.links;
-    if (node.is_regular())
-        node.versions.push_back({number, std::make_shared<const std::string>()});
+    if (node.is_directory()) ++above.links;
+    if (node.is_regular()) node.versions.push_back({number, std::make_shared<const std::string>()});
     nodes.emplace(op.ino, std::move(node));
 }
 
@@ -95,8 +90,7 @@ void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op) const {
     const auto there = to.entries.find(op.name2);
     const auto move_directory = [&](Ino ino, ModelNode& old_parent, ModelNode& new_parent, Ino parent) {
         ModelNode& node = nodes.at(ino);
-        if (!node.is_directory())
-            return;
+        if (!node.is_directory()) return;
         --old_parent.links;
         ++new_parent.links;
         node.parent = parent;
@@ -113,10 +107,8 @@ void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op) const {
         forget_older(nodes.at(moved), op.since);
         const Ino gone = there->second;
         ModelNode& node = nodes.at(gone);
-        if (node.is_directory())
-            --to.links;
-        if (node.is_directory() || --node.links == 0)
-            nodes.erase(gone);
+        if (node.is_directory()) --to.links;
+        if (node.is_directory() || --node.links == 0) nodes.erase(gone);
     }
     from.entries.erase(op.name);
     to.entries.insert_or_assign(op.name2, moved);
@@ -126,11 +118,21 @@ void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op) const {
 void TreeModel::apply_attribute(Nodes& nodes, const ModelOp& op) const {
     ModelNode& node = nodes.at(op.ino);
     switch (op.kind) {
-    case Kind::mode: node.mode = (node.mode & S_IFMT) | op.mode; break;
-    case Kind::owner: node.uid = op.uid, node.gid = op.gid; break;
-    case Kind::times: node.modified = op.modified; break;
-    case Kind::set_xattr: node.xattrs.insert_or_assign(op.name, op.name2); break;
-    case Kind::remove_xattr: node.xattrs.erase(op.name); break;
+    case Kind::mode:
+        node.mode = (node.mode & S_IFMT) | op.mode;
+        break;
+    case Kind::owner:
+        node.uid = op.uid, node.gid = op.gid;
+        break;
+    case Kind::times:
+        node.modified = op.modified;
+        break;
+    case Kind::set_xattr:
+        node.xattrs.insert_or_assign(op.name, op.name2);
+        break;
+    case Kind::remove_xattr:
+        node.xattrs.erase(op.name);
+        break;
     case Kind::truncate:
         rewrite(node, [&](std::string& bytes) { bytes.resize(std::min<std::size_t>(bytes.size(), op.bytes)); });
         node.set_size = op.bytes;
@@ -144,12 +146,12 @@ void TreeModel::apply_attribute(Nodes& nodes, const ModelOp& op) const {
         }
         if (op.allocate == FallocateMode::allocate || op.allocate == FallocateMode::zero_range) {
             // The size is set when it grows; otherwise nothing is promised of it.
-            if (op.offset + op.bytes == op.after->size())
-                node.set_size = std::max<std::uint64_t>(node.set_size, op.offset + op.bytes);
+            if (op.offset + op.bytes == op.after->size()) node.set_size = std::max<std::uint64_t>(node.set_size, op.offset + op.bytes);
         }
         node.modified = op.wall;
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -157,22 +159,21 @@ void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTi
     switch (op.kind) {
     case Kind::create:
     case Kind::link:
-    case Kind::unlink: return apply_name(nodes, op, number);
-    case Kind::rename: return apply_rename(nodes, op);
-    default: break;
+    case Kind::unlink:
+        return apply_name(nodes, op, number);
+    case Kind::rename:
+        return apply_rename(nodes, op);
+    default:
+        break;
     }
     const auto found = nodes.find(op.ino);
-    if (found == nodes.end())
-        return; // has no name any more
+    if (found == nodes.end()) return; // has no name any more
     ModelNode& node = found->second;
-    if (op.kind == Kind::sync_end && op.done <= at)
-        forget_older(node, op.since);
-    if (op.is_ordered())
-        apply_attribute(nodes, op);
+    if (op.kind == Kind::sync_end && op.done <= at) forget_older(node, op.since);
+    if (op.is_ordered()) apply_attribute(nodes, op);
     if (op.after) {
         node.versions.push_back({number, op.after});
-        if (!op.is_ordered())
-            node.modified.reset();
+        if (!op.is_ordered()) node.modified.reset();
     }
 }
 

@@ -25,7 +25,22 @@ namespace flashlab {
 using Bytes = std::shared_ptr<const std::string>;
 
 struct ModelOp {
-    enum class Kind : std::uint8_t { create, link, unlink, rename, mode, owner, times, set_xattr, remove_xattr, truncate, allocate, write, sync_begin, sync_end };
+    enum class Kind : std::uint8_t {
+        create,
+        link,
+        unlink,
+        rename,
+        mode,
+        owner,
+        times,
+        set_xattr,
+        remove_xattr,
+        truncate,
+        allocate,
+        write,
+        sync_begin,
+        sync_end
+    };
     Kind kind = Kind::write;
     SimTime issued;
     SimTime done;

@@ -16,8 +16,7 @@ constexpr std::uint64_t page_bytes = 4096; ///< sizes in the middle of a commit 
 bool same_slice(const std::string& a, const std::string& b, std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i < to; ++i) {
         const char left = i < a.size() ? a[i] : '\0';
-        if (left != b[i])
-            return false;
+        if (left != b[i]) return false;
     }
     return true;
 }
@@ -25,12 +24,12 @@ bool same_slice(const std::string& a, const std::string& b, std::uint64_t from, 
 } // namespace
 
 std::string TreeModel::operations_text() const {
-    static constexpr std::string_view kinds[] = {"create", "link", "unlink", "rename", "mode", "owner", "times", "set_xattr", "remove_xattr",
-                                                 "truncate", "allocate", "write", "sync_begin", "sync_end"};
+    static constexpr std::string_view kinds[] = {"create",    "link",         "unlink",   "rename",   "mode",  "owner",      "times",
+                                                 "set_xattr", "remove_xattr", "truncate", "allocate", "write", "sync_begin", "sync_end"};
     std::string text;
     for (const ModelOp& op : ops_) {
-        text += fmt::format("\n  {:>12}..{:<12} {} inode {}", ns_since_start(op.issued), ns_since_start(op.done), kinds[static_cast<std::size_t>(op.kind)],
-                            op.ino.value());
+        text += fmt::format("\n  {:>12}..{:<12} {} inode {}", ns_since_start(op.issued), ns_since_start(op.done),
+                            kinds[static_cast<std::size_t>(op.kind)], op.ino.value());
         if (!op.name.empty()) text += fmt::format(" {}/{}", op.parent.value(), op.name);
         if (op.kind == ModelOp::Kind::rename) text += fmt::format(" to {}/{} mode {}", op.parent2.value(), op.name2, static_cast<int>(op.rename));
         if (op.kind == ModelOp::Kind::allocate) text += fmt::format(" mode {}", static_cast<int>(op.allocate));
@@ -48,11 +47,9 @@ std::optional<std::string> TreeModel::read_back(FileSystem& fs, SimTime now, Obs
     while (!waiting.empty()) {
         const Ino ino = waiting.back();
         waiting.pop_back();
-        if (out.contains(ino))
-            continue;
+        if (out.contains(ino)) continue;
         const auto a = fs.attributes(call, ino);
-        if (!a)
-            return fmt::format("inode {} has a name but no attributes", ino.value());
+        if (!a) return fmt::format("inode {} has a name but no attributes", ino.value());
         ModelNode& node = out[ino];
         node.mode = a->value.mode;
         node.uid = a->value.uid;
@@ -66,13 +63,11 @@ std::optional<std::string> TreeModel::read_back(FileSystem& fs, SimTime now, Obs
                 const std::string name = names->value.c_str() + at;
                 at += name.size() + 1;
                 const auto value = fs.get_xattr(call, ino, name);
-                if (!value)
-                    return fmt::format("inode {}: xattr {} is listed and cannot be read", ino.value(), name);
+                if (!value) return fmt::format("inode {}: xattr {} is listed and cannot be read", ino.value(), name);
                 node.xattrs.emplace(name, std::string{reinterpret_cast<const char*>(value->value.data()), value->value.size()});
             }
         }
-        if (S_ISLNK(node.mode))
-            node.target = fs.read_link(call, ino)->value;
+        if (S_ISLNK(node.mode)) node.target = fs.read_link(call, ino)->value;
         if (node.is_regular()) {
             std::string bytes(static_cast<std::size_t>(a->value.size), '?');
             const auto got = fs.read(call, ino, 0, std::as_writable_bytes(std::span{bytes}));
@@ -80,23 +75,18 @@ std::optional<std::string> TreeModel::read_back(FileSystem& fs, SimTime now, Obs
                 return fmt::format("inode {} of {} bytes cannot be read: errno {}", ino.value(), bytes.size(), got ? 0 : got.error().error_number);
             node.versions.push_back({0, std::make_shared<const std::string>(std::move(bytes))});
         }
-        if (!node.is_directory())
-            continue;
+        if (!node.is_directory()) continue;
         const auto listed = fs.read_directory(call, ino, 0, [&](std::string_view name, Ino child, std::uint32_t, std::uint64_t) {
-            if (name == ".." )
-                node.parent = child;
-            if (name == "." || name == "..")
-                return true;
+            if (name == "..") node.parent = child;
+            if (name == "." || name == "..") return true;
             node.entries.emplace(name, child);
             waiting.push_back(child);
             return true;
         });
-        if (!listed)
-            return fmt::format("directory {} cannot be listed", ino.value());
+        if (!listed) return fmt::format("directory {} cannot be listed", ino.value());
         for (const auto& [name, child] : node.entries) {
             const auto found = fs.lookup(call, ino, name);
-            if (!found || found->value.ino != child)
-                return fmt::format("directory {}: {} is listed and not found", ino.value(), name);
+            if (!found || found->value.ino != child) return fmt::format("directory {}: {} is listed and not found", ino.value(), name);
             fs.forget(child, 1, now);
         }
     }
@@ -105,13 +95,11 @@ std::optional<std::string> TreeModel::read_back(FileSystem& fs, SimTime now, Obs
 
 std::optional<std::string> TreeModel::compare_content(const ModelNode& allowed, const std::string& seen) const {
     const std::uint64_t size = seen.size();
-    if (size < allowed.set_size)
-        return fmt::format("{} bytes, {} were set or synced (R4)", size, allowed.set_size);
+    if (size < allowed.set_size) return fmt::format("{} bytes, {} were set or synced (R4)", size, allowed.set_size);
     std::size_t grown = 0;
     if (size > allowed.set_size) {
         while (grown < allowed.versions.size() && allowed.versions[grown].bytes->size() < size) ++grown;
-        if (grown == allowed.versions.size())
-            return fmt::format("{} bytes were never written (R4)", size);
+        if (grown == allowed.versions.size()) return fmt::format("{} bytes were never written (R4)", size);
         if (allowed.versions[grown].bytes->size() != size && size % page_bytes != 0)
             return fmt::format("{} bytes is no size that it ever had (R4)", size);
     }
@@ -120,12 +108,13 @@ std::optional<std::string> TreeModel::compare_content(const ModelNode& allowed, 
         const std::size_t first = to > allowed.set_size ? grown : 0;
         bool hit = false;
         for (std::size_t v = first; v < allowed.versions.size() && !hit; ++v) hit = same_slice(*allowed.versions[v].bytes, seen, from, to);
-        if (hit)
-            continue;
+        if (hit) continue;
         std::string why = "no version ever";
         for (std::size_t v = 0; v < first; ++v)
-            if (same_slice(*allowed.versions[v].bytes, seen, from, to)) why = fmt::format("only version {}, older than {} which made the size", v, first);
-        return fmt::format("bytes {}..{} of {}: {} (R2, R3; {} versions, set size {})", from, to, size, why, allowed.versions.size(), allowed.set_size);
+            if (same_slice(*allowed.versions[v].bytes, seen, from, to))
+                why = fmt::format("only version {}, older than {} which made the size", v, first);
+        return fmt::format("bytes {}..{} of {}: {} (R2, R3; {} versions, set size {})", from, to, size, why, allowed.versions.size(),
+                           allowed.set_size);
     }
     return std::nullopt;
 }
@@ -135,8 +124,7 @@ std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observ
         if (!allowed.contains(ino)) return fmt::format("inode {} must not be there", ino.value());
     for (const auto& [ino, node] : allowed) {
         const auto at = seen.find(ino);
-        if (at == seen.end())
-            return fmt::format("inode {} is missing", ino.value());
+        if (at == seen.end()) return fmt::format("inode {} is missing", ino.value());
         const ModelNode& is = at->second;
         const auto differs = [&](std::string_view what, auto is_value, auto must) {
             return fmt::format("inode {}: {} is {}, must be {}", ino.value(), what, is_value, must);
@@ -147,12 +135,13 @@ std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observ
         if (is.rdev != node.rdev) return differs("rdev", is.rdev, node.rdev);
         if (is.links != node.links) return differs("links", is.links, node.links);
         if (is.target != node.target) return fmt::format("inode {}: another target", ino.value());
-        if (is.xattrs != node.xattrs) return fmt::format("inode {}: other xattrs: {} instead of {}", ino.value(), is.xattrs.size(), node.xattrs.size());
-        if (is.entries != node.entries) return fmt::format("inode {}: other names: {} instead of {}", ino.value(), is.entries.size(), node.entries.size());
+        if (is.xattrs != node.xattrs)
+            return fmt::format("inode {}: other xattrs: {} instead of {}", ino.value(), is.xattrs.size(), node.xattrs.size());
+        if (is.entries != node.entries)
+            return fmt::format("inode {}: other names: {} instead of {}", ino.value(), is.entries.size(), node.entries.size());
         if (node.is_directory() && is.parent != node.parent) return differs("parent", is.parent.value(), node.parent.value());
         if (node.modified && is.modified != node.modified) return differs("mtime", is.modified->nanoseconds, node.modified->nanoseconds);
-        if (!node.is_regular())
-            continue;
+        if (!node.is_regular()) continue;
         if (const auto wrong = compare_content(node, is.content())) return fmt::format("inode {}: {}", ino.value(), *wrong);
     }
     return std::nullopt;
@@ -160,21 +149,17 @@ std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observ
 
 std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime at, SimTime now) {
     Observed seen;
-    if (auto trouble = read_back(fs, now, seen))
-        return trouble;
+    if (auto trouble = read_back(fs, now, seen)) return trouble;
     std::size_t answered = 0;
     std::size_t issued = 0;
     std::size_t synced = 0; // operations below this number were there when a sync that is done began
     for (const ModelOp& op : ops_)
-        if ((op.kind == ModelOp::Kind::sync_end || op.kind == ModelOp::Kind::sync_begin) && op.done <= at)
-            synced = std::max(synced, op.since);
+        if ((op.kind == ModelOp::Kind::sync_end || op.kind == ModelOp::Kind::sync_begin) && op.done <= at) synced = std::max(synced, op.since);
     for (std::size_t i = 0; i < ops_.size(); ++i) {
         const ModelOp& op = ops_[i];
-        if (!op.is_ordered() || op.issued > at)
-            continue;
+        if (!op.is_ordered() || op.issued > at) continue;
         ++issued;
-        if (answered_is_durable_ ? op.done <= at : i + 1 < synced)
-            answered = issued;
+        if (answered_is_durable_ ? op.done <= at : i + 1 < synced) answered = issued;
     }
     std::string story;
     for (std::size_t prefix = answered; prefix <= issued; ++prefix) {
@@ -184,8 +169,7 @@ std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime a
             continue;
         }
         const FsUsage usage = fs.usage();
-        if (usage.inodes != state.size())
-            return fmt::format("{} inodes are counted, {} are there (C15)", usage.inodes, state.size());
+        if (usage.inodes != state.size()) return fmt::format("{} inodes are counted, {} are there (C15)", usage.inodes, state.size());
         for (auto& [ino, node] : state) {
             ModelNode& is = seen.at(ino);
             node.modified = is.modified;
@@ -201,12 +185,10 @@ std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime a
 
 std::optional<std::string> TreeModel::compare_now(FileSystem& fs, SimTime now) const {
     Observed seen;
-    if (auto trouble = read_back(fs, now, seen))
-        return trouble;
+    if (auto trouble = read_back(fs, now, seen)) return trouble;
     Nodes exact = now_;
     for (auto& [ino, node] : exact) {
-        if (!node.is_regular())
-            continue;
+        if (!node.is_regular()) continue;
         node.versions.erase(node.versions.begin(), node.versions.end() - 1);
         node.set_size = node.content().size();
     }

@@ -33,16 +33,15 @@ std::expected<sockaddr_un, std::string> address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path) {
-        return std::unexpected(fmt::format("control socket {}: a Unix socket's path must be shorter than {} bytes: use a device directory with a shorter path",
-                                           path, sizeof address.sun_path));
+        return std::unexpected(
+            fmt::format("control socket {}: a Unix socket's path must be shorter than {} bytes: use a device directory with a shorter path", path,
+                        sizeof address.sun_path));
     }
     std::memcpy(address.sun_path, path.data(), path.size());
     return address;
 }
 
-const sockaddr* generic(const sockaddr_un& address) {
-    return reinterpret_cast<const sockaddr*>(&address);
-}
+const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
 /// True: a process listens on the socket, so that its path must not be taken over.
 bool is_alive(const sockaddr_un& address) {
@@ -74,8 +73,10 @@ std::expected<int, std::string> listen_at(const std::string& path) {
     if (!address) return std::unexpected(address.error());
     struct stat existing {};
     if (lstat(path.c_str(), &existing) == 0) {
-        if (!S_ISSOCK(existing.st_mode)) return std::unexpected(fmt::format("control socket {}: a file that is no socket is in the way: remove it", path));
-        if (is_alive(*address)) return std::unexpected(fmt::format("control socket {}: a live mount of this device answers there: unmount it first", path));
+        if (!S_ISSOCK(existing.st_mode))
+            return std::unexpected(fmt::format("control socket {}: a file that is no socket is in the way: remove it", path));
+        if (is_alive(*address))
+            return std::unexpected(fmt::format("control socket {}: a live mount of this device answers there: unmount it first", path));
         unlink(path.c_str());
     }
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -83,7 +84,8 @@ std::expected<int, std::string> listen_at(const std::string& path) {
     if (fd >= 0 && fchmod(fd, 0600) == 0 && bind(fd, generic(*address), sizeof *address) == 0 && listen(fd, waiting_clients) == 0) return fd;
     const std::string why = std::strerror(errno);
     if (fd >= 0) close(fd);
-    return std::unexpected(fmt::format("control socket {}: {}: the device directory must be writable by you and on a file system with Unix sockets", path, why));
+    return std::unexpected(
+        fmt::format("control socket {}: {}: the device directory must be writable by you and on a file system with Unix sockets", path, why));
 }
 
 } // namespace
@@ -196,8 +198,10 @@ std::expected<std::string, std::string> ask_control_socket(const std::string& pa
         const ssize_t got = recv(fd, bytes, sizeof bytes, 0);
         if (got < 0 && errno == EINTR) continue;
         is_late = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-        if (got <= 0) sound = false;
-        else answer.append(bytes, static_cast<std::size_t>(got));
+        if (got <= 0)
+            sound = false;
+        else
+            answer.append(bytes, static_cast<std::size_t>(got));
     }
     close(fd);
     if (is_late) return std::unexpected(fmt::format("control socket {}: no answer within {} ms", path, patience->count()));

@@ -16,9 +16,7 @@ constexpr auto leaves_later = [](const auto& a, const auto& b) { return a.leaves
 
 DelayQueue::DelayQueue(const LatencyClock& clock) : clock_{clock}, thread_{[this] { loop(); }} {}
 
-DelayQueue::~DelayQueue() {
-    finish();
-}
+DelayQueue::~DelayQueue() { finish(); }
 
 void DelayQueue::push(std::unique_ptr<Pending> pending) {
     {
@@ -65,9 +63,7 @@ WallTime DelayQueue::leaves_at() const {
 }
 
 /// True: the first object need not wait any more.
-bool DelayQueue::first_is_free() const {
-    return released_ || clock_.off() || (finishing_ && heap_.front().pending->is_answer);
-}
+bool DelayQueue::first_is_free() const { return released_ || clock_.off() || (finishing_ && heap_.front().pending->is_answer); }
 
 /// True when the first may run now; false when something changed and the caller must look again.
 bool DelayQueue::wait_for_first(std::unique_lock<std::mutex>& lock) {
@@ -78,8 +74,7 @@ bool DelayQueue::wait_for_first(std::unique_lock<std::mutex>& lock) {
     }
     const std::uint64_t seen = version_.load(std::memory_order_relaxed);
     lock.unlock();
-    while (WallClock::now() < leave && version_.load(std::memory_order_relaxed) == seen) {
-    }
+    while (WallClock::now() < leave && version_.load(std::memory_order_relaxed) == seen) {}
     lock.lock();
     return version_.load(std::memory_order_relaxed) == seen;
 }

@@ -28,7 +28,7 @@ public:
     virtual ~Pending() = default;
     virtual void run(std::unique_ptr<Pending> self) noexcept = 0;
     SimTime due = sim_start;
-    bool is_answer = true; ///< false: a step, after which there is more to do
+    bool is_answer = true;       ///< false: a step, after which there is more to do
     WallClock::duration lead{0}; ///< it runs this much earlier than due: the time of the way through FUSE, there and back (LeadEstimator)
 };
 
@@ -49,7 +49,7 @@ public:
 
 private:
     struct Waiting {
-        SimTime leaves; ///< when the object leaves, by the clock that was valid at the push
+        SimTime leaves;      ///< when the object leaves, by the clock that was valid at the push
         std::uint64_t order; ///< equal times leave in the order of their pushes
         std::unique_ptr<Pending> pending;
     };

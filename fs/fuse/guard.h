@@ -40,7 +40,8 @@ public:
 private:
     void trip(std::string_view operation, const char* what) noexcept {
         tripped_.store(true, std::memory_order_relaxed);
-        std::fprintf(stderr, "flashlab: %.*s failed unexpectedly: %s; the mount takes no more writes: copy your data away, unmount and run flashlab fsck\n",
+        std::fprintf(stderr,
+                     "flashlab: %.*s failed unexpectedly: %s; the mount takes no more writes: copy your data away, unmount and run flashlab fsck\n",
                      static_cast<int>(operation.size()), operation.data(), what);
     }
     std::atomic<bool> tripped_{false};

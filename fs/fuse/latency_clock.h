@@ -34,8 +34,8 @@ public:
 
 private:
     [[nodiscard]] double rate() const { return mode_.off ? 1.0 : mode_.rate; }
-    SimTime base_;      ///< C0
-    WallTime wall_;     ///< W0
+    SimTime base_;  ///< C0
+    WallTime wall_; ///< W0
     LatencyMode mode_;
 };
 

@@ -6,10 +6,8 @@ namespace flashlab {
 
 LeadClass LeadClass::of(Kind kind, std::uint64_t bytes) {
     LeadClass what{.kind = kind, .size = 0};
-    if (kind == Kind::plain)
-        return what;
-    while (what.size < 4 && bytes > what.largest_bytes())
-        ++what.size;
+    if (kind == Kind::plain) return what;
+    while (what.size < 4 && bytes > what.largest_bytes()) ++what.size;
     return what;
 }
 
@@ -43,14 +41,12 @@ WallClock::duration LeadEstimator::at_most(LeadClass what) const {
 }
 
 void LeadEstimator::arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall) {
-    if (newest_.answered && newest_.caller == caller && newest_.what == what)
-        note_turnaround(what, wall - newest_.left);
+    if (newest_.answered && newest_.caller == caller && newest_.what == what) note_turnaround(what, wall - newest_.left);
     newest_ = {.caller = caller, .what = what, .arrival = arrival, .left = {}, .answered = false};
 }
 
 void LeadEstimator::left(SimTime arrival, WallTime wall) {
-    if (newest_.arrival != arrival)
-        return; // other requests came since: it is not known which answer made the next request come
+    if (newest_.arrival != arrival) return; // other requests came since: it is not known which answer made the next request come
     newest_.left = wall;
     newest_.answered = true;
 }

@@ -49,9 +49,7 @@ public:
     LeadEstimator() { forget(); }
     /// Forgets all turnarounds and begins with these measurements.
     void begin(const RoundTrips& measured);
-    [[nodiscard]] WallClock::duration lead(LeadClass of) const {
-        return WallClock::duration{leads_[index_of(of)].load(std::memory_order_relaxed)};
-    }
+    [[nodiscard]] WallClock::duration lead(LeadClass of) const { return WallClock::duration{leads_[index_of(of)].load(std::memory_order_relaxed)}; }
     void arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall);
     /// Notes that the answer to the request of that arrival has left, at its simulated time.
     void left(SimTime arrival, WallTime wall);

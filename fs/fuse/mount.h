@@ -36,14 +36,14 @@ using ControlHandler = std::function<std::string(std::string_view request)>;
 
 struct MountConfig {
     std::string mount_point;
-    std::string device_directory;     ///< the file system's source name in /proc/mounts
-    std::string control_socket;       ///< path; owner-only
+    std::string device_directory; ///< the file system's source name in /proc/mounts
+    std::string control_socket;   ///< path; owner-only
     LatencyMode latency;
-    SimTime clock_start = sim_start;  ///< where the clock was at the last unmount
+    SimTime clock_start = sim_start; ///< where the clock was at the last unmount
     bool read_only = false;
-    bool kernel_writeback = false;    ///< -o writeback
-    unsigned threads = 0;             ///< 0 = chosen by measurement
-    std::function<int()> host_errno;  ///< in the monitor: errno of the first write to the image that the host refused, 0: none
+    bool kernel_writeback = false;         ///< -o writeback
+    unsigned threads = 0;                  ///< 0 = chosen by measurement
+    std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 
@@ -66,8 +66,8 @@ class Mount {
 public:
     virtual ~Mount() = default;
     /// Mounts. The mount answers requests once run() is called. The error is a whole sentence with the remedy.
-    [[nodiscard]] static std::expected<std::unique_ptr<Mount>, std::string> make(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config,
-                                                                                 ControlHandler control);
+    [[nodiscard]] static std::expected<std::unique_ptr<Mount>, std::string> make(FileSystem& fs, DevicePower& power, EventSink& events,
+                                                                                 const MountConfig& config, ControlHandler control);
     /// Serves until unmounted (fusermount3 -u, umount, SIGINT, SIGTERM, stop()) or the power is cut.
     /// `ready` is called once requests are being answered.
     [[nodiscard]] virtual MountEnd run(const std::function<void()>& ready) = 0;

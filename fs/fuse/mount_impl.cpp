@@ -207,17 +207,11 @@ void MountImpl::refuse_the_rest() {
     session_ = nullptr;
 }
 
-void MountImpl::with_monitor(const std::function<void(SimTime)>& work) {
-    service_.with_monitor(work);
-}
+void MountImpl::with_monitor(const std::function<void(SimTime)>& work) { service_.with_monitor(work); }
 
-FsResult<void> MountImpl::sync_all() {
-    return service_.sync_all();
-}
+FsResult<void> MountImpl::sync_all() { return service_.sync_all(); }
 
-FsResult<Duration> MountImpl::run_background() {
-    return service_.run_background();
-}
+FsResult<Duration> MountImpl::run_background() { return service_.run_background(); }
 
 CutSummary MountImpl::power_cut(std::uint64_t seed) {
     const CutSummary summary = service_.cut(seed);
@@ -235,12 +229,8 @@ void MountImpl::stop() {
     signals_.wake();
 }
 
-MountStats MountImpl::stats() {
-    return service_.stats();
-}
+MountStats MountImpl::stats() { return service_.stats(); }
 
-SimTime MountImpl::clock_now() {
-    return service_.clock_now();
-}
+SimTime MountImpl::clock_now() { return service_.clock_now(); }
 
 } // namespace flashlab

@@ -24,9 +24,7 @@ namespace {
 
 constexpr const char* unmounter = "fusermount3";
 
-std::unexpected<std::string> complaint(std::string sentence) {
-    return std::unexpected(std::move(sentence));
-}
+std::unexpected<std::string> complaint(std::string sentence) { return std::unexpected(std::move(sentence)); }
 
 /// True: a FlashLab device is mounted on exactly this directory.
 bool is_taken(const std::string& path) {
@@ -71,21 +69,25 @@ std::expected<void, std::string> check_mount_point(const std::string& path) {
     struct stat status {};
     if (stat(path.c_str(), &status) != 0) {
         switch (errno) {
-        case ENOENT: return complaint(fmt::format("mount point {} does not exist: create it with mkdir -p {}", path, path));
+        case ENOENT:
+            return complaint(fmt::format("mount point {} does not exist: create it with mkdir -p {}", path, path));
         case ENOTCONN:
             return complaint(fmt::format("mount point {} is held by a mount whose daemon is gone: clear it with fusermount3 -u {}", path, path));
-        default: return complaint(fmt::format("mount point {} cannot be used: {}: choose a directory you can reach", path, std::strerror(errno)));
+        default:
+            return complaint(fmt::format("mount point {} cannot be used: {}: choose a directory you can reach", path, std::strerror(errno)));
         }
     }
     if (!S_ISDIR(status.st_mode)) return complaint(fmt::format("mount point {} is not a directory: choose or create a directory", path));
-    if (is_taken(path)) return complaint(fmt::format("mount point {} is busy: a FlashLab device is mounted there: flashlab umount {} first", path, path));
+    if (is_taken(path))
+        return complaint(fmt::format("mount point {} is busy: a FlashLab device is mounted there: flashlab umount {} first", path, path));
     return {};
 }
 
 std::expected<void, std::string> check_host_fuse() {
     const int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (device < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO)) {
-        return complaint("/dev/fuse is missing: load the module with modprobe fuse; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN");
+        return complaint(
+            "/dev/fuse is missing: load the module with modprobe fuse; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN");
     }
     if (device < 0) return complaint(fmt::format("/dev/fuse cannot be opened: {}: ask for access to it, or run as root", std::strerror(errno)));
     close(device);

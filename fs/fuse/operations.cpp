@@ -20,9 +20,7 @@ void on_init(void* user_data, fuse_conn_info* connection) {
     context.on_ready();
 }
 
-timespec timespec_of(FileTime time) {
-    return {.tv_sec = time.seconds, .tv_nsec = static_cast<long>(time.nanoseconds)};
-}
+timespec timespec_of(FileTime time) { return {.tv_sec = time.seconds, .tv_nsec = static_cast<long>(time.nanoseconds)}; }
 
 } // namespace
 

@@ -21,9 +21,9 @@ namespace flashlab {
 struct SessionContext {
     Service& service;
     PageDropper& page_dropper;
-    std::function<void()> on_ready;     ///< the kernel's INIT was answered
-    std::function<void()> on_power_cut; ///< the mount must end
-    std::function<void()> on_shutdown;  ///< before such a cut: the mount stays until somebody unmounts it
+    std::function<void()> on_ready;           ///< the kernel's INIT was answered
+    std::function<void()> on_power_cut;       ///< the mount must end
+    std::function<void()> on_shutdown;        ///< before such a cut: the mount stays until somebody unmounts it
     std::function<std::string()> device_path; ///< of the device's folder, where it lies now
     bool kernel_writeback = false;
     fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
@@ -43,12 +43,8 @@ void add_whole_operations(fuse_lowlevel_ops& table);
 /// How long the kernel may cache names and attributes: a day. Every change passes through the kernel, so that its caches stay true.
 inline constexpr double cache_seconds = 86400.0;
 
-[[nodiscard]] inline SessionContext& context_of(fuse_req_t request) {
-    return *static_cast<SessionContext*>(fuse_req_userdata(request));
-}
-[[nodiscard]] inline Service& service_of(fuse_req_t request) {
-    return context_of(request).service;
-}
+[[nodiscard]] inline SessionContext& context_of(fuse_req_t request) { return *static_cast<SessionContext*>(fuse_req_userdata(request)); }
+[[nodiscard]] inline Service& service_of(fuse_req_t request) { return context_of(request).service; }
 [[nodiscard]] inline OpenMode open_mode_of(int flags, bool truncates) {
     return {.writes = (flags & O_ACCMODE) != O_RDONLY, .appends = (flags & O_APPEND) != 0, .truncates = truncates};
 }

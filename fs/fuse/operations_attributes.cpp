@@ -23,12 +23,11 @@ void reply_attributes(fuse_req_t to, Attributes& attributes) {
 void on_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) {
     Service& service = service_of(request);
     service.serve(
-        request, {.op = FsOp::getattr, .ino = Ino{ino}}, [&](const FsCall& call) { return service.fs().attributes(call, Ino{ino}); }, reply_attributes);
+        request, {.op = FsOp::getattr, .ino = Ino{ino}}, [&](const FsCall& call) { return service.fs().attributes(call, Ino{ino}); },
+        reply_attributes);
 }
 
-FileTime file_time_of(const timespec& time) {
-    return {time.tv_sec, static_cast<std::uint32_t>(time.tv_nsec)};
-}
+FileTime file_time_of(const timespec& time) { return {time.tv_sec, static_cast<std::uint32_t>(time.tv_nsec)}; }
 
 AttributeChange change_of(const struct stat& wanted, int which, FileTime wall) {
     AttributeChange change;
@@ -83,8 +82,10 @@ void on_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, std::size
     const auto work = [&](const FsCall& call) {
         auto value = service.fs().get_xattr(call, Ino{ino}, name);
         if (!is_capability) return value;
-        if (value) value->done = call.now; // never charged: no kernel file system asks its medium for it
-        else if (value.error().error_number == ENODATA) service.capabilities().note_without(Ino{ino});
+        if (value)
+            value->done = call.now; // never charged: no kernel file system asks its medium for it
+        else if (value.error().error_number == ENODATA)
+            service.capabilities().note_without(Ino{ino});
         return value;
     };
     service.serve(request, {.op = FsOp::getxattr, .ino = Ino{ino}, .bytes = room}, work,
@@ -94,7 +95,8 @@ void on_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, std::size
 void on_listxattr(fuse_req_t request, fuse_ino_t ino, std::size_t room) {
     Service& service = service_of(request);
     service.serve(
-        request, {.op = FsOp::listxattr, .ino = Ino{ino}, .bytes = room}, [&](const FsCall& call) { return service.fs().list_xattrs(call, Ino{ino}); },
+        request, {.op = FsOp::listxattr, .ino = Ino{ino}, .bytes = room},
+        [&](const FsCall& call) { return service.fs().list_xattrs(call, Ino{ino}); },
         [room](fuse_req_t to, std::string& names) { reply_sized(to, names.data(), names.size(), room); });
 }
 
@@ -129,8 +131,8 @@ void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const cha
 void on_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
     Service& service = service_of(request);
     service.serve(
-        request, {.op = FsOp::removexattr, .ino = Ino{ino}, .mutates = true}, [&](const FsCall& call) { return service.fs().remove_xattr(call, Ino{ino}, name); },
-        [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
+        request, {.op = FsOp::removexattr, .ino = Ino{ino}, .mutates = true},
+        [&](const FsCall& call) { return service.fs().remove_xattr(call, Ino{ino}, name); }, [](fuse_req_t to, Nothing&) { fuse_reply_err(to, 0); });
 }
 
 } // namespace

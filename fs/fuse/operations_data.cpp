@@ -12,19 +12,13 @@ namespace flashlab {
 
 namespace {
 
-bool is_for_writing(const fuse_file_info* file) {
-    return (file->flags & O_ACCMODE) != O_RDONLY;
-}
+bool is_for_writing(const fuse_file_info* file) { return (file->flags & O_ACCMODE) != O_RDONLY; }
 
-bool is_direct(const fuse_file_info* file) {
-    return (file->flags & O_DIRECT) != 0;
-}
+bool is_direct(const fuse_file_info* file) { return (file->flags & O_DIRECT) != 0; }
 
 /// Does the kernel keep the data of this request in its page cache? Only a request of a program that bypasses the cache names its program. A mapping
 /// of an O_DIRECT descriptor is read through the cache.
-bool goes_through_page_cache(const fuse_file_info* file) {
-    return !is_direct(file) || file->writepage != 0 || file->lock_owner == 0;
-}
+bool goes_through_page_cache(const fuse_file_info* file) { return !is_direct(file) || file->writepage != 0 || file->lock_owner == 0; }
 
 void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
@@ -37,8 +31,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         fuse_file_info reply = opened;
         reply.keep_cache = 1; // nobody changes data behind the kernel
         again.open_handles().give(std::move(handle), reply);
-        if (fuse_reply_open(to, &reply) != -ENOENT)
-            return;
+        if (fuse_reply_open(to, &reply) != -ENOENT) return;
         again.open_handles().take_back(reply);
         again.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, // interrupted: no release will come
                              [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
@@ -57,8 +50,7 @@ void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) {
         service.fs().close_file(call, Ino{ino}, is_for_writing(file));
-        if (is_direct(file) && is_for_writing(file))
-            service.kernel_pages().forget(Ino{ino}); // another direct writer begins anew
+        if (is_direct(file) && is_for_writing(file)) service.kernel_pages().forget(Ino{ino}); // another direct writer begins anew
     });
     service.open_handles().take_back(*file);
     fuse_reply_err(request, 0);
@@ -76,10 +68,8 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
         call.keeps_access_time = (file->flags & O_NOATIME) != 0;
         ReadBuffer buffer{bytes};
         const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
-        if (!got)
-            return std::unexpected(got.error());
-        if (goes_through_page_cache(file))
-            service.kernel_pages().note_cached(Ino{ino}, at, bytes);
+        if (!got) return std::unexpected(got.error());
+        if (goes_through_page_cache(file)) service.kernel_pages().note_cached(Ino{ino}, at, bytes);
         return Timed<ReadAnswer>{{std::move(buffer), got->value}, got->done};
     };
     service.serve(request, {.op = FsOp::read, .ino = Ino{ino}, .offset = at, .bytes = bytes}, work, [](fuse_req_t to, ReadAnswer& answer) {
@@ -102,15 +92,12 @@ public:
 
     FsResult<Timed<Written>> operator()(FsCall call) const {
         call.from_page_cache = from_page_cache_;
-        if (from_page_cache_)
-            call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
+        if (from_page_cache_) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
         const auto done = service_->fs().write(call, ino_, offset_, from_);
-        if (!done)
-            return std::unexpected(done.error());
+        if (!done) return std::unexpected(done.error());
         KernelPages& pages = service_->kernel_pages();
         const bool stale = direct_ && !from_page_cache_ && pages.note_direct_write(ino_, offset_, done->value);
-        if (is_cached_)
-            pages.note_cached(ino_, offset_, done->value);
+        if (is_cached_) pages.note_cached(ino_, offset_, done->value);
         return Timed<Written>{{done->value, stale}, done->done};
     }
     void keep() {
@@ -139,12 +126,10 @@ void reply_written(fuse_req_t to, Ino ino, std::uint64_t offset, const Written& 
 
 /// How a change of this file's bytes must be synced before it is answered; nullopt: not at all. `flags`: the flags of the open that made the change.
 std::optional<SyncScope> sync_before_answer(Service& service, Ino ino, int flags, bool from_page_cache) {
-    if (service.synced_files().has(ino))
-        return SyncScope::data_and_metadata;
+    if (service.synced_files().has(ino)) return SyncScope::data_and_metadata;
     // O_SYNC includes the bit of O_DSYNC; after page-cache writes the kernel sends an fsync.
     const bool by_open = (flags & O_DSYNC) != 0 && !from_page_cache;
-    if (!by_open && service.host_cache() != HostCache::writethrough)
-        return std::nullopt;
+    if (!by_open && service.host_cache() != HostCache::writethrough) return std::nullopt;
     return (flags & O_SYNC) == O_SYNC ? SyncScope::data_and_metadata : SyncScope::data_only;
 }
 
@@ -224,8 +209,7 @@ void on_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse
     const auto work = [&](const FsCall& call) -> FsResult<Timed<std::uint64_t>> {
         const auto found =
             service.fs().seek(call, Ino{ino}, static_cast<std::uint64_t>(offset), whence == SEEK_DATA ? SeekWhat::data : SeekWhat::hole);
-        if (!found)
-            return std::unexpected(found.error());
+        if (!found) return std::unexpected(found.error());
         return Timed<std::uint64_t>{*found, call.now};
     };
     service.serve(request, {.op = FsOp::lseek, .ino = Ino{ino}, .offset = static_cast<std::uint64_t>(offset)}, work,
@@ -243,14 +227,13 @@ struct CopyWork {
 
     FsResult<Timed<Written>> operator()(const FsCall& call) const {
         const auto done = fs->copy_range(call, from, from_offset, to, to_offset, bytes);
-        if (!done)
-            return std::unexpected(done.error());
+        if (!done) return std::unexpected(done.error());
         return Timed<Written>{{done->value, false}, done->done}; // when a copy is answered, the kernel drops its pages itself
     }
 };
 
-void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset, fuse_file_info* to_file,
-                        std::size_t bytes, int flags) {
+void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, fuse_file_info*, fuse_ino_t to, off_t to_offset,
+                        fuse_file_info* to_file, std::size_t bytes, int flags) {
     if (flags != 0) {
         fuse_reply_err(request, EINVAL);
         return;
@@ -278,8 +261,7 @@ void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback) {
     table.copy_file_range = on_copy_file_range;
     // With its write-back cache the kernel asks without flushing first, so that our answer would be wrong on dirty data.
     // ENOSYS means "all data", which is right.
-    if (!kernel_writeback)
-        table.lseek = on_lseek;
+    if (!kernel_writeback) table.lseek = on_lseek;
 }
 
 } // namespace flashlab

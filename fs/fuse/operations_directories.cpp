@@ -24,9 +24,7 @@ struct ListedName {
     std::uint64_t next_offset;
 };
 
-bool is_dot(std::string_view name) {
-    return name == "." || name == "..";
-}
+bool is_dot(std::string_view name) { return name == "." || name == ".."; }
 
 std::size_t entry_bytes(fuse_req_t request, const char* name, Detail detail) {
     return detail == Detail::with_attributes ? fuse_add_direntry_plus(request, nullptr, 0, name, nullptr, 0)
@@ -51,7 +49,8 @@ void append_entry(fuse_req_t request, Listing& listing, const ListedName& entry,
 }
 
 /// Names first, then their attributes: looking up inside the walk would disturb it.
-FsResult<Timed<Listing>> list(fuse_req_t request, Service& service, const FsCall& call, Ino ino, std::size_t room, std::uint64_t offset, Detail detail) {
+FsResult<Timed<Listing>> list(fuse_req_t request, Service& service, const FsCall& call, Ino ino, std::size_t room, std::uint64_t offset,
+                              Detail detail) {
     std::vector<ListedName> names;
     std::size_t used = 0;
     const auto collect = [&](std::string_view name, Ino entry, std::uint32_t type, std::uint64_t next_offset) {
@@ -104,8 +103,8 @@ void on_fsyncdir(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_in
     Service& service = service_of(request);
     const auto scope = data_only != 0 ? SyncScope::data_only : SyncScope::data_and_metadata;
     service.serve_slow(
-        request, {.op = FsOp::fsyncdir, .ino = Ino{ino}, .mutates = true}, [&](const FsCall& call) { return service.fs().begin_sync(call, Ino{ino}, scope); },
-        [](fuse_req_t to) { fuse_reply_err(to, 0); });
+        request, {.op = FsOp::fsyncdir, .ino = Ino{ino}, .mutates = true},
+        [&](const FsCall& call) { return service.fs().begin_sync(call, Ino{ino}, scope); }, [](fuse_req_t to) { fuse_reply_err(to, 0); });
 }
 
 } // namespace

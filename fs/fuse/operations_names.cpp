@@ -18,8 +18,7 @@ void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     const auto work = [&](const FsCall& call) -> FsResult<NewEntry> {
         auto found = service.fs().lookup(call, Ino{parent}, name);
         const bool is_dot = std::string_view{name} == "." || std::string_view{name} == "..";
-        if (found || found.error().error_number != ENOENT || is_dot)
-            return found;
+        if (found || found.error().error_number != ENOENT || is_dot) return found;
         return NewEntry{Attributes{}, call.now}; // a negative entry: the kernel remembers the miss
     };
     service.serve(request, {.op = FsOp::lookup, .ino = Ino{parent}}, work, [](fuse_req_t to, Attributes& found) { reply_entry(to, found); });
@@ -33,16 +32,14 @@ void on_forget(fuse_req_t request, fuse_ino_t ino, std::uint64_t references) {
 void on_forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forgets) {
     Service& service = service_of(request);
     service.serve_silently({.op = FsOp::forget, .ino = Ino{0}, .bytes = count}, [&](const FsCall& call) {
-        for (std::size_t index = 0; index < count; ++index)
-            service.fs().forget(Ino{forgets[index].ino}, forgets[index].nlookup, call.now);
+        for (std::size_t index = 0; index < count; ++index) service.fs().forget(Ino{forgets[index].ino}, forgets[index].nlookup, call.now);
     });
     fuse_reply_none(request);
 }
 
 /// Notes that a new inode has no security.capability: the kernel will ask before the first write.
 FsResult<NewEntry> noted(Service& service, FsResult<NewEntry> made) {
-    if (made)
-        service.capabilities().note_without(made->value.ino);
+    if (made) service.capabilities().note_without(made->value.ino);
     return made;
 }
 
@@ -147,8 +144,7 @@ FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino paren
         made = fs.lookup(call, parent, name);
         truncate = (flags & O_TRUNC) != 0;
     }
-    if (!made)
-        return made;
+    if (!made) return made;
     const auto opened = fs.open_file(call, made->value.ino, open_mode_of(flags, truncate));
     if (!opened) {
         fs.forget(made->value.ino, 1, call.now);
@@ -169,8 +165,7 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         reply.keep_cache = 1;
         again.open_handles().give(std::move(handle), reply);
         const fuse_entry_param entry = entry_of(made);
-        if (fuse_reply_create(to, &entry, &reply) != -ENOENT)
-            return;
+        if (fuse_reply_create(to, &entry, &reply) != -ENOENT) return;
         again.open_handles().take_back(reply);
         const bool for_writing = (opened.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
         again.serve_silently({.op = FsOp::release, .ino = made.ino}, [&](const FsCall& call) {
@@ -182,8 +177,7 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
         request, {.op = FsOp::create, .ino = Ino{parent}, .mutates = true},
         [&](const FsCall& call) {
             auto made = make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags);
-            if (made)
-                note_opened(service, call, made->value.ino, opened.flags, file_handle);
+            if (made) note_opened(service, call, made->value.ino, opened.flags, file_handle);
             return made;
         },
         std::move(answer));

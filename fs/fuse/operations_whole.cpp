@@ -173,9 +173,7 @@ IoctlResult run_known(Service& service, const KnownIoctl& known, const FsCall& c
 /// Makes the kernel drop its cached attributes. It keeps them for a day and does not know that this ioctl changes the change time. A negative offset
 /// means attributes only: for these the kernel takes no lock that the ioctl holds; dropping pages could wait for such a lock. This comes before the
 /// reply, since the caller may look at the attributes right after it.
-void drop_cached_attributes(fuse_req_t request, Ino ino) {
-    fuse_lowlevel_notify_inval_inode(context_of(request).session, ino.value(), -1, 0);
-}
+void drop_cached_attributes(fuse_req_t request, Ino ino) { fuse_lowlevel_notify_inval_inode(context_of(request).session, ino.value(), -1, 0); }
 
 /// FS_IOC_SHUTDOWN as ext4 and XFS number it: what is not durable is dropped, further calls fail, the next mount recovers. That is a power cut.
 constexpr unsigned shutdown_command = _IOR('X', 125, std::uint32_t);

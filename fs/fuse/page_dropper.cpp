@@ -25,16 +25,14 @@ void PageDropper::finish() {
         finishing_ = true;
         changed_.notify_one();
     }
-    if (thread_.joinable())
-        thread_.join();
+    if (thread_.joinable()) thread_.join();
 }
 
 void PageDropper::loop() {
     std::unique_lock held{lock_};
     for (;;) {
         changed_.wait(held, [this] { return finishing_ || !waiting_.empty(); });
-        if (waiting_.empty())
-            return;
+        if (waiting_.empty()) return;
         const Waiting next = waiting_.front();
         waiting_.pop_front();
         held.unlock();

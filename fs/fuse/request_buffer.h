@@ -23,8 +23,7 @@ class RequestBuffer {
 public:
     RequestBuffer() = default;
     ~RequestBuffer() {
-        if (!ours_)
-            std::free(buffer_.mem);
+        if (!ours_) std::free(buffer_.mem);
     }
     RequestBuffer(const RequestBuffer&) = delete;
     RequestBuffer& operator=(const RequestBuffer&) = delete;
@@ -33,8 +32,7 @@ public:
     [[nodiscard]] fuse_buf* get() { return &buffer_; }
     /// Must be called between two requests.
     void align() {
-        if (!is_replaceable || ours_ || buffer_.mem == nullptr)
-            return;
+        if (!is_replaceable || ours_ || buffer_.mem == nullptr) return;
         ours_ = page_memory(host_page_bytes + ::malloc_usable_size(buffer_.mem));
         std::free(buffer_.mem);
         buffer_.mem = ours_.get() + host_page_bytes - headers_of_a_write;

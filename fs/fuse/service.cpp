@@ -44,7 +44,8 @@ FileTime file_time_now() {
 } // namespace
 
 Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start)
-    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
+    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start},
+      delayed_{clock_} {}
 
 FsCall Service::call_for(fuse_req_t request) const {
     const fuse_ctx* context = fuse_req_ctx(request);
@@ -59,9 +60,7 @@ FsCall Service::call_for(fuse_req_t request) const {
             .caller = request};
 }
 
-FsCall Service::own_call() const {
-    return {.now = clock_.at(WallClock::now()), .wall = file_time_now(), .may_override_suid = true};
-}
+FsCall Service::own_call() const { return {.now = clock_.at(WallClock::now()), .wall = file_time_now(), .may_override_suid = true}; }
 
 int Service::refusal(const RequestInfo& info) const {
     if (dead_.load(std::memory_order_relaxed)) return EIO;
@@ -79,7 +78,8 @@ void Service::account(const RequestInfo& info, SimTime start, SimTime end, int e
     statistics_.record(info.op, end - start, is_plain_answer(info.op, error) ? 0 : error);
     const EventId id = events_.next_id();
     if (!events_.wants(EventLevel::requests)) return;
-    events_.on(FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});
+    events_.on(
+        FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});
 }
 
 /// Every so many requests this settles the device and runs background work that is due.
@@ -245,8 +245,6 @@ SimTime Service::clock_now() {
     return std::max(clock_.at(WallClock::now()), answered_);
 }
 
-void Service::finish() {
-    delayed_.finish();
-}
+void Service::finish() { delayed_.finish(); }
 
 } // namespace flashlab

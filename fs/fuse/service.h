@@ -119,7 +119,8 @@ private:
     [[nodiscard]] auto attempt_locked(const RequestInfo& info, FsCall& call, Work& work);
     /// Records the request in log and statistics, and answers it, or lets the answer wait for its time. Unlocks the monitor.
     template <class T, class Answer>
-    void conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result, Answer answer);
+    void conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
+                  Answer answer);
 
     [[nodiscard]] FsCall call_for(fuse_req_t request) const;
     [[nodiscard]] FsCall own_call() const;
@@ -159,7 +160,7 @@ private:
     KernelPages kernel_pages_;
     OperationStatistics statistics_;
     LeadEstimator leads_;
-    SimTime answered_ = sim_start;    ///< latest completion any caller was told, and latest step that ran ahead of the clock
+    SimTime answered_ = sim_start; ///< latest completion any caller was told, and latest step that ran ahead of the clock
     SimTime next_tick_ = sim_start;
     unsigned until_settle_ = 0;
     std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request

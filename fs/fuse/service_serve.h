@@ -57,8 +57,8 @@ public:
             return refused;
         }
         const SimTime now = std::max(due, service_.clock_.at(WallClock::now()));
-        const StepResult result = service_.clock_.off() ? service_.run_steps_locked(*job_, now)
-                                                        : service_.guard_.run(name_of(info_.op), [&] { return job_->step(now); });
+        const StepResult result =
+            service_.clock_.off() ? service_.run_steps_locked(*job_, now) : service_.guard_.run(name_of(info_.op), [&] { return job_->step(now); });
         service_.note_ahead_locked(now);
         lead = service_.clock_.off() ? WallClock::duration{0} : service_.leads_.lead(lead_class(info_));
         if (result && std::holds_alternative<ResumeAt>(*result)) {

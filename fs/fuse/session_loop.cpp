@@ -30,16 +30,13 @@ void install_wake_handler() {
 SessionLoop::SessionLoop(fuse_session* session, unsigned threads, std::function<void()> on_end)
     : session_{session}, threads_{threads}, on_end_{std::move(on_end)} {}
 
-SessionLoop::~SessionLoop() {
-    stop();
-}
+SessionLoop::~SessionLoop() { stop(); }
 
 void SessionLoop::start() {
     install_wake_handler();
     working_ = threads_;
     active_ = threads_;
-    for (unsigned index = 0; index < threads_; ++index)
-        workers_.emplace_back([this] { work(); });
+    for (unsigned index = 0; index < threads_; ++index) workers_.emplace_back([this] { work(); });
 }
 
 void SessionLoop::work() {
@@ -47,11 +44,9 @@ void SessionLoop::work() {
     while (wait_until_needed()) {
         look_for_a_request();
         const int got = fuse_session_receive_buf(session_, buffer.get());
-        if (got == -EINTR || got == -EAGAIN)
-            continue;
+        if (got == -EINTR || got == -EAGAIN) continue;
         if (got <= 0) {
-            if (got < 0)
-                error_ = -got;
+            if (got < 0) error_ = -got;
             break;
         }
         note_depth();
@@ -77,27 +72,22 @@ bool SessionLoop::wait_until_needed() {
 }
 
 void SessionLoop::note_depth() {
-    if (threads_ == 1)
-        return;
+    if (threads_ == 1) return;
     const unsigned since = since_deep_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (deep_.load(std::memory_order_relaxed) && since % depth_check_interval != 0)
-        return;
+    if (deep_.load(std::memory_order_relaxed) && since % depth_check_interval != 0) return;
     if (request_waits()) {
         since_deep_.store(0, std::memory_order_relaxed);
-        if (!deep_.exchange(true))
-            unpark_all();
+        if (!deep_.exchange(true)) unpark_all();
     } else if (since >= shallow_after) {
         deep_.store(false, std::memory_order_relaxed);
     }
 }
 
 void SessionLoop::look_for_a_request() {
-    if (deep_.load(std::memory_order_relaxed) || !spin_.may_spin())
-        return;
+    if (deep_.load(std::memory_order_relaxed) || !spin_.may_spin()) return;
     const auto start = std::chrono::steady_clock::now();
     do {
-        if (request_waits())
-            return spin_.succeeded();
+        if (request_waits()) return spin_.succeeded();
     } while (std::chrono::steady_clock::now() - start < SpinBudget::longest && fuse_session_exited(session_) == 0);
     spin_.failed();
 }
@@ -117,13 +107,11 @@ void SessionLoop::stop() {
     unpark_all();
     // A signal that comes just before the read would be lost: knock until all have left.
     while (!has_ended()) {
-        for (std::thread& worker : workers_)
-            pthread_kill(worker.native_handle(), wake_signal);
+        for (std::thread& worker : workers_) pthread_kill(worker.native_handle(), wake_signal);
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     for (std::thread& worker : workers_) {
-        if (worker.joinable())
-            worker.join();
+        if (worker.joinable()) worker.join();
     }
     workers_.clear();
 }

@@ -58,12 +58,8 @@ void SignalWatch::wait_until(std::chrono::steady_clock::time_point time) {
     eventfd_read(event_, &count);
 }
 
-void SignalWatch::wake() const {
-    eventfd_write(event_, 1);
-}
+void SignalWatch::wake() const { eventfd_write(event_, 1); }
 
-bool SignalWatch::signalled() const {
-    return signal_came;
-}
+bool SignalWatch::signalled() const { return signal_came; }
 
 } // namespace flashlab

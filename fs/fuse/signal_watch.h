@@ -26,7 +26,7 @@ public:
 
 private:
     int event_;
-    struct sigaction before_[4] {};
+    struct sigaction before_[4]{};
 };
 
 } // namespace flashlab

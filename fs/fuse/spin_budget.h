@@ -20,8 +20,7 @@ public:
     static constexpr std::chrono::microseconds longest{50};
 
     [[nodiscard]] bool may_spin() {
-        if (skip_ == 0)
-            return true;
+        if (skip_ == 0) return true;
         --skip_;
         return false;
     }

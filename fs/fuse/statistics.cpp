@@ -19,8 +19,8 @@ std::vector<OperationStats> OperationStatistics::snapshot() const {
         const PerOperation& from = operations_[index];
         const auto& ns = from.latency_ns;
         if (ns.count() == 0) continue;
-        all.push_back({static_cast<FsOp>(index), ns.count(), from.errors, static_cast<std::int64_t>(ns.permille(500)), static_cast<std::int64_t>(ns.permille(990)),
-                       static_cast<std::int64_t>(ns.max())});
+        all.push_back({static_cast<FsOp>(index), ns.count(), from.errors, static_cast<std::int64_t>(ns.permille(500)),
+                       static_cast<std::int64_t>(ns.permille(990)), static_cast<std::int64_t>(ns.max())});
     }
     return all;
 }

@@ -10,10 +10,14 @@ namespace {
 
 std::uint32_t units_of(char letter, const GeometryConfig& g) {
     switch (letter) {
-    case 'C': return g.channels;
-    case 'W': return g.chips_per_channel;
-    case 'D': return g.dies_per_chip;
-    default: return g.planes_per_die;
+    case 'C':
+        return g.channels;
+    case 'W':
+        return g.chips_per_channel;
+    case 'D':
+        return g.dies_per_chip;
+    default:
+        return g.planes_per_die;
     }
 }
 

@@ -1,7 +1,7 @@
 /// In which order neighbouring pages take the device's parallel units: ftl.allocation.
 ///
-/// Idea       Four letters, the fastest first: C channel, W way (a chip of the channel), D die, P plane. CWDP gives the next page to the next channel, and
-///            goes on to the next chip only when every channel has one.
+/// Idea       Four letters, the fastest first: C channel, W way (a chip of the channel), D die, P plane. CWDP gives the next page to the next
+///            channel, and goes on to the next chip only when every channel has one.
 /// Invariant  Each plane of the groups comes once. A pure function of order and geometry.
 /// Cost       Once a device: 4 bytes a plane.
 /// Power cut  RAM only: nothing on flash depends on it.

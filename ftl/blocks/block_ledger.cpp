@@ -7,22 +7,14 @@
 namespace flashlab {
 
 BlockLedger::BlockLedger(const PageBlocksConfig& config, NandArray& array)
-    : config_{config},
-      array_{array},
-      units_{array.geometry(), config.pages_per_unit},
-      valid_{units_},
-      free_{array.geometry()},
-      groups_(config.groups),
-      state_(array.geometry().blocks(), State::outside),
-      frontier_of_(array.geometry().blocks(), 0),
-      settled_at_(array.geometry().blocks(), sim_start),
-      closed_by_(array.geometry().blocks(), sim_start),
-      forgotten_at_(array.geometry().blocks(), sim_start),
-      rest_(array.geometry().blocks(), 0),
-      pinned_(array.geometry().blocks(), 0) {
+    : config_{config}, array_{array}, units_{array.geometry(), config.pages_per_unit}, valid_{units_}, free_{array.geometry()},
+      groups_(config.groups), state_(array.geometry().blocks(), State::outside), frontier_of_(array.geometry().blocks(), 0),
+      settled_at_(array.geometry().blocks(), sim_start), closed_by_(array.geometry().blocks(), sim_start),
+      forgotten_at_(array.geometry().blocks(), sim_start), rest_(array.geometry().blocks(), 0), pinned_(array.geometry().blocks(), 0) {
     ensure(config.groups >= 1 && config.groups <= array.geometry().dies(), "a group is a die");
     full_.reserve(config.kinds());
-    for (std::uint32_t kind = 0; kind < config.kinds(); ++kind) full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
+    for (std::uint32_t kind = 0; kind < config.kinds(); ++kind)
+        full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
 }
 
 std::uint32_t BlockLedger::group_of(BlockId block) const {
@@ -69,11 +61,18 @@ void BlockLedger::load(BlockId block, LoadAs as, std::uint32_t frontier) {
     count(group, units_.units_per_block(), valid_.count(block));
     group.erases += array_.erase_count(block);
     switch (as) {
-    case LoadAs::erased: free_.add_erased(block); break;
-    case LoadAs::garbage: free_.add_garbage(block); break;
-    case LoadAs::data: list_full(block); break;
+    case LoadAs::erased:
+        free_.add_erased(block);
+        break;
+    case LoadAs::garbage:
+        free_.add_garbage(block);
+        break;
+    case LoadAs::data:
+        list_full(block);
+        break;
     case LoadAs::open:
-    case LoadAs::bad: break;
+    case LoadAs::bad:
+        break;
     }
     state_[b] = as == LoadAs::data ? State::data : as == LoadAs::open ? State::open : State::free;
 }
@@ -181,11 +180,16 @@ FtlSpace BlockLedger::space() const {
 
 BlockStatus BlockLedger::status_of(BlockId block, BlockUse data_use) const {
     switch (state_[block.value()]) {
-    case State::open: return {BlockUse::open, valid_.count(block)};
-    case State::data: return {data_use, valid_.count(block)};
-    case State::bad: return {BlockUse::bad, 0};
-    case State::outside: return {BlockUse::other, 0};
-    case State::free: break;
+    case State::open:
+        return {BlockUse::open, valid_.count(block)};
+    case State::data:
+        return {data_use, valid_.count(block)};
+    case State::bad:
+        return {BlockUse::bad, 0};
+    case State::outside:
+        return {BlockUse::other, 0};
+    case State::free:
+        break;
     }
     return {BlockUse::free, 0};
 }

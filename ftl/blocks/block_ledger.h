@@ -1,12 +1,13 @@
 /// The blocks of a page-mapping scheme and what is counted of them: in which set each is, which of its units are valid, when it may be touched.
 ///
-/// Idea       A group is a die. Every good block is free, open, data or not the scheme's own; data blocks without a reader or a collection are candidates,
-///            listed by valid units. Nothing here programs, copies or erases: whoever did says so.
+/// Idea       A group is a die. Every good block is free, open, data or not the scheme's own; data blocks without a reader or a collection are
+///            candidates, listed by valid units. Nothing here programs, copies or erases: whoever did says so.
 /// Invariant  B1 a unit's valid bit is set iff it is the newest version of something; counts, lists and groups agree with the bits.
 ///            B2 every good block is in exactly one set: free, open or closing, collectable, being collected, pinned; state() agrees.
 ///            B4 units that are not valid come to at least `spare_blocks_a_group` blocks a group, else the device is read-only: no write can deadlock
 ///               (ftl/DESIGN-pages.md, "Reserve").
-///            B6 when wear is levelled, a full block that is worn more than its group's mean stands among the candidates as if it held more valid units than
+///            B6 when wear is levelled, a full block that is worn more than its group's mean stands among the candidates as if it held more valid
+///            units than
 ///               it does, at most a quarter of a block more, never as if it held nothing to gain: it is collected later, and rests.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load).
@@ -131,16 +132,16 @@ private:
     NandArray& array_;
     UnitGeometry units_;
     ValidMap valid_;
-    std::vector<FullBlocks> full_;           ///< by kind of frontier
+    std::vector<FullBlocks> full_; ///< by kind of frontier
     FreeBlocks free_;
     std::vector<Group> groups_;
-    Units all_;                              ///< of all groups
+    Units all_; ///< of all groups
     std::vector<State> state_;
     std::vector<std::uint8_t> frontier_of_;
     std::vector<SimTime> settled_at_;
     std::vector<SimTime> closed_by_;
     std::vector<SimTime> forgotten_at_;
-    std::vector<std::uint32_t> rest_;        ///< B6: units added
+    std::vector<std::uint32_t> rest_; ///< B6: units added
     std::vector<std::uint8_t> pinned_;
     std::uint32_t bad_blocks_ = 0;
     std::uint64_t retired_blocks_ = 0;

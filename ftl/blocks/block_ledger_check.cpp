@@ -58,8 +58,10 @@ void BlockLedger::check_block(BlockId block, std::span<Set> sets, std::vector<Ch
     if (unused) return;
     const Set expected = state == State::free ? Set::free : state == State::open ? Set::open : Set::collectable;
     const bool is_data = set == Set::collectable || set == Set::victim || set == Set::pinned;
-    if (set == Set::none) report(out, "B2", b, "leaked: in no set");
-    else if (state == State::data ? !is_data : set != expected) report(out, "B2", b, fmt::format("in set {}, state {}", static_cast<int>(set), static_cast<int>(state)));
+    if (set == Set::none)
+        report(out, "B2", b, "leaked: in no set");
+    else if (state == State::data ? !is_data : set != expected)
+        report(out, "B2", b, fmt::format("in set {}, state {}", static_cast<int>(set), static_cast<int>(state)));
 }
 
 void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
@@ -69,8 +71,10 @@ void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
         if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b})] += units_.units_per_block();
     }
     for (std::uint32_t g = 0; g < groups(); ++g) {
-        if (good[g] != groups_[g].units.good) report(out, "B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].units.good));
-        if (valid[g] != groups_[g].units.valid) report(out, "B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].units.valid));
+        if (good[g] != groups_[g].units.good)
+            report(out, "B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].units.good));
+        if (valid[g] != groups_[g].units.valid)
+            report(out, "B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].units.valid));
         std::uint32_t free = 0;
         for (std::uint32_t p = 0; p < units_.geometry().planes_per_die(); ++p) free += free_.count(units_.geometry().plane_at(die_of(g), p));
         if (free != free_in(g)) report(out, "B2", g, fmt::format("group {}: {} free blocks, counted {}", g, free, free_in(g)));

@@ -8,11 +8,8 @@
 namespace flashlab {
 
 BlockMap::BlockMap(const Geometry& geometry, std::uint32_t logical_blocks)
-    : pages_per_block_{geometry.pages_per_block()},
-      words_{(geometry.pages_per_block() + 63) / 64},
-      data_(logical_blocks, none),
-      mapped_(std::size_t{logical_blocks} * words_),
-      logged_(std::size_t{logical_blocks} * words_) {}
+    : pages_per_block_{geometry.pages_per_block()}, words_{(geometry.pages_per_block() + 63) / 64}, data_(logical_blocks, none),
+      mapped_(std::size_t{logical_blocks} * words_), logged_(std::size_t{logical_blocks} * words_) {}
 
 void BlockMap::map(Lpn lpn) {
     std::uint64_t& row = word(mapped_, lpn);

@@ -8,16 +8,14 @@
 namespace flashlab {
 
 BlockPool::BlockPool(NandArray& array, std::uint32_t planes)
-    : array_{array},
-      planes_{planes},
-      free_{array.geometry()},
-      ready_(array.geometry().blocks(), sim_start),
-      failing_(array.geometry().blocks()) {}
+    : array_{array}, planes_{planes}, free_{array.geometry()}, ready_(array.geometry().blocks(), sim_start), failing_(array.geometry().blocks()) {}
 
 void BlockPool::add(BlockId block, bool is_erased) {
     ++good_;
-    if (is_erased) free_.add_erased(block);
-    else free_.add_garbage(block);
+    if (is_erased)
+        free_.add_erased(block);
+    else
+        free_.add_garbage(block);
 }
 
 std::optional<PlaneId> BlockPool::choose(PlaneId plane, SimTime now) const {

@@ -1,7 +1,7 @@
 /// The blocks that a block-mapping scheme takes and gives back: where they are, when they are ready, which are lost.
 ///
-/// Idea       Free blocks of all planes in one pool. A block is asked for by the plane it should lie on; when that plane has none ready, the plane whose
-///            next block is ready first gives one: any block can hold any logical block.
+/// Idea       Free blocks of all planes in one pool. A block is asked for by the plane it should lie on; when that plane has none ready, the plane
+///            whose next block is ready first gives one: any block can hold any logical block.
 /// Invariant  A block is free, taken or lost; a lost one never comes back. A free block that is not known erased is erased when it is taken.
 /// Cost       O(1) to give back, O(planes) at most to take; 9 bytes a block.
 /// Power cut  RAM only. After an unclean mount every free block is garbage: erased again before its first program (C6).
@@ -10,9 +10,9 @@
 #include <expected>
 #include <vector>
 
+#include "ftl/blocks/block_exchange.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/ftl.h"
-#include "ftl/blocks/block_exchange.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool is_failing(BlockId block) const { return failing_[block.value()] != 0; }
 
     [[nodiscard]] std::uint32_t free_blocks() const { return free_.total(); }
-    [[nodiscard]] std::uint32_t good_blocks() const { return good_; }   ///< free or taken
+    [[nodiscard]] std::uint32_t good_blocks() const { return good_; } ///< free or taken
     [[nodiscard]] std::uint32_t lost_blocks() const { return lost_; }
     [[nodiscard]] std::uint64_t retired_blocks() const { return retired_; } ///< lost since the mount
     [[nodiscard]] std::vector<BlockId> erased_blocks() const;
@@ -72,7 +72,7 @@ private:
     std::uint32_t planes_;
     FreeBlocks free_;
     TakeOrder order_ = TakeOrder::in_turn;
-    std::vector<SimTime> ready_;         ///< of a free block: end of its erase
+    std::vector<SimTime> ready_; ///< of a free block: end of its erase
     std::vector<std::uint8_t> failing_;
     std::uint32_t good_ = 0;
     std::uint32_t lost_ = 0;

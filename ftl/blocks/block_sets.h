@@ -35,8 +35,8 @@ public:
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
     std::uint32_t width_;
-    std::vector<BlockId> blocks_;        ///< width_ for each set
-    std::vector<std::uint32_t> set_of_;  ///< by block
+    std::vector<BlockId> blocks_;       ///< width_ for each set
+    std::vector<std::uint32_t> set_of_; ///< by block
 };
 
 } // namespace flashlab

@@ -1,6 +1,7 @@
 /// What greedy collection costs by the closed form: no simulation, no constant of this implementation.
 ///
-/// Idea       Uniform random writes over a full drive, the block with fewest valid pages collected first; all spare takes part, one block is written at a time.
+/// Idea       Uniform random writes over a full drive, the block with fewest valid pages collected first; all spare takes part, one block is written
+///            at a time.
 /// Invariant  Falls as the spare grows; 1 is its limit.
 /// Cost       Fifty steps of Newton's method; for mkfs, info and tests.
 /// Power cut  Keeps nothing.

@@ -6,15 +6,8 @@ namespace flashlab {
 
 Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
                      std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation)
-    : config_{config},
-      ledger_{ledger},
-      frontiers_{frontiers},
-      array_{array},
-      events_{events},
-      owner_{owner},
-      policy_{std::move(policy)},
-      separation_{separation},
-      jobs_(config.groups) {
+    : config_{config}, ledger_{ledger}, frontiers_{frontiers}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)},
+      separation_{separation}, jobs_(config.groups) {
     ensure(policy_ != nullptr, "there is a victim policy");
 }
 
@@ -153,7 +146,8 @@ std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperbloc
     const UnitGeometry& units = ledger_.units();
     CopiedPage all{now, {}};
     for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-        const auto copied = array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, std::max(now, set.ready), origin);
+        const auto copied =
+            array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, std::max(now, set.ready), origin);
         if (!copied) return copied;
         all.done = std::max(all.done, copied->done);
         all.oob = copied->oob;
@@ -177,7 +171,8 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
     if (done) tell(job, *done);
     job.victim.reset();
     if (!done) return done;
-    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md, "Reserve").
+    // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md,
+    // "Reserve").
     for (std::uint32_t i = 0; i < frontiers_.count(); ++i) {
         if ((job.into >> i & 1) == 0) continue;
         OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), i);
@@ -218,8 +213,10 @@ FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime n
     if (jobs_[group].inner.victim == victim) drop(jobs_[group].inner);
     for (;;) {
         if (job.victim && job.victim != victim) drop(job);
-        if (job.victim) job.retire = job.retire || retire;
-        else start(job, victim, retire, now);
+        if (job.victim)
+            job.retire = job.retire || retire;
+        else
+            start(job, victim, retire, now);
         const auto end = run(job, now, {}, frontiers_.copies_keep_free(victim));
         if (!end) return std::unexpected(end.error());
         if (*end != JobEnd::no_room) break;

@@ -1,8 +1,8 @@
 /// Garbage collection of a page-mapping scheme: which block, when, and how much of it at a time.
 ///
-/// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few copies with each
-///            row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A block whose program failed is collected, too,
-///            and then marked bad.
+/// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few
+///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A block whose program
+///            failed is collected, too, and then marked bad.
 /// Invariant  B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 /// Cost       One virtual call a copied unit. No allocation in steady state.
 /// Power cut  RAM only: a collection under way is forgotten.
@@ -27,8 +27,9 @@ public:
     // collector_pace.cpp: when, and how much
     /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
     [[nodiscard]] FtlResult<void> collect_for_host(std::uint32_t group, std::uint32_t frontier, SimTime now);
-    /// A collection's share of the host's next pages: when the open superblock is full, which both may fill, a whole row of planes shall be free. A collection that
-    /// is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of other dies, too.
+    /// A collection's share of the host's next pages: when the open superblock is full, which both may fill, a whole row of planes shall be free. A
+    /// collection that is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of
+    /// other dies, too.
     [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now);
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now);
@@ -53,13 +54,13 @@ private:
     /// One collection; survives between slices.
     struct Job {
         std::optional<BlockId> victim;
-        bool retire = false;             ///< mark bad instead of erasing
-        std::uint32_t next = 0;          ///< unit to look at
+        bool retire = false;    ///< mark bad instead of erasing
+        std::uint32_t next = 0; ///< unit to look at
         SimTime start = sim_start;
-        SimTime last_end = sim_start;    ///< of its copies
+        SimTime last_end = sim_start; ///< of its copies
         SimTime next_slice = sim_start;
         std::uint32_t copied = 0;
-        std::uint32_t into = 0;          ///< frontiers that its copies went to, a bit each
+        std::uint32_t into = 0; ///< frontiers that its copies went to, a bit each
         EventId id = no_event;
         Cause cause = Cause::gc;
     };
@@ -82,7 +83,8 @@ private:
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::uint32_t frontier_for_copy(UnitId from) const;
     /// Of these frontiers the one with room for a copy, or none: the wished one, else another of its kind.
-    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free);
+    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now,
+                                                                        std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
@@ -98,12 +100,12 @@ private:
     PageOwner& owner_;
     std::unique_ptr<VictimPolicy> policy_;
     const SeparationPolicy* separation_;
-    std::vector<Jobs> jobs_;                 ///< by group
-    std::vector<BlockId> failed_;            ///< a program failed: to be retired
+    std::vector<Jobs> jobs_;      ///< by group
+    std::vector<BlockId> failed_; ///< a program failed: to be retired
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
-    std::uint32_t under_way_ = 0;            ///< on the call stack: nothing is retired meanwhile
-    Cause collecting_as_ = Cause::gc;        ///< wear within relocate()
+    std::uint32_t under_way_ = 0;     ///< on the call stack: nothing is retired meanwhile
+    Cause collecting_as_ = Cause::gc; ///< wear within relocate()
 };
 
 } // namespace flashlab

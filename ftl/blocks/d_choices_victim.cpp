@@ -7,7 +7,8 @@ std::optional<Victim> DChoicesVictim::choose(const FullBlocks& full, PlaneId pla
     const std::uint32_t units = full.units().units_per_block();
     std::optional<Victim> best;
     std::uint32_t drawn = 0;
-    // Most blocks of a plane are full, so drawing any block and dropping the others finds d of them soon. A plane that is nearly empty ends the search.
+    // Most blocks of a plane are full, so drawing any block and dropping the others finds d of them soon. A plane that is nearly empty ends the
+    // search.
     for (std::uint32_t tries = 0; tries < 64 * choices_ && drawn < choices_; ++tries) {
         const BlockId block = g.block_at(plane, static_cast<std::uint32_t>(random_.below(g.blocks_per_plane())));
         if (!full.contains(block)) continue;

@@ -4,7 +4,8 @@
 
 namespace flashlab {
 
-FreeBlocks::FreeBlocks(const Geometry& geometry) : geometry_{geometry}, erased_(geometry.planes()), garbage_(geometry.planes()), by_die_(geometry.dies()) {
+FreeBlocks::FreeBlocks(const Geometry& geometry)
+    : geometry_{geometry}, erased_(geometry.planes()), garbage_(geometry.planes()), by_die_(geometry.dies()) {
     for (auto* rings : {&erased_, &garbage_})
         for (Ring& ring : *rings) ring.blocks.resize(geometry.blocks_per_plane());
 }

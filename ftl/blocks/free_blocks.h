@@ -1,6 +1,7 @@
 /// The free blocks of each plane: those known to be erased, and garbage that is erased when it is taken.
 ///
-/// Idea       Two first-in first-out rings a plane, so that blocks wear in turn; erased ones go first. Wear levelling brings the block it wants forward.
+/// Idea       Two first-in first-out rings a plane, so that blocks wear in turn; erased ones go first. Wear levelling brings the block it wants
+///            forward.
 /// Invariant  A block is in at most one ring, that of its own plane.
 /// Cost       O(1), bring_forward() at most 32 comparisons; 8 bytes a block.
 /// Power cut  RAM only, rebuilt from the block states.

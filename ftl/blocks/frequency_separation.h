@@ -1,12 +1,12 @@
 /// By update frequency: pages that are written often, and all others, whoever writes or moves them.
 ///
-/// Idea       A count for each logical page, halved when as many pages as the drive has were written. Hot is what was written twice at least, and more than twice as
-///            often as the mean: a load that is even has few such pages, and a first fill none.
+/// Idea       A count for each logical page, halved when as many pages as the drive has were written. Hot is what was written twice at least, and
+///            more than twice as often as the mean: a load that is even has few such pages, and a first fill none.
 /// Invariant  Counts saturate at 255; a page that nobody writes is cold after eight halvings at most.
 /// Cost       DRAM of the device: a byte a logical page. A write changes one; the halving is a pass over them for each fill of the drive.
 /// Power cut  Counts are forgotten: all pages are cold until they are written again.
-/// Source     Hsieh, Chang and Kuo, "Efficient on-line identification of hot data for flash-memory management", SAC 2005, for counts that decay; theirs are
-///            hashed, these are not.
+/// Source     Hsieh, Chang and Kuo, "Efficient on-line identification of hot data for flash-memory management", SAC 2005, for counts that decay;
+///            theirs are hashed, these are not.
 #pragma once
 
 #include "base/zeroed_allocator.h"

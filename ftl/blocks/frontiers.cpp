@@ -60,7 +60,8 @@ bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, Sim
     return true;
 }
 
-/// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it has fewer.
+/// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it
+/// has fewer.
 SimTime Frontiers::forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTime now) const {
     const Geometry& g = array_.geometry();
     SimTime at = now;
@@ -70,8 +71,10 @@ SimTime Frontiers::forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTi
         for (std::uint32_t p = 0; p < g.planes_per_die() && by_then < blocks; ++p) {
             ledger_.free().visit(g.plane_at(ledger_.die_of(group), p), [&](BlockId block) {
                 const SimTime forgotten = ledger_.forgotten_at(block);
-                if (forgotten <= at) ++by_then;
-                else next = std::min(next, forgotten);
+                if (forgotten <= at)
+                    ++by_then;
+                else
+                    next = std::min(next, forgotten);
                 return by_then < blocks;
             });
         }
@@ -132,7 +135,9 @@ void Frontiers::close_full(std::uint32_t group, std::uint32_t stream_frontier, S
 
 bool Frontiers::close_holder(BlockId block, SimTime now) {
     const std::uint32_t group = ledger_.group_of(block);
-    const auto holds = [block](const OpenSuperblock& set) { return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; }); };
+    const auto holds = [block](const OpenSuperblock& set) {
+        return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; });
+    };
     for (std::uint32_t i = 0; i < count(); ++i) {
         Frontier& f = at(group, i);
         if (holds(f.open)) retire_open(group, i);

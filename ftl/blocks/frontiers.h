@@ -1,9 +1,10 @@
 /// The superblocks that a page-mapping scheme writes: when one is opened, of which blocks, and when it becomes data.
 ///
-/// Idea       Each frontier of a group is one open superblock, filled row by row across the planes, and one that closes: its blocks are data once every program
-///            of it, and of what replaced its units, has ended.
+/// Idea       Each frontier of a group is one open superblock, filled row by row across the planes, and one that closes: its blocks are data once
+///            every program of it, and of what replaced its units, has ended.
 /// Invariant  A frontier has one open superblock at most, of blocks on different planes, and one closing.
-///            B5 a superblock is programmed only once the blocks that its opening leaves free, but for one, are forgotten: a cut leaves them free, too.
+///            B5 a superblock is programmed only once the blocks that its opening leaves free, but for one, are forgotten: a cut leaves them free,
+///            too.
 /// Cost       No allocation in steady state; an opening looks at each plane of the die for each column.
 /// Power cut  RAM only. After a mount the scheme says which superblocks go on (resume).
 /// Source     Kim et al. (HY) for the superblock that is written and then becomes data.
@@ -27,8 +28,8 @@ public:
     [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).open; }
     [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).closing; }
 
-    /// Takes a free block on each plane, the planes with most free blocks first, and leaves `keep_free` in the group. False when there was none to take;
-    /// `failed_at`: when a block was lost on the way.
+    /// Takes a free block on each plane, the planes with most free blocks first, and leaves `keep_free` in the group. False when there was none to
+    /// take; `failed_at`: when a block was lost on the way.
     [[nodiscard]] bool open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
     /// The open superblock becomes the closing one; what was closing is closed first.
     void retire_open(std::uint32_t group, std::uint32_t frontier);
@@ -60,7 +61,9 @@ public:
     [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
     /// Units that open superblocks have room for.
     [[nodiscard]] std::uint64_t open_room() const;
-    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const { return config_.keep_free(ledger_.units(), ledger_.spare_units(), frontier); }
+    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const {
+        return config_.keep_free(ledger_.units(), ledger_.spare_units(), frontier);
+    }
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.rule_of(ledger_.frontier_of(victim)).copies_keep_free; }
     /// The same of a collection that host pages come between. Streams of copies open their superblocks of what the host keeps: it is kept for that.
     [[nodiscard]] std::uint32_t slices_keep_free(BlockId victim) const {

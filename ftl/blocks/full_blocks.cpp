@@ -5,12 +5,8 @@
 namespace flashlab {
 
 FullBlocks::FullBlocks(const UnitGeometry& units)
-    : units_{units},
-      lists_per_plane_{units.units_per_block() + 1},
-      lists_(std::size_t{units.geometry().planes()} * lists_per_plane_),
-      filled_(units.geometry().planes()),
-      places_(units.geometry().blocks()),
-      hint_(units.geometry().planes(), lists_per_plane_) {}
+    : units_{units}, lists_per_plane_{units.units_per_block() + 1}, lists_(std::size_t{units.geometry().planes()} * lists_per_plane_),
+      filled_(units.geometry().planes()), places_(units.geometry().blocks()), hint_(units.geometry().planes(), lists_per_plane_) {}
 
 void FullBlocks::append(std::uint32_t index, BlockId block) {
     List& list = lists_[index];

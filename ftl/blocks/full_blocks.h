@@ -59,7 +59,7 @@ private:
     UnitGeometry units_;
     std::uint32_t lists_per_plane_;
     std::vector<List> lists_;
-    std::vector<List> filled_; ///< by plane
+    std::vector<List> filled_;   ///< by plane
     ZeroedVector<Place> places_; ///< by block
     std::uint64_t changes_ = 0;
     mutable std::vector<std::uint32_t> hint_; ///< no shorter list of the plane has a block

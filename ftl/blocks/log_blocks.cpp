@@ -28,8 +28,10 @@ void LogBlocks::close(LogSlot slot) {
     LogBlock& log = logs_[slot];
     ensure(log.is_open && log.live == 0, "a log block is closed once, when nothing in it is live");
     unlink(slot);
-    if (log.home && of_home_[log.home->value()] != slot) --strays_;
-    else if (log.home) of_home_[log.home->value()] = strays_ == 0 ? none : another_of(*log.home, slot);
+    if (log.home && of_home_[log.home->value()] != slot)
+        --strays_;
+    else if (log.home)
+        of_home_[log.home->value()] = strays_ == 0 ? none : another_of(*log.home, slot);
     log.is_open = false;
     free_slots_.push_back(slot);
 }
@@ -71,8 +73,10 @@ void LogBlocks::link(LogSlot slot) {
     Order& order = order_of(slot);
     logs_[slot].older = order.newest;
     logs_[slot].newer = none;
-    if (order.newest == none) order.oldest = slot;
-    else logs_[order.newest].newer = slot;
+    if (order.newest == none)
+        order.oldest = slot;
+    else
+        logs_[order.newest].newer = slot;
     order.newest = slot;
     ++order.count;
 }
@@ -80,10 +84,14 @@ void LogBlocks::link(LogSlot slot) {
 void LogBlocks::unlink(LogSlot slot) {
     Order& order = order_of(slot);
     const LogBlock& log = logs_[slot];
-    if (log.older == none) order.oldest = log.newer;
-    else logs_[log.older].newer = log.newer;
-    if (log.newer == none) order.newest = log.older;
-    else logs_[log.newer].older = log.older;
+    if (log.older == none)
+        order.oldest = log.newer;
+    else
+        logs_[log.older].newer = log.newer;
+    if (log.newer == none)
+        order.newest = log.older;
+    else
+        logs_[log.newer].older = log.older;
     --order.count;
 }
 

@@ -25,15 +25,15 @@ using LogSlot = std::uint32_t;
 struct LogBlock {
     BlockId block{0};
     std::optional<LogicalBlock> home;
-    std::uint32_t next = 0;          ///< page that is written next
+    std::uint32_t next = 0; ///< page that is written next
     std::uint32_t live = 0;
     bool in_place = true;
     bool sealed = false;
-    bool is_open = false;            ///< false: this slot is free
-    SimTime ready = sim_start;       ///< nothing is programmed here before
-    SimTime named = sim_start;       ///< recovery knows the block from then on: nothing in it is answered before
-    SimTime last_end = sim_start;    ///< of its programs
-    LogSlot older = 0, newer = 0;    ///< in the order of its kind
+    bool is_open = false;         ///< false: this slot is free
+    SimTime ready = sim_start;    ///< nothing is programmed here before
+    SimTime named = sim_start;    ///< recovery knows the block from then on: nothing in it is answered before
+    SimTime last_end = sim_start; ///< of its programs
+    LogSlot older = 0, newer = 0; ///< in the order of its kind
 };
 
 enum class LogKind : std::uint8_t { own, shared }; ///< with a home; without
@@ -93,11 +93,11 @@ private:
     const BlockMap& map_;
     std::vector<LogBlock> logs_;
     std::vector<LogSlot> free_slots_;
-    std::vector<std::uint32_t> lpns_;    ///< by slot and page
-    std::vector<LogSlot> of_home_;       ///< by logical block
+    std::vector<std::uint32_t> lpns_; ///< by slot and page
+    std::vector<LogSlot> of_home_;    ///< by logical block
     LogPages pages_;
     Order order_[2];
-    std::uint32_t strays_ = 0;           ///< own log blocks that of_home_ does not name: after a power cut a logical block may have several
+    std::uint32_t strays_ = 0; ///< own log blocks that of_home_ does not name: after a power cut a logical block may have several
 };
 
 } // namespace flashlab

@@ -24,7 +24,9 @@ public:
     };
     void check(const Entry& e, bool is_valid, std::uint64_t next_sequence, std::vector<CheckProblem>& out) {
         const auto report = [&](const char* invariant, std::string detail) {
-            if (out.size() < 1000) out.push_back({invariant, fmt::format("{} page {}", e.kind == PageKind::translation ? "translation" : "logical", e.page.value()), std::move(detail)});
+            if (out.size() < 1000)
+                out.push_back({invariant, fmt::format("{} page {}", e.kind == PageKind::translation ? "translation" : "logical", e.page.value()),
+                               std::move(detail)});
         };
         if (e.unit.value() >= units_.units()) return report(entry_, fmt::format("names unit {} of {}", e.unit.value(), units_.units()));
         ++units_named_;
@@ -36,9 +38,12 @@ public:
             if (!record) return report(cells_, "the image cannot be read");
             if (record->state != CellState::programmed) report(cells_, fmt::format("cell state {}", static_cast<int>(record->state)));
             const auto oob = PageOob::decode(record->oob);
-            if (!oob) report(cells_, "its OOB does not parse");
-            else if (oob->lpn != e.page || oob->kind != e.kind) report(cells_, fmt::format("its OOB names page {}", oob->lpn.value()));
-            else if (oob->sequence.value() >= next_sequence) report(cells_, fmt::format("sequence {} is not below the next, {}", oob->sequence.value(), next_sequence));
+            if (!oob)
+                report(cells_, "its OOB does not parse");
+            else if (oob->lpn != e.page || oob->kind != e.kind)
+                report(cells_, fmt::format("its OOB names page {}", oob->lpn.value()));
+            else if (oob->sequence.value() >= next_sequence)
+                report(cells_, fmt::format("sequence {} is not below the next, {}", oob->sequence.value(), next_sequence));
         }
     }
     [[nodiscard]] std::uint64_t units_named() const { return units_named_; }

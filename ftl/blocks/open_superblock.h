@@ -21,12 +21,12 @@ struct OpenColumn {
 
 struct OpenSuperblock {
     std::vector<OpenColumn> columns;
-    std::uint32_t next = 0;          ///< units given out
-    std::uint32_t units = 0;         ///< in all columns
-    std::uint32_t frontier = 0;      ///< of its group, for which it was opened
-    std::uint32_t stamp = 0;         ///< counts the superblocks that the device ever opened
-    SimTime ready = sim_start;       ///< nothing is programmed here before
-    SimTime last_end = sim_start;    ///< end of the last program
+    std::uint32_t next = 0;       ///< units given out
+    std::uint32_t units = 0;      ///< in all columns
+    std::uint32_t frontier = 0;   ///< of its group, for which it was opened
+    std::uint32_t stamp = 0;      ///< counts the superblocks that the device ever opened
+    SimTime ready = sim_start;    ///< nothing is programmed here before
+    SimTime last_end = sim_start; ///< end of the last program
 
     [[nodiscard]] bool is_active() const { return !columns.empty(); }
     [[nodiscard]] bool has_room() const { return next < units; }

@@ -5,10 +5,7 @@
 namespace flashlab {
 
 PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, BlockPolicies policies)
-    : config_{std::move(config)},
-      array_{array},
-      separation_{std::move(policies.separation)},
-      ledger_{config_, array},
+    : config_{std::move(config)}, array_{array}, separation_{std::move(policies.separation)}, ledger_{config_, array},
       frontiers_{config_, ledger_, array, owner},
       collector_{config_, ledger_, frontiers_, array, events, owner, std::move(policies.victim), separation_.get()},
       turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)},
@@ -48,8 +45,8 @@ std::uint32_t PageBlocks::roomiest_group() const {
     return best;
 }
 
-/// Neighbours fill the planes of a die by one command once every die that comes before has a page of the request, or, where a die works on one command at a
-/// time, is busy: waiting for it, two pages take no longer than one.
+/// Neighbours fill the planes of a die by one command once every die that comes before has a page of the request, or, where a die works on one
+/// command at a time, is busy: waiting for it, two pages take no longer than one.
 std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
     const std::uint32_t planes = units().geometry().planes_per_die();
     if (write.of == 0 || planes == 1) return write.pages;
@@ -141,7 +138,8 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, O
     return placed;
 }
 
-std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin) {
+std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready,
+                                                      Origin origin) {
     const UnitGeometry& u = units();
     const std::uint32_t page_bytes = u.geometry().page_bytes();
     SimTime end = ready;
@@ -149,9 +147,12 @@ std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set,
         programs_.clear();
         for (std::uint32_t i = 0; i < count; ++i) {
             const UnitId unit = u.unit_at(set.columns[set.column() + i].block, set.row());
-            const auto data = write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * u.bytes_per_unit() + std::size_t{p} * page_bytes, page_bytes);
-            programs_.push_back({u.page_of(unit, p), data,
-                                 {Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, config_.stamps_pages ? set.stamp : p}});
+            const auto data =
+                write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * u.bytes_per_unit() + std::size_t{p} * page_bytes, page_bytes);
+            programs_.push_back(
+                {u.page_of(unit, p),
+                 data,
+                 {Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, config_.stamps_pages ? set.stamp : p}});
         }
         const auto programmed = array_.program(programs_, ready, origin);
         if (!programmed) return std::unexpected(programmed.error());

@@ -1,7 +1,8 @@
-/// The blocks of a page-mapping scheme, as the scheme sees them: new pages get their place, everything else follows. Each scheme brings its own mapping.
+/// The blocks of a page-mapping scheme, as the scheme sees them: new pages get their place, everything else follows. Each scheme brings its own
+/// mapping.
 ///
-/// Idea       Three parts, each with one reason to change: BlockLedger owns blocks and counts, Frontiers opens and closes superblocks, Collector makes room and
-///            keeps pace. Here a row of new pages gets its group, the first in turn whose next plane is idle, and its stream.
+/// Idea       Three parts, each with one reason to change: BlockLedger owns blocks and counts, Frontiers opens and closes superblocks, Collector
+///            makes room and keeps pace. Here a row of new pages gets its group, the first in turn whose next plane is idle, and its stream.
 /// Invariant  B1, B2, B4, B6: block_ledger.h. B3: collector.h. B5: frontiers.h. Write sequences grow, and none is used twice.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
@@ -18,15 +19,15 @@ struct RowWrite {
     std::span<const std::byte> from{};
     PageKind kind = PageKind::data;
     std::uint32_t frontier = 0;
-    std::uint32_t before = 0;               ///< pages of the same request that have their place,
-    std::uint32_t of = 0;                   ///< of so many: they are spread; 0: rows are filled
-    std::optional<std::uint32_t> group{};   ///< none: the least busy one with room
-    bool can_wait = false;                  ///< no_free_block is told, and is not the end of the device
+    std::uint32_t before = 0;             ///< pages of the same request that have their place,
+    std::uint32_t of = 0;                 ///< of so many: they are spread; 0: rows are filled
+    std::optional<std::uint32_t> group{}; ///< none: the least busy one with room
+    bool can_wait = false;                ///< no_free_block is told, and is not the end of the device
 };
 struct PlacedRow {
-    std::uint32_t count = 0;                ///< 0: a program failed, come again
+    std::uint32_t count = 0; ///< 0: a program failed, come again
     std::uint32_t row = 0;
-    std::span<const OpenColumn> columns{};  ///< of these units; valid until the next call
+    std::span<const OpenColumn> columns{}; ///< of these units; valid until the next call
     SimTime end;
 };
 
@@ -136,7 +137,8 @@ private:
     [[nodiscard]] Chosen choose_group(std::uint32_t frontier, SimTime now);
     [[nodiscard]] std::uint32_t roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
-    [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready,
+                                                            Origin origin);
 
     PageBlocksConfig config_;
     NandArray& array_;
@@ -144,9 +146,9 @@ private:
     BlockLedger ledger_;
     Frontiers frontiers_;
     Collector collector_;
-    std::vector<DieId> turns_;               ///< the groups in the order of the allocation
+    std::vector<DieId> turns_; ///< the groups in the order of the allocation
     std::uint32_t next_turn_ = 0;
-    std::uint32_t spread_over_;              ///< dies that have a page of a request before any has two
+    std::uint32_t spread_over_; ///< dies that have a page of a request before any has two
     std::uint64_t next_sequence_ = 1;
     std::vector<PageProgram> programs_;
 };

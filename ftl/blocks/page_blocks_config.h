@@ -1,7 +1,7 @@
 /// What a page-mapping scheme asks of its blocks, and what each frontier leaves free: pure functions, which mkfs asks, too.
 ///
-/// Idea       A frontier is what superblocks are opened for: host data, in one stream or several; where a scheme asks for it, translation pages. Each opens one only while it leaves so
-///            many free blocks that the others can go on; with spare enough the host leaves a whole row of planes.
+/// Idea       A frontier is what superblocks are opened for: host data, in one stream or several; where a scheme asks for it, translation pages. Each
+///            opens one only while it leaves so many free blocks that the others can go on; with spare enough the host leaves a whole row of planes.
 /// Invariant  mkfs, mount and tests get the same answer from the same configuration.
 /// Cost       Arithmetic.
 /// Power cut  Keeps nothing.
@@ -23,18 +23,18 @@ struct FrontierRule {
 };
 
 struct PageBlocksConfig {
-    std::uint32_t groups = 1;               ///< dies used: the first ones
-    Allocation allocation{};                ///< in which order rows take the groups
+    std::uint32_t groups = 1; ///< dies used: the first ones
+    Allocation allocation{};  ///< in which order rows take the groups
     std::uint32_t pages_per_unit = 1;
     std::uint32_t valid_units_at_most = 0;  ///< logical pages, translation pages included
     std::uint32_t spare_blocks_a_group = 3; ///< B4
     std::uint32_t gc_slice_us = 2000;
-    std::uint32_t wear_threshold = 0;       ///< not 0: free blocks are taken by their erase counts, and worn ones rest (B6)
+    std::uint32_t wear_threshold = 0;                    ///< not 0: free blocks are taken by their erase counts, and worn ones rest (B6)
     std::vector<FrontierRule> frontiers{FrontierRule{}}; ///< by kind: 0 host data, then the scheme's own pages
-    std::uint32_t streams = 1;              ///< of host data, each with a frontier of its own: ftl.separation
-    std::uint32_t paced_from_spare = 2;     ///< collections keep pace with the host where the spare is so many times what they keep free
-    bool closes_at_once = false;            ///< a full superblock is data right away: nothing durable waits for it
-    bool stamps_pages = false;              ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
+    std::uint32_t streams = 1;                           ///< of host data, each with a frontier of its own: ftl.separation
+    std::uint32_t paced_from_spare = 2;                  ///< collections keep pace with the host where the spare is so many times what they keep free
+    bool closes_at_once = false;                         ///< a full superblock is data right away: nothing durable waits for it
+    bool stamps_pages = false;                           ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
 
     /// Frontiers are numbered: the first stream of data, the other kinds, the further streams of data.
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
@@ -43,8 +43,9 @@ struct PageBlocksConfig {
     [[nodiscard]] std::uint32_t frontier_of_stream(std::uint32_t stream) const { return stream == 0 ? 0 : kinds() + stream - 1; }
     [[nodiscard]] const FrontierRule& rule_of(std::uint32_t frontier) const { return frontiers[kind_of(frontier)]; }
 
-    /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that copies
-    /// keep: else the copies of the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and so on for ever.
+    /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that
+    /// copies keep: else the copies of the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and
+    /// so on for ever.
     [[nodiscard]] std::uint32_t keep_free(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t frontier) const;
     /// Collections keep pace with the host: there is enough spare to have so many blocks free.
     [[nodiscard]] bool is_paced(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks) const;

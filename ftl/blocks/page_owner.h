@@ -1,6 +1,7 @@
 /// What a page-mapping scheme answers its blocks: where its mapping is changed, and in which order, is the scheme's affair.
 ///
-/// Idea       PageBlocks decides which pages move and which blocks are opened, collected and given up; the scheme changes its map and its durable state.
+/// Idea       PageBlocks decides which pages move and which blocks are opened, collected and given up; the scheme changes its map and its durable
+///            state.
 /// Invariant  Called from within a call of PageBlocks only. The valid bits are PageBlocks' own and already changed when moved() is called.
 /// Cost       One virtual call a copied unit, a superblock, a collection; none a unit written by the host.
 /// Power cut  forget() is the scheme's "forget before erase": what it returns is the earliest instant at which the erase may start.

@@ -1,7 +1,8 @@
 /// The loop that gives the pages of a request their places, row by row; a scheme says what comes before a row, and takes each page into its map.
 ///
-/// Idea       A row holds pages of one stream (ftl.separation) and goes to the group that PageBlocks names; the old unit of each of its pages is invalid when the row is programmed. A row whose program failed
-///            is written again elsewhere, and what else its block holds moves before the next row.
+/// Idea       A row holds pages of one stream (ftl.separation) and goes to the group that PageBlocks names; the old unit of each of its pages is
+///            invalid when the row is programmed. A row whose program failed is written again elsewhere, and what else its block holds moves before
+///            the next row.
 /// Invariant  Each page is adopted once, after its unit is valid and its old one is not.
 /// Cost       No allocation, and no virtual call a page.
 /// Power cut  Keeps nothing: the pages of a row are durable when the row's program ends.
@@ -28,8 +29,8 @@ inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return
 /// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
 /// `follow(pages, at)`: so many pages were placed, programmed from `at` on.
 template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
-[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, SimTime now, Origin origin, const Prepare& prepare, const Current& current,
-                                            const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {
+[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, SimTime now, Origin origin, const Prepare& prepare,
+                                            const Current& current, const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {
     const UnitGeometry& units = blocks.units();
     SimTime done = now;
     SimTime at = now;
@@ -41,7 +42,8 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
         const auto run = blocks.stream_run(lpn, row);
-        const auto placed = blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, at, origin);
+        const auto placed =
+            blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, at, origin);
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const Lpn written{lpn.value() + k};

@@ -20,7 +20,8 @@ public:
 
     /// `current(lpn)`: the unit, or none.
     template <class Current>
-    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin, const Current& current) {
+    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin,
+                                          const Current& current) {
         const UnitGeometry& units = blocks_.units();
         const std::uint32_t page_bytes = units.geometry().page_bytes();
         const std::uint32_t unit_bytes = units.bytes_per_unit();
@@ -33,7 +34,8 @@ public:
                 continue;
             }
             for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p)
-                reads_.push_back({units.page_of(*unit, p), 0, page_bytes, part.empty() ? part : part.subspan(std::size_t{p} * page_bytes, page_bytes)});
+                reads_.push_back(
+                    {units.page_of(*unit, p), 0, page_bytes, part.empty() ? part : part.subspan(std::size_t{p} * page_bytes, page_bytes)});
         }
         if (reads_.empty()) return now;
         const auto done = array_.read(reads_, now, origin);
@@ -46,8 +48,8 @@ public:
     }
 
     /// Part of one logical page; only the pages and bytes asked for cross the bus.
-    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::optional<UnitId> unit, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to,
-                                               SimTime now, Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::optional<UnitId> unit, std::uint32_t offset, std::uint32_t bytes,
+                                               std::span<std::byte> to, SimTime now, Origin origin) {
         if (!unit) {
             if (!to.empty()) std::memset(to.data(), 0, to.size());
             return now;

@@ -5,9 +5,7 @@
 namespace flashlab {
 
 ValidMap::ValidMap(const UnitGeometry& units)
-    : units_{units},
-      words_per_row_{units.words_per_row()},
-      words_(std::size_t{units.words_per_row()} * units.geometry().blocks()),
+    : units_{units}, words_per_row_{units.words_per_row()}, words_(std::size_t{units.words_per_row()} * units.geometry().blocks()),
       counts_(units.geometry().blocks()) {}
 
 void ValidMap::set(UnitId unit) {

@@ -5,10 +5,7 @@
 namespace flashlab {
 
 WearLeveler::WearLeveler(Ftl& ftl, const NandArray& array, std::uint32_t threshold)
-    : ftl_{ftl},
-      array_{array},
-      threshold_{threshold},
-      look_every_{std::max<std::uint64_t>(16, array.geometry().blocks() / 16)},
+    : ftl_{ftl}, array_{array}, threshold_{threshold}, look_every_{std::max<std::uint64_t>(16, array.geometry().blocks() / 16)},
       look_at_{erases() + look_every_} {}
 
 std::uint64_t WearLeveler::erases() const {

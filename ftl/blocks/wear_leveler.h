@@ -1,17 +1,17 @@
 /// Static wear levelling: data that never change give up the blocks they wear least.
 ///
-/// Idea       Collection wears the blocks of hot data and leaves those of cold data alone. Now and then the blocks of each die are looked at; full ones that
-///            lag behind their die's mean are relocated, the furthest behind first, one at a time, the next when the last is done. The freed block joins the
-///            others, and the cold data go where the scheme writes.
-/// Invariant  W1 behind: by more than the threshold and more than an eighth of the mean, so that the spread that chance makes is let be. (With a sixteenth
-///            a fifth of all erases were relocations, and the most worn block was further above the mean than without them.)
+/// Idea       Collection wears the blocks of hot data and leaves those of cold data alone. Now and then the blocks of each die are looked at; full
+///            ones that lag behind their die's mean are relocated, the furthest behind first, one at a time, the next when the last is done. The
+///            freed block joins the others, and the cold data go where the scheme writes.
+/// Invariant  W1 behind: by more than the threshold and more than an eighth of the mean, so that the spread that chance makes is let be. (With a
+///            sixteenth a fifth of all erases were relocations, and the most worn block was further above the mean than without them.)
 ///            W2 relocations are at most a quarter of the erases since the last look, so that levelling cannot chase its own tail.
 ///            W3 it neither knows nor changes mappings: Ftl::relocate does, under Cause::wear.
 /// Cost       A pass over the block counts for every sixteenth of the blocks that are erased; a relocation copies a block.
 /// Power cut  Keeps nothing; erase counts are the chip's.
-/// Source     Common practice, e.g. Chang, Hsieh, Kuo, "Endurance enhancement of flash-memory storage systems: an efficient static wear leveling design".
-///            Why by die: a relocation keeps its die busy, a least-busy host goes elsewhere, and against the mean of all dies the idle one would fall behind
-///            for good (measured: two dies ended at 194 and 480 erases a block instead of 245 and 290 without levelling).
+/// Source     Common practice, e.g. Chang, Hsieh, Kuo, "Endurance enhancement of flash-memory storage systems: an efficient static wear leveling
+///            design". Why by die: a relocation keeps its die busy, a least-busy host goes elsewhere, and against the mean of all dies the idle one
+///            would fall behind for good (measured: two dies ended at 194 and 480 erases a block instead of 245 and 290 without levelling).
 #pragma once
 
 #include <vector>
@@ -32,7 +32,7 @@ public:
 
 private:
     struct Cold {
-        std::uint64_t lag = 0;      ///< behind its die's mean
+        std::uint64_t lag = 0; ///< behind its die's mean
         std::uint32_t erases = 0;
         BlockId block{0};
     };

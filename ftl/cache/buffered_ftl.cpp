@@ -61,7 +61,8 @@ FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::spa
     return all;
 }
 
-FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now,
+                                             Origin origin) {
     const auto slot = buffer_.find(lpn);
     if (!slot) {
         miss_reads(lpn, 1);

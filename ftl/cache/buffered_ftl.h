@@ -1,9 +1,9 @@
 /// A translation layer with a write buffer in front: the drive's DRAM between splitter and scheme.
 ///
-/// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that slot.
-///            Reads that hit are served from DRAM and take nothing from the flash.
-/// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something newer
-///            (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
+/// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that
+///            slot. Reads that hit are served from DRAM and take nothing from the flash.
+/// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something
+///            newer (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
 /// Cost       One lookup a page. Runs of consecutive pages are destaged by one call.
 /// Power cut  Buffered pages are lost, as unflushed writes may be (C3); flush() destages in order of writing, then flushes the scheme (C1).
 /// Source     Shim et al., section II B (AP1); ftl/cache/DESIGN.md, "Write buffer".
@@ -16,13 +16,13 @@
 namespace flashlab {
 
 struct WriteBufferCounters {
-    std::uint64_t read_hits = 0;       ///< pages
+    std::uint64_t read_hits = 0; ///< pages
     std::uint64_t read_misses = 0;
-    std::uint64_t write_hits = 0;      ///< pages that were here and were overwritten: never programmed
+    std::uint64_t write_hits = 0; ///< pages that were here and were overwritten: never programmed
     std::uint64_t write_misses = 0;
-    std::uint64_t evicted_pages = 0;   ///< programmed to make room
+    std::uint64_t evicted_pages = 0; ///< programmed to make room
     std::uint64_t flushed_pages = 0;
-    std::uint64_t dropped_pages = 0;   ///< worthless by FUA or trim
+    std::uint64_t dropped_pages = 0; ///< worthless by FUA or trim
 };
 
 class BufferedFtl final : public ForwardingFtl {
@@ -62,7 +62,7 @@ private:
     WriteBuffer buffer_;
     WriteBufferCounters counted_;
     GhostBuffer* ghost_ = nullptr;
-    std::vector<std::byte> run_;      ///< data of consecutive pages on their way down
+    std::vector<std::byte> run_; ///< data of consecutive pages on their way down
     std::vector<WriteBuffer::Slot> leaving_;
 };
 

@@ -11,7 +11,9 @@ namespace flashlab {
 
 namespace {
 
-std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) { return bytes / 1000 * permille + bytes % 1000 * permille / 1000; } // without overflow
+std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) {
+    return bytes / 1000 * permille + bytes % 1000 * permille / 1000;
+} // without overflow
 
 /// What the ghosts' own records take: bitmap, and a record for each page of the DRAM, which the ghost buffer may hold, whatever its reach.
 std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps, std::uint64_t page_bytes) {
@@ -33,13 +35,8 @@ std::optional<std::string> DramPartition::refusal(const DramConfig& config, cons
 }
 
 DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, BufferedFtl& buffer, EventSink& events)
-    : config_{config},
-      maps_{maps},
-      buffer_{buffer},
-      events_{events},
-      shape_{maps ? maps->map_shape() : MappingSpaceShape{}},
-      page_bytes_{buffer.logical_page_bytes()},
-      metadata_bytes_{ghost_metadata(config, maps, page_bytes_)},
+    : config_{config}, maps_{maps}, buffer_{buffer}, events_{events}, shape_{maps ? maps->map_shape() : MappingSpaceShape{}},
+      page_bytes_{buffer.logical_page_bytes()}, metadata_bytes_{ghost_metadata(config, maps, page_bytes_)},
       is_adaptive_{config.is_adaptive() && maps != nullptr} {
     ensure(config.is_partitioned() && !refusal(config, maps, buffer.logical_page_bytes()), "a DRAM that can be partitioned");
     if (maps_ == nullptr) return;
@@ -51,7 +48,8 @@ DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, Buffe
                                  .ghost_floor = config.ghost_floor_permille / 1000.0};
     tuner_.emplace(limits, part_of(config.size_bytes, config.map_share_permille));
     if (!is_adaptive_) return;
-    ghost_reach_ = std::max({part_of(config.size_bytes, config.ghost_reach_permille == 0 ? shape_.ghost_reach_permille : config.ghost_reach_permille), page_bytes_, entry_bytes_});
+    ghost_reach_ = std::max({part_of(config.size_bytes, config.ghost_reach_permille == 0 ? shape_.ghost_reach_permille : config.ghost_reach_permille),
+                             page_bytes_, entry_bytes_});
     ghost_buffer_.emplace(static_cast<std::uint32_t>(dram_pages()));
     ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
     buffer_.watch(*ghost_buffer_);
@@ -132,14 +130,18 @@ void DramPartition::check(std::vector<CheckProblem>& out) const {
     if (shared > config_.size_bytes) out.push_back({"P1", "DRAM", fmt::format("{} bytes are shared out of {}", shared, config_.size_bytes)});
     if (!is_adaptive_) return;
     if (ghost_buffer_->size() * page_bytes_ > ghost_reach_ || ghost_map_->size() * entry_bytes_ > ghost_reach_)
-        out.push_back({"P2", "ghosts", fmt::format("{} pages and {} entries within a reach of {} bytes", ghost_buffer_->size(), ghost_map_->size(), ghost_reach_)});
+        out.push_back({"P2", "ghosts",
+                       fmt::format("{} pages and {} entries within a reach of {} bytes", ghost_buffer_->size(), ghost_map_->size(), ghost_reach_)});
     const std::uint64_t pages = std::uint64_t{buffer_.capacity()} + ghost_buffer_->size();
     if (pages > std::max<std::uint64_t>(dram_pages(), buffer_.capacity()) || map_bytes_ + ghost_map_->size() * entry_bytes_ > config_.size_bytes)
-        out.push_back({"P2", "ghosts", fmt::format("{} pages of buffer and ghost, {} bytes of maps and {} of their ghost in {}", pages, map_bytes_,
-                                                   ghost_map_->size() * entry_bytes_, config_.size_bytes)});
-    if (const int broken = ghost_buffer_->broken_invariant(); broken != 0) out.push_back({fmt::format("B{}", broken), "ghost buffer", "its lists disagree"});
+        out.push_back({"P2", "ghosts",
+                       fmt::format("{} pages of buffer and ghost, {} bytes of maps and {} of their ghost in {}", pages, map_bytes_,
+                                   ghost_map_->size() * entry_bytes_, config_.size_bytes)});
+    if (const int broken = ghost_buffer_->broken_invariant(); broken != 0)
+        out.push_back({fmt::format("B{}", broken), "ghost buffer", "its lists disagree"});
     if (const int broken = ghost_map_->broken_invariant(); broken != 0)
-        out.push_back({fmt::format("M{}", broken), "ghost mapping cache", fmt::format("{} entries, {} bits", ghost_map_->size(), ghost_map_->bits_set())});
+        out.push_back(
+            {fmt::format("M{}", broken), "ghost mapping cache", fmt::format("{} entries, {} bits", ghost_map_->size(), ghost_map_->bits_set())});
 }
 
 } // namespace flashlab

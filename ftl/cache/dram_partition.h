@@ -1,10 +1,12 @@
 /// One DRAM, shared by the write buffer and the scheme's maps: who has how much, and when that changes.
 ///
-/// Idea       Static: the shares are set at the start and stay. Adaptive: both caches have a ghost; at each interval the tuner compares their benefits, the poorer
-///            side shrinks by flushing its victims, then the richer one grows. The ghosts' own metadata are taken off the budget first.
-/// Invariant  P1 maps + buffer + metadata of the ghosts <= dram.size, as far as the flash let the maps shrink. P2 a cache and its ghost stand for at most
-///            dram.size, the ghost for no more than its reach. P3 = H1, M1, M2, T1 of the parts.
-/// Cost       An increment a request; a decision an interval, with the flushes it asks for. Nobody waits for them: they are in the way like any write.
+/// Idea       Static: the shares are set at the start and stay. Adaptive: both caches have a ghost; at each interval the tuner compares their
+///            benefits, the poorer side shrinks by flushing its victims, then the richer one grows. The ghosts' own metadata are taken off the budget
+///            first.
+/// Invariant  P1 maps + buffer + metadata of the ghosts <= dram.size, as far as the flash let the maps shrink. P2 a cache and its ghost stand for at
+///            most dram.size, the ghost for no more than its reach. P3 = H1, M1, M2, T1 of the parts.
+/// Cost       An increment a request; a decision an interval, with the flushes it asks for. Nobody waits for them: they are in the way like any
+///            write.
 /// Power cut  The shares are lost with the DRAM: the next start begins with dram.map_share_permille.
 /// Source     Shim et al., "An adaptive partitioning scheme for DRAM-based cache in solid state drives", MSST 2010 (AP1 to AP6).
 #pragma once
@@ -23,9 +25,9 @@ namespace flashlab {
 
 struct PartitionCounters {
     std::uint64_t decisions = 0;
-    std::uint64_t to_map = 0;          ///< decisions that gave the maps more
+    std::uint64_t to_map = 0; ///< decisions that gave the maps more
     std::uint64_t to_buffer = 0;
-    double map_share_sum = 0;          ///< over the intervals: the share during each
+    double map_share_sum = 0; ///< over the intervals: the share during each
 };
 
 class DramPartition {
@@ -69,9 +71,9 @@ private:
     EventSink& events_;
     MappingSpaceShape shape_;
     std::uint64_t page_bytes_;
-    std::uint64_t entry_bytes_ = 1;   ///< of a ghost mapping entry
+    std::uint64_t entry_bytes_ = 1; ///< of a ghost mapping entry
     std::uint64_t metadata_bytes_ = 0;
-    std::uint64_t ghost_reach_ = 0;   ///< bytes that a ghost stands for at most
+    std::uint64_t ghost_reach_ = 0; ///< bytes that a ghost stands for at most
     bool is_adaptive_;
     std::uint32_t interval_ = 1000;
     std::uint32_t requests_ = 0;

@@ -1,8 +1,8 @@
 /// The ghost mapping cache: mapping entries that a larger mapping cache would still hold, as bits of one hash.
 ///
-/// Idea       An evicted entry sets the bit of its hash; a miss that finds its bit set is a hit and resets it, since the entry is cached again. What must go
-///            goes at random: a set bit is reset. Collisions make fewer bits than entries: while bits x 3 < entries, only the number of entries shrinks.
-///            FAST's ghost log blocks are the same, their entries the pages that were migrated from victims.
+/// Idea       An evicted entry sets the bit of its hash; a miss that finds its bit set is a hit and resets it, since the entry is cached again. What
+///            must go goes at random: a set bit is reset. Collisions make fewer bits than entries: while bits x 3 < entries, only the number of
+///            entries shrinks. FAST's ghost log blocks are the same, their entries the pages that were migrated from victims.
 /// Invariant  M1 size() <= capacity(). M2 bits_set() is the number of set bits, at most one for each entry that came and did not hit.
 /// Cost       O(1) a call; a reset looks at words from a random one on until one has a set bit. The bitmap is the device's: charged to its DRAM.
 /// Power cut  Lost; it is a statistic.

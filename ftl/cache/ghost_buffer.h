@@ -1,7 +1,7 @@
 /// Pages that a larger write buffer would still hold: numbers only.
 ///
-/// Idea       The least recently used tail of the buffer, continued: what the buffer evicts comes in at the young end. A miss of the buffer that is found here is a
-///            hit: a write takes the page back into the buffer and out of here, a read makes it young again (reads are not inserted).
+/// Idea       The least recently used tail of the buffer, continued: what the buffer evicts comes in at the young end. A miss of the buffer that is
+///            found here is a hit: a write takes the page back into the buffer and out of here, a read makes it young again (reads are not inserted).
 /// Invariant  H1 no page is here and in the buffer. H2 buffer and ghost together stand for no more than the DRAM: the owner sets the capacity.
 /// Cost       O(1) a call; 12 bytes a page in the device that it models, charged to its DRAM.
 /// Power cut  Lost; it is a statistic.

@@ -1,10 +1,11 @@
 /// The mapping entries that a device keeps in DRAM, of a map that lies on flash: DFTL's cached mapping table (CMT).
 ///
-/// Idea       Entries in the order of their last use; the dirty ones of each translation page are linked, too, so that one batch update finds them all.
+/// Idea       Entries in the order of their last use; the dirty ones of each translation page are linked, too, so that one batch update finds them
+///            all.
 /// Invariant  K1 an entry is cached at most once. K2 the dirty entries are exactly those linked to their translation page.
 ///            K3 entries set aside are dirty; they have no place in the order.
-/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to keep:
-///            entries that a collection or a recovery brings may exceed it until they are flushed.
+/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to
+///            keep: entries that a collection or a recovery brings may exceed it until they are flushed.
 /// Power cut  Lost; the owner's recovery finds what was dirty.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009 (CMT, batch update); Shim et al. (AP4): LRU order.
 #pragma once
@@ -43,8 +44,8 @@ public:
     void insert(Lpn lpn, std::uint32_t entry, bool is_dirty);
     /// A new dirty entry that goes first when room is needed.
     void insert_cold(Lpn lpn, std::uint32_t entry);
-    /// A new dirty entry that nobody asked for and that waits to be written with others: it is never the coldest. Used, it is an entry like any other; cleaned,
-    /// it goes first when room is needed.
+    /// A new dirty entry that nobody asked for and that waits to be written with others: it is never the coldest. Used, it is an entry like any
+    /// other; cleaned, it goes first when room is needed.
     void set_aside(Lpn lpn, std::uint32_t entry);
     /// A cached entry changes and is dirty; its place in the order does not change.
     void update(Lpn lpn, std::uint32_t entry);
@@ -55,7 +56,9 @@ public:
     };
     [[nodiscard]] std::optional<Coldest> coldest() const;
     /// Of the entries set aside, the one that has waited longest.
-    [[nodiscard]] std::optional<Lpn> oldest_aside() const { return waiting_.cold == none ? std::nullopt : std::optional{Lpn{slots_[waiting_.cold].lpn}}; }
+    [[nodiscard]] std::optional<Lpn> oldest_aside() const {
+        return waiting_.cold == none ? std::nullopt : std::optional{Lpn{slots_[waiting_.cold].lpn}};
+    }
     /// All dirty entries of a translation page have been written: they are clean.
     void clean(std::uint32_t page);
 
@@ -104,7 +107,7 @@ private:
     std::uint32_t entries_per_page_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> unused_;
-    std::vector<std::uint32_t> dirty_head_;  ///< by translation page
+    std::vector<std::uint32_t> dirty_head_; ///< by translation page
     std::vector<std::uint32_t> dirty_count_;
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_; ///< never iterated
     Order used_;

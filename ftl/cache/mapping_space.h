@@ -1,7 +1,8 @@
 /// A scheme's maps in DRAM, as the partition of the DRAM sees them: how large they may be, what they are now, what a miss costs.
 ///
-/// Idea       A scheme with a mapping cache joins the partition by this interface: the tables that always lie there, the unit by which the rest grows and shrinks,
-///            and the profit factors of its ghosts. It tells the ghost mapping cache of what it evicts and misses directly, without a virtual call.
+/// Idea       A scheme with a mapping cache joins the partition by this interface: the tables that always lie there, the unit by which the rest grows
+///            and shrinks, and the profit factors of its ghosts. It tells the ghost mapping cache of what it evicts and misses directly, without a
+///            virtual call.
 /// Invariant  After set_map_bytes(b) the maps take at most b bytes, as far as the flash lets them shrink. Growing never fails.
 /// Cost       Called once an interval.
 /// Power cut  Keeps nothing.
@@ -17,12 +18,12 @@ namespace flashlab {
 class GhostBitmap;
 
 struct MappingSpaceShape {
-    std::uint64_t fixed_bytes = 0;      ///< directory, block map: always in DRAM, charged to the maps
-    std::uint64_t least_bytes = 0;      ///< with less, fixed bytes included, the scheme does not work
-    std::uint64_t most_bytes = 0;       ///< more is of no use
-    std::uint32_t unit_bytes = 1;       ///< tune unit: a cached entry, a log block's map, a page table
-    std::uint32_t entries_per_unit = 1; ///< what the ghost counts
-    std::uint32_t interval = 1000;      ///< requests between two decisions
+    std::uint64_t fixed_bytes = 0;             ///< directory, block map: always in DRAM, charged to the maps
+    std::uint64_t least_bytes = 0;             ///< with less, fixed bytes included, the scheme does not work
+    std::uint64_t most_bytes = 0;              ///< more is of no use
+    std::uint32_t unit_bytes = 1;              ///< tune unit: a cached entry, a log block's map, a page table
+    std::uint32_t entries_per_unit = 1;        ///< what the ghost counts
+    std::uint32_t interval = 1000;             ///< requests between two decisions
     std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
 };
 

@@ -27,8 +27,10 @@ PartitionTuner::Decision PartitionTuner::decide(const GhostState& buffer, const 
     const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
     const auto most = static_cast<double>(std::max(richer.bytes, limits_.tune_bytes));
     const auto step = static_cast<std::uint64_t>(lesser > 0 ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most) : most);
-    if (d.map_benefit > d.buffer_benefit) map_bytes_ += std::min(step, limits_.most - map_bytes_);
-    else map_bytes_ -= std::min(step, map_bytes_ - limits_.least);
+    if (d.map_benefit > d.buffer_benefit)
+        map_bytes_ += std::min(step, limits_.most - map_bytes_);
+    else
+        map_bytes_ -= std::min(step, map_bytes_ - limits_.least);
     d.map_bytes = map_bytes_;
     return d;
 }

@@ -1,8 +1,9 @@
 /// How much of the DRAM the maps get: the decision alone.
 ///
-/// Idea       At each interval the benefit of a ghost is its profit (hits x what a hit would have saved) over the bytes that it stands for. The side of the richer
-///            ghost grows by the tune unit x the ratio of the two. A ghost without a hit would make the ratio infinite: it counts part of a hit (dearer of its two
-///            kinds), over the whole DRAM. No step is larger than what the richer ghost stands for: beyond that nothing says that it pays.
+/// Idea       At each interval the benefit of a ghost is its profit (hits x what a hit would have saved) over the bytes that it stands for. The side
+///            of the richer ghost grows by the tune unit x the ratio of the two. A ghost without a hit would make the ratio infinite: it counts part
+///            of a hit (dearer of its two kinds), over the whole DRAM. No step is larger than what the richer ghost stands for: beyond that nothing
+///            says that it pays.
 /// Invariant  T1 least <= map_bytes() <= most. T2 two ghosts without a hit change nothing.
 /// Cost       A handful of multiplications a decision.
 /// Power cut  Lost: a partition begins anew.

@@ -70,18 +70,24 @@ void WriteBuffer::append(Order order, Slot slot) {
     Links& links = slots_[slot].links[order];
     Links& head = heads_[order];
     links = {head.previous, none};
-    if (head.previous == none) head.next = slot;
-    else slots_[head.previous].links[order].next = slot;
+    if (head.previous == none)
+        head.next = slot;
+    else
+        slots_[head.previous].links[order].next = slot;
     head.previous = slot;
 }
 
 void WriteBuffer::unlink(Order order, Slot slot) {
     const Links links = slots_[slot].links[order];
     Links& head = heads_[order];
-    if (links.previous == none) head.next = links.next;
-    else slots_[links.previous].links[order].next = links.next;
-    if (links.next == none) head.previous = links.previous;
-    else slots_[links.next].links[order].previous = links.previous;
+    if (links.previous == none)
+        head.next = links.next;
+    else
+        slots_[links.previous].links[order].next = links.next;
+    if (links.next == none)
+        head.previous = links.previous;
+    else
+        slots_[links.next].links[order].previous = links.previous;
 }
 
 int WriteBuffer::broken_invariant() const {

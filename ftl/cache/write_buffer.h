@@ -69,7 +69,9 @@ private:
         SimTime ready = sim_start;
         std::array<Links, 2> links;
     };
-    [[nodiscard]] std::optional<Slot> front(Order order) const { return heads_[order].next == none ? std::nullopt : std::optional{heads_[order].next}; }
+    [[nodiscard]] std::optional<Slot> front(Order order) const {
+        return heads_[order].next == none ? std::nullopt : std::optional{heads_[order].next};
+    }
     void append(Order order, Slot slot);
     void unlink(Order order, Slot slot);
 

@@ -41,8 +41,10 @@ std::expected<BlockCensus, NandError> BlockCensus::take(NandArray& array, const 
         census.next_stamp_ = std::max(census.next_stamp_, stamp + 1);
         census.translation_[b] = first->oob->kind == PageKind::translation ? 1 : 0;
         std::uint32_t from = 0;
-        if (open[b].is && open[b].stamp == stamp) from = open[b].filled;
-        else if (stamp < checkpoint.next_stamp) from = units.units_per_block();
+        if (open[b].is && open[b].stamp == stamp)
+            from = open[b].filled;
+        else if (stamp < checkpoint.next_stamp)
+            from = units.units_per_block();
         census.known_units_[b] = from;
         if (from == units.units_per_block()) continue;
         const auto scan = scan_open_block(array, units, block, from, first->done, census.found_);

@@ -22,7 +22,8 @@ void rebuild_map(std::span<std::uint32_t> map, PageKind kind, const UnitGeometry
     if (trims != nullptr)
         trims->for_each([&map](const TrimRange& r) {
             const std::size_t begin = std::min<std::size_t>(map.size(), r.first.value());
-            std::fill(map.begin() + static_cast<std::ptrdiff_t>(begin), map.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(map.size(), begin + r.pages)), 0u);
+            std::fill(map.begin() + static_cast<std::ptrdiff_t>(begin),
+                      map.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(map.size(), begin + r.pages)), 0u);
         });
 
     std::vector<FoundUnit> found;
@@ -41,8 +42,10 @@ void rebuild_map(std::span<std::uint32_t> map, PageKind kind, const UnitGeometry
         while (last + 1 < found.size() && found[last + 1].lpn == found[i].lpn && found[last + 1].sequence == found[i].sequence) ++last;
         std::uint32_t& entry = map[found[i].lpn.value()];
         // What the checkpoint knew was the newest below its sequence: a found one below it is a copy of that.
-        if (found[i].sequence.value() < checkpoint_sequence && entry != 0) ties.push_back({found[i].lpn.value(), UnitId{entry - 1}});
-        else if (last != i) ties.push_back({found[i].lpn.value(), found[last].unit});
+        if (found[i].sequence.value() < checkpoint_sequence && entry != 0)
+            ties.push_back({found[i].lpn.value(), UnitId{entry - 1}});
+        else if (last != i)
+            ties.push_back({found[i].lpn.value(), found[last].unit});
         entry = found[i].unit.value() + 1;
         const Lpn lpn = found[i].lpn;
         while (i < found.size() && found[i].lpn == lpn) ++i;

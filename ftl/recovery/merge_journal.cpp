@@ -10,7 +10,7 @@ namespace flashlab {
 namespace {
 
 constexpr std::uint32_t checkpoint_magic = 0x4c46'4d42; // "BMFL"
-constexpr std::uint32_t checkpoint_version = 2; ///< 1: the journal had one row of the ring, so what lies behind was not the ring's
+constexpr std::uint32_t checkpoint_version = 2;         ///< 1: the journal had one row of the ring, so what lies behind was not the ring's
 constexpr std::uint64_t checkpoint_head_bytes = 40;
 constexpr std::uint64_t log_head_bytes = 16;
 constexpr std::uint32_t flag_in_place = 1;
@@ -83,7 +83,8 @@ std::optional<std::vector<MergeChange>> decode_merge_record(std::span<const std:
         MergeChange change;
         change.type = static_cast<MergeChangeType>(reader.u32());
         switch (change.type) {
-        case MergeChangeType::mounted: break;
+        case MergeChangeType::mounted:
+            break;
         case MergeChangeType::log_opened:
         case MergeChangeType::log_closed: {
             const auto block = get_optional<BlockId>(reader, limits.blocks);
@@ -113,7 +114,8 @@ std::optional<std::vector<MergeChange>> decode_merge_record(std::span<const std:
             if (end > std::uint64_t{limits.logical_blocks} * limits.pages_per_block) return std::nullopt;
             break;
         }
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
         }
         if (reader.failed()) return std::nullopt;
         out.push_back(change);

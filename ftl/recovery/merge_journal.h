@@ -1,8 +1,8 @@
 /// What block-mapping schemes write to their MetaLog: records of changes, and checkpoints of everything.
 ///
-/// Idea       A record is a list of changes: a log block opened or closed, a logical block moved to another data block, pages trimmed. Changes of content
-///            carry the write sequence at which they were made, so that their order among records does not matter: a page on flash counts iff no later
-///            change took it away.
+/// Idea       A record is a list of changes: a log block opened or closed, a logical block moved to another data block, pages trimmed. Changes of
+///            content carry the write sequence at which they were made, so that their order among records does not matter: a page on flash counts iff
+///            no later change took it away.
 /// Invariant  decode(encode(x)) == x; bytes that are cut short or name what the device does not have are refused.
 /// Cost       A record is one page as a rule; a merge adds 20 bytes and a bit a page.
 /// Power cut  Recovery's only input besides the log blocks' OOB. Bytes: ftl/FORMAT.md, "What block_map, log_block and fast put into records".
@@ -22,12 +22,12 @@ enum class MergeChangeType : std::uint8_t { mounted = 1, log_opened = 2, log_clo
 
 struct MergeChange {
     MergeChangeType type = MergeChangeType::mounted;
-    std::optional<BlockId> block;            ///< opened, closed; moved: the new data block, none = nothing is mapped any more
-    std::optional<LogicalBlock> home;        ///< opened: whose log block; moved: of whom
-    Lpn first{0};                            ///< trimmed
-    std::uint32_t pages = 0;                 ///< trimmed
-    WriteSequence sequence{0};               ///< moved, trimmed: every older version of the pages is worthless
-    std::span<const std::byte> row;          ///< moved: mapped bits; a view of the record's payload
+    std::optional<BlockId> block;     ///< opened, closed; moved: the new data block, none = nothing is mapped any more
+    std::optional<LogicalBlock> home; ///< opened: whose log block; moved: of whom
+    Lpn first{0};                     ///< trimmed
+    std::uint32_t pages = 0;          ///< trimmed
+    WriteSequence sequence{0};        ///< moved, trimmed: every older version of the pages is worthless
+    std::span<const std::byte> row;   ///< moved: mapped bits; a view of the record's payload
 };
 
 inline constexpr std::uint32_t merge_record_kind = 1;

@@ -12,7 +12,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint32_t max_width = 16;  ///< planes: enough to hide a checkpoint's programs behind each other
+constexpr std::uint32_t max_width = 16; ///< planes: enough to hide a checkpoint's programs behind each other
 constexpr std::uint32_t checkpoint_kind = 0;
 constexpr std::uint32_t anchor_blocks = 3; ///< a table lives, the next one and those between
 
@@ -33,7 +33,9 @@ std::vector<BlockId> MetaArea::all() const {
 
 MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs, RingPlace place) {
     MetaArea area;
-    const auto pages_of = [&](std::uint64_t bytes) { return static_cast<std::uint32_t>((bytes + geometry.page_bytes() - 1) / geometry.page_bytes()); };
+    const auto pages_of = [&](std::uint64_t bytes) {
+        return static_cast<std::uint32_t>((bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
+    };
     area.checkpoint_pages = pages_of(needs.checkpoint_bytes + meta_record_header_bytes);
     const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
     area.width = std::clamp(blocks, 1u, std::min(planes, max_width));
@@ -45,9 +47,7 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
     for (std::uint32_t column = 0; column < area.width; ++column) {
         std::uint32_t index = 0;
         for (std::uint32_t row = 0; row < area.rows; ++row, ++index) {
-            while (index < geometry.blocks_per_plane() &&
-                   is_set_aside(nand, geometry.block_at(PlaneId{column}, index)))
-                ++index;
+            while (index < geometry.blocks_per_plane() && is_set_aside(nand, geometry.block_at(PlaneId{column}, index))) ++index;
             if (index >= geometry.blocks_per_plane()) return {};
             area.blocks[std::size_t{row} * area.width + column] = geometry.block_at(PlaneId{column}, index);
         }
@@ -83,9 +83,7 @@ std::uint32_t MetaLog::room_in_row(std::uint32_t row) const {
     return good * array_.geometry().pages_per_block();
 }
 
-std::uint32_t MetaLog::room_in_head() const {
-    return static_cast<std::uint32_t>(head_.size()) * array_.geometry().pages_per_block() - next_;
-}
+std::uint32_t MetaLog::room_in_head() const { return static_cast<std::uint32_t>(head_.size()) * array_.geometry().pages_per_block() - next_; }
 
 std::uint32_t MetaLog::rows_for(std::uint32_t first, std::uint32_t pages) const {
     std::uint32_t rows = 0;
@@ -105,7 +103,8 @@ bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
 /// Rows that may still fail under a checkpoint: those planned for it, less those that have.
 std::uint32_t MetaLog::spare_rows() const {
     const std::uint32_t pages_a_row = area_.width * array_.geometry().pages_per_block();
-    const std::uint32_t used = 2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + area_.journal_rows; // a checkpoint, the next one, the journal between
+    const std::uint32_t used =
+        2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + area_.journal_rows; // a checkpoint, the next one, the journal between
     std::uint32_t spare = area_.rows > used ? area_.rows - used : 0;
     for (std::uint32_t row = 0; row < area_.rows && spare != 0; ++row) spare -= room_in_row(row) < pages_a_row ? 1 : 0;
     return spare;
@@ -119,7 +118,9 @@ FtlResult<SimTime> MetaLog::append(std::uint32_t kind, std::span<const std::byte
     return write_record(kind, payload.size(), payload, now, origin);
 }
 
-FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) { return write_checkpoint(payload.size(), payload, now, origin); }
+FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) {
+    return write_checkpoint(payload.size(), payload, now, origin);
+}
 
 FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin) {
     ensure(!array_.keeps_payload(), "bytes that are kept are given");

@@ -1,18 +1,24 @@
 /// A scheme's own records on flash: one checkpoint and the journal since, for schemes that have no PRAM.
 ///
-/// Idea       A ring of rows of blocks set aside for it. A record is a run of pages of one sequence, written over the row's planes in turn; a checkpoint
-///            is a record that makes everything before it worthless, so the ring's tail jumps to it. Small things (trims at a flush, a merge that
-///            replaces blocks) are journal records; when the ring runs short the scheme is told to write a checkpoint.
-///            A checkpoint may be written a few pages at a time: it says how things were when it began, and records written meanwhile have higher numbers.
-/// Invariant  M1 what recover() returns is the newest whole checkpoint and every whole record after it, in the order written, none left out: record n + 1
+/// Idea       A ring of rows of blocks set aside for it. A record is a run of pages of one sequence, written over the row's planes in turn; a
+///            checkpoint is a record that makes everything before it worthless, so the ring's tail jumps to it. Small things (trims at a flush, a
+///            merge that replaces blocks) are journal records; when the ring runs short the scheme is told to write a checkpoint.
+///            A checkpoint may be written a few pages at a time: it says how things were when it began, and records written meanwhile have higher
+///            numbers.
+/// Invariant  M1 what recover() returns is the newest whole checkpoint and every whole record after it, in the order written, none left out: record n
+///            + 1
 ///               is programmed after record n has ended, but for a checkpoint that is under way, which may end later than the records begun after it.
-///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut. While one is under way
+///            M2 the rows outside the live ones have room for a whole checkpoint: writing one can always be tried again after a cut. While one is
+///            under way
 ///               its rows count as live: a record among its pages stays when a cut tears the checkpoint.
-///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or believed.
-///            M4 a ring that moves (`anchor`) lies where the newest table in its anchor says. A table names a block only once nothing else durable does, and
+///            M3 after recover() the log goes on in a row of its own, erased first; what a cut left half written is never programmed over or
+///            believed.
+///            M4 a ring that moves (`anchor`) lies where the newest table in its anchor says. A table names a block only once nothing else durable
+///            does, and
 ///               is durable before anything is done to a block that it brings in or leaves out.
-/// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes; a row is erased for as many checkpoints as fit in it. recover():
-///            the first page's OOB of each block, those of the rows from the newest back to the newest whole checkpoint, then the live pages. RAM: one page.
+/// Cost       A record takes ceil((payload + 16) / page) pages, spread over the row's planes; a row is erased for as many checkpoints as fit in it.
+///            recover(): the first page's OOB of each block, those of the rows from the newest back to the newest whole checkpoint, then the live
+///            pages. RAM: one page.
 /// Power cut  As M1: an append is there as a whole once it has ended, else it is there or it is not. recover() programs and erases nothing.
 /// Source     docs/crash-model.md, C6: the bound of recovery. Bytes: ftl/FORMAT.md, "Records on flash".
 #pragma once
@@ -24,8 +30,8 @@
 #include <span>
 #include <vector>
 
-#include "ftl/ftl.h"
 #include "ftl/blocks/block_exchange.h"
+#include "ftl/ftl.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
 
@@ -37,8 +43,8 @@ struct MetaArea {
     std::uint32_t rows = 0;
     std::uint32_t checkpoint_pages = 0; ///< of the largest checkpoint: what M2 keeps room for
     std::vector<BlockId> blocks;
-    std::vector<BlockId> anchor;        ///< three blocks of one plane that hold the ring's table; none: the ring stays where it is
-    std::uint32_t journal_rows = 1;     ///< between two checkpoints
+    std::vector<BlockId> anchor;    ///< three blocks of one plane that hold the ring's table; none: the ring stays where it is
+    std::uint32_t journal_rows = 1; ///< between two checkpoints
     [[nodiscard]] bool contains(BlockId block) const;
     /// Ring and anchor, sorted.
     [[nodiscard]] std::vector<BlockId> all() const;
@@ -48,7 +54,8 @@ enum class RingPlace : std::uint8_t { fixed, moves };
 
 struct MetaNeeds {
     std::uint64_t checkpoint_bytes = 0; ///< of the largest
-    std::uint64_t journal_bytes = 0;    ///< of records between two checkpoints; a row at least. A scheme with a long checkpoint and many records asks for as much again
+    std::uint64_t journal_bytes =
+        0; ///< of records between two checkpoints; a row at least. A scheme with a long checkpoint and many records asks for as much again
 };
 
 /// The first good blocks of the first `planes` planes, enough for such checkpoints and a journal between them.
@@ -60,8 +67,8 @@ struct MetaNeeds {
 inline constexpr std::size_t meta_record_header_bytes = 16;
 
 struct MetaRecord {
-    std::uint32_t kind = 0;       ///< the scheme's own; 0 is the checkpoint
-    std::uint64_t number = 0;     ///< counts records from 1 over the device's life
+    std::uint32_t kind = 0;   ///< the scheme's own; 0 is the checkpoint
+    std::uint64_t number = 0; ///< counts records from 1 over the device's life
     std::vector<std::byte> payload;
 };
 
@@ -82,8 +89,8 @@ public:
     }
     /// Blocks exchanged since the mount.
     [[nodiscard]] std::uint64_t moves() const { return moves_; }
-    /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing. Fails with uncorrectable when a live record is there
-    /// but does not read. A device without payload cannot be recovered: its records have no content.
+    /// Call once before use, after array.open(). An empty ring (a new device) recovers to nothing. Fails with uncorrectable when a live record is
+    /// there but does not read. A device without payload cannot be recovered: its records have no content.
     [[nodiscard]] std::expected<Recovered, NandError> recover(SimTime now);
 
     /// When the record is durable. kind > 0. Fails with no_free_block when failed blocks have used up the ring, host_io otherwise.
@@ -135,16 +142,17 @@ private:
     [[nodiscard]] FtlResult<SimTime> move_row(std::uint32_t row, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now,
+                                                  Origin origin);
     [[nodiscard]] FtlResult<SimTime> write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, SimTime now, Origin origin);
     void lay_out(std::uint32_t kind, bool is_first, std::span<const std::byte>& rest);
     [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
 
     struct UnderWay {
         std::uint64_t number = 0;
-        std::uint32_t pages = 0;          ///< 0: none is under way
+        std::uint32_t pages = 0; ///< 0: none is under way
         std::uint32_t written = 0;
-        std::uint32_t rows_before = 0;    ///< live rows that are worthless when it is whole
+        std::uint32_t rows_before = 0; ///< live rows that are worthless when it is whole
         std::span<const std::byte> rest;
         SimTime from;
         SimTime end;
@@ -154,10 +162,10 @@ private:
     MetaArea area_;
     NandArray& array_;
     UnderWay under_way_;
-    std::uint32_t tail_ = 0;              ///< first live row
+    std::uint32_t tail_ = 0; ///< first live row
     std::uint32_t live_rows_ = 0;
-    std::vector<BlockId> head_;           ///< the good blocks of the last live row; empty: the next page takes a new row
-    std::uint32_t next_ = 0;              ///< page of the head row, over its columns in turn
+    std::vector<BlockId> head_; ///< the good blocks of the last live row; empty: the next page takes a new row
+    std::uint32_t next_ = 0;    ///< page of the head row, over its columns in turn
     std::uint64_t next_number_ = 1;
     SimTime last_end_ = sim_start;
     std::vector<std::byte> page_;

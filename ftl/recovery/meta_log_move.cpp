@@ -29,7 +29,9 @@ bool MetaLog::adopt_table(std::span<const std::byte> table) {
     std::vector<BlockId> blocks;
     for (const BlockId planned : area_.blocks) {
         const BlockId block{reader.u32()};
-        if (block.value() >= g.blocks() || g.die_of(g.plane_of(block)) != g.die_of(g.plane_of(planned)) || std::ranges::find(area_.anchor, block) != area_.anchor.end()) return false;
+        if (block.value() >= g.blocks() || g.die_of(g.plane_of(block)) != g.die_of(g.plane_of(planned)) ||
+            std::ranges::find(area_.anchor, block) != area_.anchor.end())
+            return false;
         blocks.push_back(block);
     }
     std::vector<BlockId> sorted = blocks;
@@ -44,7 +46,9 @@ std::expected<SimTime, NandError> MetaLog::find_ring(SimTime now, std::uint64_t&
     const auto kept = anchor_->recover(now);
     if (!kept) return std::unexpected(kept.error());
     pages_read += kept->pages_read;
-    const std::vector<std::byte>* newest = !kept->records.empty() ? &kept->records.back().payload : kept->checkpoint ? &kept->checkpoint->payload : nullptr;
+    const std::vector<std::byte>* newest = !kept->records.empty() ? &kept->records.back().payload
+                                           : kept->checkpoint     ? &kept->checkpoint->payload
+                                                                  : nullptr;
     if (newest != nullptr && !adopt_table(*newest)) return std::unexpected(NandError{NandErrorKind::uncorrectable, Ppn{0}, kept->done});
     return kept->done;
 }
@@ -57,7 +61,8 @@ std::optional<BlockExchange::Lent> MetaLog::best_offer(std::uint32_t row, std::u
     for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
         const PlaneId plane = g.plane_at(die, p);
         bool is_taken = false;
-        for (std::uint32_t other = 0; other < area_.width; ++other) is_taken = is_taken || (other != column && g.plane_of(block_at(row, other)) == plane);
+        for (std::uint32_t other = 0; other < area_.width; ++other)
+            is_taken = is_taken || (other != column && g.plane_of(block_at(row, other)) == plane);
         if (is_taken) continue;
         const auto offered = exchange_->offer(plane);
         if (offered && (!best || array_.erase_count(offered->block) < array_.erase_count(best->block))) best = offered;
@@ -88,7 +93,8 @@ FtlResult<SimTime> MetaLog::move_row(std::uint32_t row, SimTime now, Origin orig
     }
     if (moved.empty()) return now;
     const std::vector<std::byte> table = encode_table();
-    const auto written = anchor_->needs_checkpoint(table.size()) ? anchor_->checkpoint(table, from, origin) : anchor_->append(table_kind, table, from, origin);
+    const auto written =
+        anchor_->needs_checkpoint(table.size()) ? anchor_->checkpoint(table, from, origin) : anchor_->append(table_kind, table, from, origin);
     if (!written) {
         for (const Moved& m : moved) {
             exchange_->give(area_.blocks[m.place], from);

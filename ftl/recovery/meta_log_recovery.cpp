@@ -38,8 +38,7 @@ std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, 
         if (read->state == CellState::erased) break;
         if (read->state != CellState::programmed || !read->oob) continue;
         const PageOob& oob = *read->oob;
-        if (is_of_a_record(oob))
-            found.push_back({oob.sequence.value(), oob.lpn.value(), oob.scheme_word, oob.kind, page, row});
+        if (is_of_a_record(oob)) found.push_back({oob.sequence.value(), oob.lpn.value(), oob.scheme_word, oob.kind, page, row});
     }
     return scan;
 }
@@ -47,9 +46,9 @@ std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, 
 /// How new a row is: its first pages tell, as rows are taken in turn and written in order.
 struct RowAge {
     std::uint32_t row = 0;
-    bool is_unclear = false;       ///< a first page does not read: what lies behind it may be anything
+    bool is_unclear = false; ///< a first page does not read: what lies behind it may be anything
     bool holds_records = false;
-    std::uint64_t number = 0;      ///< of the newest first page: its record, and which page of it
+    std::uint64_t number = 0; ///< of the newest first page: its record, and which page of it
     std::uint32_t index = 0;
 };
 
@@ -66,7 +65,8 @@ std::expected<std::vector<RowAge>, NandError> look_at_rows(NandArray& array, con
             cost.done = std::max(cost.done, read->done);
             ++cost.pages_read;
             if (read->state == CellState::erased) continue;
-            if (read->state != CellState::programmed || !read->oob) age.is_unclear = true;
+            if (read->state != CellState::programmed || !read->oob)
+                age.is_unclear = true;
             else if (is_of_a_record(*read->oob)) {
                 age.holds_records = true;
                 const auto newest = std::max(std::tuple{age.number, age.index}, std::tuple{read->oob->sequence.value(), read->oob->lpn.value()});
@@ -105,7 +105,8 @@ std::uint64_t newest_whole_checkpoint(std::span<const FoundPage> found) {
 }
 
 /// The row's pages join those found, sorted.
-std::expected<void, NandError> scan_row(NandArray& array, const MetaArea& area, std::uint32_t row, MetaLog::Recovered& cost, std::vector<FoundPage>& found) {
+std::expected<void, NandError> scan_row(NandArray& array, const MetaArea& area, std::uint32_t row, MetaLog::Recovered& cost,
+                                        std::vector<FoundPage>& found) {
     const SimTime start = cost.done;
     for (std::uint32_t column = 0; column < area.width; ++column) {
         const auto scan = scan_block(array, area.blocks[std::size_t{row} * area.width + column], row, start, found);
@@ -128,7 +129,8 @@ std::expected<ReadRecord, NandError> read_record(NandArray& array, std::span<con
     std::vector<std::byte> bytes(std::size_t{page_bytes} * pages.size());
     SimTime done = now;
     for (std::size_t i = 0; i < pages.size(); ++i) {
-        const auto read = array.read(PageRead{pages[i].page, 0, page_bytes, std::span{bytes}.subspan(i * page_bytes, page_bytes)}, now, {Cause::recovery, no_event});
+        const auto read = array.read(PageRead{pages[i].page, 0, page_bytes, std::span{bytes}.subspan(i * page_bytes, page_bytes)}, now,
+                                     {Cause::recovery, no_event});
         if (!read) return std::unexpected(read.error());
         done = std::max(done, *read);
     }
@@ -176,8 +178,10 @@ std::expected<MetaLog::Recovered, NandError> MetaLog::recover(SimTime now) {
         out.done = read->done;
         tail = pages.front().row;
         for (const FoundPage& page : pages) live.push_back(page.row);
-        if (pages.front().kind == PageKind::checkpoint) out.checkpoint = std::move(read->record);
-        else out.records.push_back(std::move(read->record));
+        if (pages.front().kind == PageKind::checkpoint)
+            out.checkpoint = std::move(read->record);
+        else
+            out.records.push_back(std::move(read->record));
     }
     std::ranges::reverse(out.records);
     tail_ = tail;

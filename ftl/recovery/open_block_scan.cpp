@@ -2,8 +2,8 @@
 
 namespace flashlab {
 
-std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const UnitGeometry& units, BlockId block, std::uint32_t from_unit, SimTime now,
-                                                        std::vector<FoundUnit>& found) {
+std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const UnitGeometry& units, BlockId block, std::uint32_t from_unit,
+                                                        SimTime now, std::vector<FoundUnit>& found) {
     const Origin origin{Cause::recovery, no_event};
     OpenBlockScan scan;
     scan.done = now;
@@ -25,9 +25,12 @@ std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const 
                 whole = false;
                 break;
             }
-            if (read->state != CellState::programmed || !read->oob) whole = false;
-            else if (!first && p == 0) first = *read->oob;
-            else if (!first || first->lpn != read->oob->lpn || first->sequence != read->oob->sequence) whole = false;
+            if (read->state != CellState::programmed || !read->oob)
+                whole = false;
+            else if (!first && p == 0)
+                first = *read->oob;
+            else if (!first || first->lpn != read->oob->lpn || first->sequence != read->oob->sequence)
+                whole = false;
         }
         if (whole && first) found.push_back({first->lpn, first->sequence, unit, first->kind, first->scheme_word});
     }

@@ -20,17 +20,17 @@ struct FoundUnit {
     WriteSequence sequence{0};
     UnitId unit{0};
     PageKind kind = PageKind::data;
-    std::uint32_t stamp = 0;         ///< the scheme's word
+    std::uint32_t stamp = 0; ///< the scheme's word
 };
 
 struct OpenBlockScan {
-    std::uint32_t units_begun = 0;   ///< first unit whose first page is erased: everything before was programmed at
+    std::uint32_t units_begun = 0; ///< first unit whose first page is erased: everything before was programmed at
     std::uint64_t pages_read = 0;
     SimTime done;
 };
 
 /// Appends what is readable at or after `from_unit`.
-[[nodiscard]] std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const UnitGeometry& units, BlockId block, std::uint32_t from_unit,
-                                                                      SimTime now, std::vector<FoundUnit>& found);
+[[nodiscard]] std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const UnitGeometry& units, BlockId block,
+                                                                      std::uint32_t from_unit, SimTime now, std::vector<FoundUnit>& found);
 
 } // namespace flashlab

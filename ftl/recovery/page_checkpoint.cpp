@@ -12,7 +12,8 @@ std::size_t PageCheckpoint::encoded_bytes(std::size_t scheme_bytes) const {
     return bytes;
 }
 
-void PageCheckpoint::encode(const PageCheckpointShape& shape, const UnitGeometry& units, std::span<const std::byte> scheme_part, std::vector<std::byte>& out) const {
+void PageCheckpoint::encode(const PageCheckpointShape& shape, const UnitGeometry& units, std::span<const std::byte> scheme_part,
+                            std::vector<std::byte>& out) const {
     out.resize(encoded_bytes(scheme_part.size()));
     LittleEndianWriter w{out};
     w.u32(magic);
@@ -45,7 +46,8 @@ std::expected<PageCheckpoint::Decoded, std::string> PageCheckpoint::decode(const
                                                                            std::span<const std::byte> in) {
     LittleEndianReader r{in};
     if (r.u32() != magic) return std::unexpected("no checkpoint of a page-mapping scheme");
-    if (const auto v = r.u16(); v != version) return std::unexpected(fmt::format("a checkpoint of version {}, this program knows version {}", v, version));
+    if (const auto v = r.u16(); v != version)
+        return std::unexpected(fmt::format("a checkpoint of version {}, this program knows version {}", v, version));
     const bool same_units = r.u16() == units.pages_per_unit();
     const bool same_size = r.u32() == shape.logical_pages && r.u32() == shape.blocks_in_use && r.u32() == units.geometry().pages_per_block();
     if (!same_units || !same_size) return std::unexpected("a checkpoint of a device of another size");

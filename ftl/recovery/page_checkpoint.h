@@ -19,7 +19,7 @@ namespace flashlab {
 
 /// Why a checkpoint is not ours: for people.
 struct PageCheckpointShape {
-    std::uint32_t tag = 0;                 ///< the scheme: four letters
+    std::uint32_t tag = 0; ///< the scheme: four letters
     std::uint32_t logical_pages = 0;
     std::uint32_t blocks_in_use = 0;
 };
@@ -33,7 +33,7 @@ struct PageCheckpoint {
     struct Superblock {
         std::uint32_t group = 0;
         std::uint32_t frontier = 0;
-        std::uint32_t next = 0;            ///< units written
+        std::uint32_t next = 0; ///< units written
         std::uint32_t stamp = 0;
         std::vector<BlockId> columns;
         friend bool operator==(const Superblock&, const Superblock&) = default;
@@ -42,12 +42,14 @@ struct PageCheckpoint {
     std::uint64_t next_sequence = 1;
     std::uint32_t next_stamp = 1;
     std::vector<Superblock> open;
-    std::vector<std::uint8_t> blocks;      ///< empty unless clean
+    std::vector<std::uint8_t> blocks; ///< empty unless clean
 
     [[nodiscard]] std::size_t encoded_bytes(std::size_t scheme_bytes) const;
-    void encode(const PageCheckpointShape& shape, const UnitGeometry& units, std::span<const std::byte> scheme_part, std::vector<std::byte>& out) const;
+    void encode(const PageCheckpointShape& shape, const UnitGeometry& units, std::span<const std::byte> scheme_part,
+                std::vector<std::byte>& out) const;
     struct Decoded;
-    [[nodiscard]] static std::expected<Decoded, std::string> decode(const PageCheckpointShape& shape, const UnitGeometry& units, std::span<const std::byte> in);
+    [[nodiscard]] static std::expected<Decoded, std::string> decode(const PageCheckpointShape& shape, const UnitGeometry& units,
+                                                                    std::span<const std::byte> in);
     friend bool operator==(const PageCheckpoint&, const PageCheckpoint&) = default;
 };
 struct PageCheckpoint::Decoded {

@@ -18,7 +18,8 @@ std::uint64_t head_bytes_at_most(const UnitGeometry& units, std::uint32_t groups
 
 } // namespace
 
-std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers, std::uint64_t scheme_bytes) {
+std::uint64_t PageJournal::checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers,
+                                                    std::uint64_t scheme_bytes) {
     return head_bytes_at_most(units, groups, frontiers) + scheme_bytes;
 }
 
@@ -70,14 +71,19 @@ FtlResult<PageJournal::Start> PageJournal::recover(SimTime now, FtlRecovery& rep
 }
 
 FtlResult<SimTime> PageJournal::load(const Start& start, SimTime now) {
-    if (start.was_clean && !start.is_new) load_clean(start.checkpoint);
-    else load_unclean(start);
+    if (start.was_clean && !start.is_new)
+        load_clean(start.checkpoint);
+    else
+        load_unclean(start);
     SimTime ready = now;
     if (start.was_clean) {
         // Only a ring whose blocks failed is that short: then nothing may be programmed any more.
-        if (log_.needs_checkpoint(0)) blocks_.set_read_only();
-        else if (const auto done = written(log_.append(static_cast<std::uint32_t>(Record::mounted), {}, now, {Cause::map, no_event})); !done) return done;
-        else ready = *done;
+        if (log_.needs_checkpoint(0))
+            blocks_.set_read_only();
+        else if (const auto done = written(log_.append(static_cast<std::uint32_t>(Record::mounted), {}, now, {Cause::map, no_event})); !done)
+            return done;
+        else
+            ready = *done;
     }
     blocks_.finish_loading(ready);
     trims_durable_at_ = ready;
@@ -90,10 +96,14 @@ void PageJournal::load_clean(const PageCheckpoint& checkpoint) {
         if (std::ranges::binary_search(outside_, block)) continue;
         const auto is = static_cast<PageCheckpoint::BlockIs>(checkpoint.blocks[b] % 16);
         auto as = PageBlocks::LoadAs::garbage;
-        if (is == PageCheckpoint::BlockIs::open) as = PageBlocks::LoadAs::open;
-        else if (is == PageCheckpoint::BlockIs::data) as = PageBlocks::LoadAs::data;
-        else if (array_.is_bad(block)) as = PageBlocks::LoadAs::bad;
-        else if (is == PageCheckpoint::BlockIs::erased) as = PageBlocks::LoadAs::erased;
+        if (is == PageCheckpoint::BlockIs::open)
+            as = PageBlocks::LoadAs::open;
+        else if (is == PageCheckpoint::BlockIs::data)
+            as = PageBlocks::LoadAs::data;
+        else if (array_.is_bad(block))
+            as = PageBlocks::LoadAs::bad;
+        else if (is == PageCheckpoint::BlockIs::erased)
+            as = PageBlocks::LoadAs::erased;
         blocks_.load_block(block, as, checkpoint.blocks[b] / 16);
     }
     for (const PageCheckpoint::Superblock& s : checkpoint.open) {
@@ -110,8 +120,10 @@ void PageJournal::load_unclean(const Start& start) {
         if (std::ranges::binary_search(outside_, block)) continue;
         auto as = start.is_new ? PageBlocks::LoadAs::erased : PageBlocks::LoadAs::garbage;
         const bool holds = blocks_.valid().count(block) != 0;
-        if (holds) as = PageBlocks::LoadAs::data;
-        else if (array_.is_bad(block)) as = PageBlocks::LoadAs::bad;
+        if (holds)
+            as = PageBlocks::LoadAs::data;
+        else if (array_.is_bad(block))
+            as = PageBlocks::LoadAs::bad;
         blocks_.load_block(block, as, holds && start.census.holds_translation(block) ? 1 : 0);
     }
 }
@@ -172,7 +184,8 @@ PageCheckpoint PageJournal::head(bool clean) const {
         c.blocks[b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(is) + 16 * blocks_.kind_of(BlockId{b}));
     }
     for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
-        for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p})) c.blocks[b.value()] = static_cast<std::uint8_t>(PageCheckpoint::BlockIs::erased);
+        for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p}))
+            c.blocks[b.value()] = static_cast<std::uint8_t>(PageCheckpoint::BlockIs::erased);
     return c;
 }
 
@@ -211,7 +224,8 @@ FtlResult<void> PageJournal::pace(std::span<const std::byte> map, SimTime now, O
         return no_value(begin(map, now, origin));
     }
     const Geometry& g = array_.geometry();
-    const std::uint64_t spread = std::max<std::uint64_t>(1, std::uint64_t{interval_superblocks_} * g.planes_per_die() * g.pages_per_block() / pace_share);
+    const std::uint64_t spread =
+        std::max<std::uint64_t>(1, std::uint64_t{interval_superblocks_} * g.planes_per_die() * g.pages_per_block() / pace_share);
     const std::uint64_t due = std::min<std::uint64_t>(log_.pages_under_way(), log_.pages_under_way() * (programs() - programs_at_begin_) / spread);
     const std::uint32_t have = log_.pages_under_way() - log_.pages_left();
     if (due <= have) return {};
@@ -235,7 +249,8 @@ FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std
     const PageCheckpoint checkpoint = head(clean);
     const Origin by{Cause::map, origin.parent};
     if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
-    const auto done = written(array_.keeps_payload() ? log_.checkpoint(buffer_, now, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), now, by));
+    const auto done =
+        written(array_.keeps_payload() ? log_.checkpoint(buffer_, now, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), now, by));
     if (!done) return done;
     stamp_at_checkpoint_ = blocks_.next_stamp();
     trims_are_durable(*done);
@@ -243,7 +258,9 @@ FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std
     return done;
 }
 
-FtlResult<SimTime> PageJournal::checkpoint(std::span<const std::byte> map, SimTime now, Origin origin) { return write_checkpoint(false, map, now, origin); }
+FtlResult<SimTime> PageJournal::checkpoint(std::span<const std::byte> map, SimTime now, Origin origin) {
+    return write_checkpoint(false, map, now, origin);
+}
 
 FtlResult<SimTime> PageJournal::shut_down(std::span<const std::byte> map, SimTime now) {
     for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)

@@ -1,13 +1,14 @@
 /// How a page-mapping scheme without PRAM comes back: checkpoints of its map, trims between them, and the OOB of what was programmed since.
 ///
-/// Idea       A checkpoint holds the scheme's map and where the open superblocks stood. It is written anew when `interval_blocks` blocks were opened since,
-///            and paced with the programs that follow: it is whole when a quarter of that is programmed, and says how things were when it began. So a recovery
-///            reads one and a quarter of that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean shutdown writes a checkpoint
-///            that also says what every block is: the next mount reads nothing else.
+/// Idea       A checkpoint holds the scheme's map and where the open superblocks stood. It is written anew when `interval_blocks` blocks were opened
+///            since, and paced with the programs that follow: it is whole when a quarter of that is programmed, and says how things were when it
+///            began. So a recovery reads one and a quarter of that many blocks at most. Trims wait in RAM; a flush makes them one record. A clean
+///            shutdown writes a checkpoint that also says what every block is: the next mount reads nothing else.
 /// Invariant  J1 a checkpoint starts after every program that its map names has ended, and after the record of every trim that its map knows.
 ///            J2 after a clean shutdown nothing is programmed before the record
-///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is durable:
-///            else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often it is cut and repeated.
+///            that says "mounted" has ended. J3 a block that holds the newest version of a page whose trim waits is not erased before that trim is
+///            durable: else a cut would bring back a version older than any that the host may see. J4 recover() gives the same answer however often
+///            it is cut and repeated.
 /// Cost       Map / interval in writes; 16 bytes a trimmed range until the flush. RAM: the checkpoint while it is written.
 /// Power cut  The newest whole checkpoint, the trims after it and the census of blocks say what was: C1 to C4, C6.
 /// Source     docs/crash-model.md, C1 to C4, C6. Bytes: ftl/FORMAT.md.
@@ -37,7 +38,7 @@ public:
         bool was_clean = false;
         PageCheckpoint checkpoint;
         std::vector<std::byte> scheme_part;
-        BlockCensus census;      ///< after an unclean end
+        BlockCensus census; ///< after an unclean end
         TrimHistory trims;
         SimTime done;
     };
@@ -79,7 +80,8 @@ public:
 
     [[nodiscard]] std::uint64_t checkpoints() const { return checkpoints_; }
     [[nodiscard]] std::vector<CheckProblem> check() const { return log_.check(); }
-    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers, std::uint64_t scheme_bytes);
+    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers,
+                                                                std::uint64_t scheme_bytes);
 
 private:
     [[nodiscard]] PageCheckpoint head(bool clean) const;
@@ -98,18 +100,18 @@ private:
     PageBlocks& blocks_;
     MetaLog log_;
     PendingTrims pending_;
-    std::vector<BlockId> outside_;         ///< the ring's as it lay at the mount, sorted
-    std::vector<std::byte> buffer_;        ///< a checkpoint, until it is whole
+    std::vector<BlockId> outside_;  ///< the ring's as it lay at the mount, sorted
+    std::vector<std::byte> buffer_; ///< a checkpoint, until it is whole
     std::vector<std::byte> record_;
-    std::uint64_t programs_at_begin_ = 0;  ///< of the checkpoint under way
+    std::uint64_t programs_at_begin_ = 0; ///< of the checkpoint under way
     SimTime next_idle_ = sim_start;
     std::uint32_t interval_superblocks_ = 0;
     std::uint32_t stamp_at_checkpoint_ = 1;
     std::uint64_t checkpoints_ = 0;
-    std::vector<bool> holds_trimmed_;      ///< by block
+    std::vector<bool> holds_trimmed_; ///< by block
     std::vector<BlockId> with_trimmed_;
     SimTime trims_durable_at_ = sim_start;
-    bool is_broken_ = false;               ///< the ring or the image failed: nothing can be recorded any more
+    bool is_broken_ = false; ///< the ring or the image failed: nothing can be recorded any more
 };
 
 } // namespace flashlab

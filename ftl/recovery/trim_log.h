@@ -1,7 +1,7 @@
 /// Trims of a scheme without PRAM: which are not yet durable, and which a recovery must respect.
 ///
-/// Idea       A trim takes a write sequence of its own and waits in RAM until the next flush writes all of them as one journal record. Recovery keeps, for
-///            each page, the last trim since the checkpoint, and believes only pages written after it.
+/// Idea       A trim takes a write sequence of its own and waits in RAM until the next flush writes all of them as one journal record. Recovery
+///            keeps, for each page, the last trim since the checkpoint, and believes only pages written after it.
 /// Invariant  L1 a page of the trimmed range counts iff its sequence is greater than the range's. L2 ranges of TrimHistory do not overlap.
 /// Cost       16 bytes a range, one range a call at most; consecutive calls grow one range. TrimHistory: O(log ranges) a lookup.
 /// Power cut  Ranges that were not flushed are gone: their pages may show their last version again, or zeros if its block was reused.

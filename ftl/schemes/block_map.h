@@ -1,8 +1,8 @@
 /// Block mapping: page i of a logical block lies at page i of its block, always.
 ///
-/// Idea       The pages of a block are programmed in order, once, so an overwrite copies what comes before it into a fresh block, writes, and copies what
-///            comes behind it before the block is left for another one or written backwards. Until then the fresh block is a log block in place; the old
-///            one holds the rest. Writing a whole logical block in order copies nothing.
+/// Idea       The pages of a block are programmed in order, once, so an overwrite copies what comes before it into a fresh block, writes, and copies
+///            what comes behind it before the block is left for another one or written backwards. Until then the fresh block is a log block in place;
+///            the old one holds the rest. Writing a whole logical block in order copies nothing.
 /// Invariant  MergeFtl's; every log block is in place.
 /// Cost       A small overwrite costs a block's worth of copies and an erase: the collapse that the other schemes were invented against.
 /// Power cut  MergeFtl's.

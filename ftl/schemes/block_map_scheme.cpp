@@ -7,10 +7,11 @@ namespace flashlab {
 
 namespace {
 
-constexpr MergeKind kind{.name = "block_map",
-                         .most_logs_a_plane = 1,
-                         .warning = "block_map rewrites a whole block for each small overwrite: right for large sequential writes and as a baseline, very slow and "
-                                    "wearing for anything else (log_block, fast and page_map are not)"};
+constexpr MergeKind kind{
+    .name = "block_map",
+    .most_logs_a_plane = 1,
+    .warning = "block_map rewrites a whole block for each small overwrite: right for large sequential writes and as a baseline, very slow and "
+               "wearing for anything else (log_block, fast and page_map are not)"};
 
 } // namespace
 

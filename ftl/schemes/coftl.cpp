@@ -25,27 +25,17 @@ Duration read_time(const NandArray& array) {
 } // namespace
 
 Coftl::Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaArea log_area, EventSink& events)
-    : Ftl{{config.width * array.geometry().page_bytes(), CoftlShape{config.width, config.virtual_blocks, array.geometry().pages_per_block()}.logical_pages(),
-           array.geometry().blocks()}},
-      config_{config},
-      array_{array},
-      events_{events},
-      sets_{std::move(sets)},
-      shape_{config.width, config.virtual_blocks, array.geometry().pages_per_block()},
-      info_{sets_.count()},
-      log_{std::move(log_area), array},
+    : Ftl{{config.width * array.geometry().page_bytes(),
+           CoftlShape{config.width, config.virtual_blocks, array.geometry().pages_per_block()}.logical_pages(), array.geometry().blocks()}},
+      config_{config}, array_{array}, events_{events}, sets_{std::move(sets)},
+      shape_{config.width, config.virtual_blocks, array.geometry().pages_per_block()}, info_{sets_.count()}, log_{std::move(log_area), array},
       tables_{config.cached_tables, shape_.page_count()},
-      cache_{config.cache_slots, array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0,
-             program_time(array), read_time(array)},
-      swap_{config.swap_area, config.virtual_blocks, array},
-      blocks_(config.virtual_blocks),
-      mapped_{shape_},
-      chained_{shape_},
+      cache_{config.cache_slots, array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0, program_time(array),
+             read_time(array)},
+      swap_{config.swap_area, config.virtual_blocks, array}, blocks_(config.virtual_blocks), mapped_{shape_}, chained_{shape_},
       shadow_(array.keeps_payload() ? 0 : config.virtual_blocks),
       row_(array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0),
-      page_(array.keeps_payload() ? array.geometry().page_bytes() : 0),
-      places_(shape_.page_count()),
-      cells_(array.geometry().pages_per_block()) {
+      page_(array.keeps_payload() ? array.geometry().page_bytes() : 0), places_(shape_.page_count()), cells_(array.geometry().pages_per_block()) {
     ensure(config.virtual_blocks >= 1 && config.cached_tables >= 1, "there are virtual blocks and a table to work in");
     ensure(sets_.width() == config.width && sets_.count() >= config.virtual_blocks + least_spare_sets, "more sets than virtual blocks");
     reads_.reserve(config.width);
@@ -65,8 +55,10 @@ FtlResult<SimTime> Coftl::do_read(Lpn first, std::uint32_t pages, std::span<std:
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
         const auto read = read_page(shape_.address(Lpn{first.value() + i}), part, now, origin);
-        if (read) done = std::max(done, *read);
-        else if (!error) error = read.error();
+        if (read)
+            done = std::max(done, *read);
+        else if (!error)
+            error = read.error();
     }
     counters_.host_pages_read += pages;
     if (error) return std::unexpected(*error);
@@ -129,7 +121,8 @@ FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint3
             for (std::uint32_t at = offset; at < offset + bytes;) {
                 const std::uint32_t n = std::min(page_bytes - at % page_bytes, offset + bytes - at);
                 const BlockId block = sets_.block(set_at(vb, place.index()), at / page_bytes);
-                reads_.push_back({array_.geometry().page_of(block, place.row().value()), at % page_bytes, n, to.empty() ? to : to.subspan(at - offset, n)});
+                reads_.push_back(
+                    {array_.geometry().page_of(block, place.row().value()), at % page_bytes, n, to.empty() ? to : to.subspan(at - offset, n)});
                 at += n;
             }
             const auto done = array_.read(reads_, *looked_up, origin);
@@ -200,7 +193,7 @@ FtlResult<SimTime> Coftl::do_write(Lpn first, std::uint32_t pages, std::span<con
         if (!looked_up) return looked_up;
         const bool cached = tables_.slot(block(vb).table, page).has_value();
         const auto written = cached || (pages == 1 && cache_.capacity() != 0) ? write_cached(vb, page, part, *looked_up, origin)
-                                                                            : program_page(vb, block(vb).table, page, part, *looked_up, origin);
+                                                                              : program_page(vb, block(vb).table, page, part, *looked_up, origin);
         if (!written) return written;
         done = std::max(done, *written);
     }

@@ -10,8 +10,8 @@
 ///            X3 a virtual page's place is its newest whole page set in the chain, unless a trim came after it; its pages say so themselves.
 ///            X4 only sets listed in the log's newest version are taken (S1, S2); each is in one chain, in the free ring, or lost.
 ///            X5 a cached slot and the entry of its virtual block's table name each other; a table that is not in RAM names no slot.
-///            X6 sets that are not needed for one a virtual block number at least three, and one of all is free, else the device is read-only: no write
-///            can deadlock.
+///            X6 sets that are not needed for one a virtual block number at least three, and one of all is free, else the device is read-only: no
+///            write can deadlock.
 /// Cost       RAM: 24 bytes a set, 48 bytes a virtual block, 1 bit a virtual page; a cached table 8 bytes an entry; the cache's slots.
 /// Power cut  The cache is gone; chains come from the log's version and the sets it lists, tables at the first touch. Why: ftl/DESIGN-coftl.md.
 /// Source     Chang et al., "An efficient FTL design for multi-chipped solid-state drives" (CO1 to CO12); departures: ftl/DESIGN-coftl.md.
@@ -36,13 +36,13 @@
 namespace flashlab {
 
 struct CoftlConfig {
-    std::uint32_t width = 1;           ///< blocks of a set: n_b
+    std::uint32_t width = 1; ///< blocks of a set: n_b
     std::uint32_t virtual_blocks = 0;
-    std::uint32_t free_sets = 3;       ///< the cleaner keeps so many free; a log version lists so many
-    std::uint32_t cache_slots = 0;     ///< 0 = no data cache: every write goes to flash directly
+    std::uint32_t free_sets = 3;   ///< the cleaner keeps so many free; a log version lists so many
+    std::uint32_t cache_slots = 0; ///< 0 = no data cache: every write goes to flash directly
     std::uint32_t cached_tables = 2;
-    std::uint32_t wear_period = 0;     ///< CO11: block sets erased between two reclaims of a virtual block that nobody rewrites; 0 = never
-    std::vector<BlockId> swap_area;    ///< CO8; empty = none
+    std::uint32_t wear_period = 0;  ///< CO11: block sets erased between two reclaims of a virtual block that nobody rewrites; 0 = never
+    std::vector<BlockId> swap_area; ///< CO8; empty = none
 };
 
 struct CoftlCounters {
@@ -96,22 +96,22 @@ private:
     BlockStatus do_status_of(BlockId block) const override;
     std::vector<CheckProblem> do_check() override;
 
-    static constexpr std::uint32_t wear_window = 256;    ///< virtual blocks looked at for one reclaim
-    static constexpr std::uint32_t keeps_free = 2;       ///< one for a merge, one for a set that fails in it
+    static constexpr std::uint32_t wear_window = 256; ///< virtual blocks looked at for one reclaim
+    static constexpr std::uint32_t keeps_free = 2;    ///< one for a merge, one for a set that fails in it
     struct VirtualBlock {
         SetId primary = no_set;
         SetId last = no_set;
         std::uint32_t length = 0;
-        RowId next_row = first_row;      ///< of the last set
+        RowId next_row = first_row; ///< of the last set
         TableId table = no_table;
-        bool settled = true;             ///< false: a power cut came between; next_row and the flags below are not known yet
-        bool committed = false;          ///< the last set's summary is written
-        bool closed = false;             ///< nothing more goes into the last set
-        bool sealed = false;             ///< no replacement set can be added: its summary or replacement page is spoilt; the next write merges
-        bool stated = false;             ///< something was trimmed since the last merge: versions and flushes say what is mapped
-        bool pending = false;            ///< ... and not flushed yet
-        SimTime ready = sim_start;       ///< nothing is programmed in the last set before
-        SimTime last_end = sim_start;    ///< of the programs of the last set
+        bool settled = true;          ///< false: a power cut came between; next_row and the flags below are not known yet
+        bool committed = false;       ///< the last set's summary is written
+        bool closed = false;          ///< nothing more goes into the last set
+        bool sealed = false;          ///< no replacement set can be added: its summary or replacement page is spoilt; the next write merges
+        bool stated = false;          ///< something was trimmed since the last merge: versions and flushes say what is mapped
+        bool pending = false;         ///< ... and not flushed yet
+        SimTime ready = sim_start;    ///< nothing is programmed in the last set before
+        SimTime last_end = sim_start; ///< of the programs of the last set
         [[nodiscard]] ChainIndex last_index() const { return ChainIndex{length - 1}; }
         [[nodiscard]] bool has_table() const { return table != no_table; }
     };
@@ -242,17 +242,17 @@ private:
     CoftlCache cache_;
     CoftlSwap swap_;
     std::vector<VirtualBlock> blocks_;
-    mutable CoftlMapped mapped_;                    ///< a question after a power cut makes bits known
+    mutable CoftlMapped mapped_; ///< a question after a power cut makes bits known
     CoftlCircle chained_;
-    std::vector<VirtualBlockId> pending_;           ///< virtual blocks with trims that are not flushed
-    std::vector<CoftlStatement> recovered_;         ///< of virtual blocks not settled yet, by virtual block
-    std::vector<std::vector<CoftlPlace>> shadow_;   ///< without payload: what the newest summary page would say
-    std::vector<BlockId> failed_;                   ///< a program failed: marked bad when their set has nothing left
-    VirtualBlockId wear_hand_{0};                   ///< the wear levelling's place in its own
-    std::uint64_t total_wear_ = 0;                  ///< erases of all sets
-    std::uint64_t erased_sets_ = 0;                 ///< since the last reclaim for wear
-    SimTime list_ready_ = sim_start;                ///< the newest version is durable
-    SimTime durable_at_ = sim_start;                ///< no program ends later
+    std::vector<VirtualBlockId> pending_;         ///< virtual blocks with trims that are not flushed
+    std::vector<CoftlStatement> recovered_;       ///< of virtual blocks not settled yet, by virtual block
+    std::vector<std::vector<CoftlPlace>> shadow_; ///< without payload: what the newest summary page would say
+    std::vector<BlockId> failed_;                 ///< a program failed: marked bad when their set has nothing left
+    VirtualBlockId wear_hand_{0};                 ///< the wear levelling's place in its own
+    std::uint64_t total_wear_ = 0;                ///< erases of all sets
+    std::uint64_t erased_sets_ = 0;               ///< since the last reclaim for wear
+    SimTime list_ready_ = sim_start;              ///< the newest version is durable
+    SimTime durable_at_ = sim_start;              ///< no program ends later
     std::uint32_t bad_blocks_ = 0;
     FtlCounters counters_;
     CoftlCounters own_;
@@ -263,19 +263,19 @@ private:
         std::uint64_t reads = 0, read_misses = 0, writes = 0, write_misses = 0; ///< since the last call of profit_factors()
     };
     void count_use(VirtualBlockId vb, TableUse use, bool is_miss);
-    GhostBitmap* ghost_ = nullptr;      ///< of virtual blocks whose tables left
+    GhostBitmap* ghost_ = nullptr; ///< of virtual blocks whose tables left
     TableUses uses_;
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
-    RunningMean load_ns_;               ///< of a table
-    RunningMean retire_ns_;             ///< of a dirty table that leaves
-    RunningMean skipped_;               ///< page sets that it costs
-    RunningMean merge_ns_;              ///< of a chain
+    RunningMean load_ns_;                       ///< of a table
+    RunningMean retire_ns_;                     ///< of a dirty table that leaves
+    RunningMean skipped_;                       ///< page sets that it costs
+    RunningMean merge_ns_;                      ///< of a chain
 
     std::vector<PageRead> reads_;
-    std::vector<SetId> gone_;             ///< what detach() gave last
-    std::vector<std::byte> row_;          ///< a page set, for merges
-    std::vector<std::byte> page_;         ///< a page, for summaries
-    std::vector<std::byte> record_;       ///< for the log
+    std::vector<SetId> gone_;       ///< what detach() gave last
+    std::vector<std::byte> row_;    ///< a page set, for merges
+    std::vector<std::byte> page_;   ///< a page, for summaries
+    std::vector<std::byte> record_; ///< for the log
     mutable std::vector<CoftlPlace> places_;
     mutable std::vector<PageRecord> cells_;
 };

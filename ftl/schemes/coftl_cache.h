@@ -83,7 +83,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<SlotId> unused_;
     std::vector<SlotId> by_page_; ///< what list_dirty() gave last
-    Heap heaps_[2]; ///< clean, dirty
+    Heap heaps_[2];               ///< clean, dirty
     std::vector<std::byte> payload_;
 };
 

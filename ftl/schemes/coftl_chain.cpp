@@ -21,8 +21,7 @@ Ppn Coftl::pointer_page(VirtualBlockId vb, ChainIndex index) const {
     return array_.geometry().page_of(sets_.block(block(vb).primary, index.value()), shape_.pointer_row().value());
 }
 
-std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now,
-                                                     Origin origin) {
+std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin) {
     const std::uint32_t bytes = array_.geometry().page_bytes();
     SimTime end = now;
     std::optional<NandError> error;
@@ -114,7 +113,7 @@ FtlResult<SimTime> Coftl::make_room(VirtualBlockId vb, TableId table, SimTime no
             const auto made = make_free(now);
             if (!made) return made;
             if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.first_lpn(vb), now}); // sets failed under the merges
-            if (b.length != length || b.last != last) continue; // this very chain was merged
+            if (b.length != length || b.last != last) continue;                                                   // this very chain was merged
         }
         if (info_.free() <= keeps_free) return std::unexpected(out_of_sets(now));
         if (b.length != 0) {
@@ -150,9 +149,9 @@ FtlResult<SimTime> Coftl::add_replacement(VirtualBlockId vb, SimTime now) {
     const auto [set, ready] = *taken;
     const ChainIndex index = b.last_index();
     if (array_.keeps_payload()) CoftlPointer::encode(page_, set, info_.of(set).birth);
-    const PageProgram one{pointer_page(vb, index), page_,
-                          PageOob{shape_.first_lpn(vb), WriteSequence{info_.of(b.primary).birth}, PageKind::translation,
-                                  CoftlWord::naming(index, set).encode()}};
+    const PageProgram one{
+        pointer_page(vb, index), page_,
+        PageOob{shape_.first_lpn(vb), WriteSequence{info_.of(b.primary).birth}, PageKind::translation, CoftlWord::naming(index, set).encode()}};
     const auto end = array_.program({&one, 1}, ready, {Cause::map, no_event});
     durable_at_ = std::max(durable_at_, end ? *end : end.error().done);
     if (!end) {
@@ -180,8 +179,10 @@ FtlResult<SimTime> Coftl::commit(VirtualBlockId vb, TableId table, SimTime now) 
     const ChainIndex index = b.last_index();
     const std::uint64_t birth = info_.of(b.primary).birth;
     for (const VirtualPage p : shape_.pages()) places_[p.value()] = tables_.place(table, p);
-    if (array_.keeps_payload()) CoftlSummary::encode(page_, index, birth, places_);
-    else shadow_[vb.value()].assign(places_.begin(), places_.end());
+    if (array_.keeps_payload())
+        CoftlSummary::encode(page_, index, birth, places_);
+    else
+        shadow_[vb.value()].assign(places_.begin(), places_.end());
     const PageOob oob{shape_.first_lpn(vb), WriteSequence{birth}, PageKind::summary, CoftlWord::in_summary(index).encode()};
     const PageProgram one{summary_page(vb, index), page_, oob};
     const auto end = array_.program({&one, 1}, std::max({now, b.last_end, b.ready}), {Cause::map, no_event});
@@ -245,8 +246,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         const SimTime start = now;
         const auto released = release(old_sets, done, origin);
         if (!released) return released;
-        if (events_.wants(EventLevel::all))
-            events_.on(GcJobEvent{origin.parent, start, *released, GroupId{0}, first_old, valid, cause});
+        if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, start, *released, GroupId{0}, first_old, valid, cause});
         if (valid == shape_.page_count()) return commit(vb, table, done);
         return done;
     }

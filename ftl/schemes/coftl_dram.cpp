@@ -48,14 +48,18 @@ void Coftl::count_use(VirtualBlockId vb, TableUse use, bool is_miss) {
     ++(is_read ? uses_.reads : uses_.writes);
     if (!is_miss) return;
     ++(is_read ? uses_.read_misses : uses_.write_misses);
-    if (is_read) ghost_->missed_read(vb.value());
-    else ghost_->missed_write(vb.value());
+    if (is_read)
+        ghost_->missed_read(vb.value());
+    else
+        ghost_->missed_write(vb.value());
 }
 
-/// A read miss costs a load. A write miss costs one, too, and when its table leaves again a commit and the page sets that are skipped for it, each of which is a
-/// page set nearer to the next merge. Ours: the paper of the partition has no COFTL.
+/// A read miss costs a load. A write miss costs one, too, and when its table leaves again a commit and the page sets that are skipped for it, each of
+/// which is a page set nearer to the next merge. Ours: the paper of the partition has no COFTL.
 ProfitFactors Coftl::profit_factors() {
-    const auto ratio = [](std::uint64_t misses, std::uint64_t all, double before) { return all == 0 ? before : static_cast<double>(misses) / static_cast<double>(all); };
+    const auto ratio = [](std::uint64_t misses, std::uint64_t all, double before) {
+        return all == 0 ? before : static_cast<double>(misses) / static_cast<double>(all);
+    };
     read_misses_ = ratio(uses_.read_misses, uses_.reads, read_misses_);
     write_misses_ = ratio(uses_.write_misses, uses_.writes, write_misses_);
     uses_ = {};

@@ -20,8 +20,7 @@ class CoftlPlace {
 public:
     static constexpr std::uint32_t max_page_sets = 0xffff;
     constexpr CoftlPlace() = default;
-    constexpr CoftlPlace(ChainIndex index, RowId row, bool lost)
-        : bits_{((index.value() << 16 | row.value()) + 1) | (lost ? lost_bit : 0)} {}
+    constexpr CoftlPlace(ChainIndex index, RowId row, bool lost) : bits_{((index.value() << 16 | row.value()) + 1) | (lost ? lost_bit : 0)} {}
     static constexpr CoftlPlace from_bits(std::uint32_t bits) {
         CoftlPlace p;
         p.bits_ = bits;
@@ -62,7 +61,7 @@ struct CoftlWord {
 struct CoftlSummary {
     static constexpr std::uint32_t magic = 0x5553'4f43; // "COSU"
     static constexpr std::size_t header_bytes = 16;
-    static constexpr ChainIndex swapped{0xffff};        ///< in place of a commit's number: a table in the swap area
+    static constexpr ChainIndex swapped{0xffff}; ///< in place of a commit's number: a table in the swap area
     [[nodiscard]] static constexpr std::size_t bytes(std::uint32_t places) { return header_bytes + 4 * std::size_t{places}; }
     static void encode(std::span<std::byte> page, ChainIndex commit, std::uint64_t birth, std::span<const CoftlPlace> places);
     /// False: not the summary of this commit of this primary. Into a buffer of the caller: a load allocates nothing.
@@ -103,8 +102,8 @@ struct CoftlVersion {
     struct Chain {
         VirtualBlockId vb{0};
         std::uint32_t length = 0;
-        RowId next_row = first_row;   ///< of the last set: the next free page set
-        bool known = false;           ///< next_row and the flags are as the flash is: true after a clean shutdown
+        RowId next_row = first_row; ///< of the last set: the next free page set
+        bool known = false;         ///< next_row and the flags are as the flash is: true after a clean shutdown
         bool committed = false;
         bool closed = false;
         bool sealed = false;
@@ -114,11 +113,11 @@ struct CoftlVersion {
     std::uint32_t width = 0;
     std::uint32_t sets = 0;
     std::uint32_t virtual_blocks = 0;
-    std::uint64_t first_birth = 0;         ///< of the first listed set; the next one has the next birth, and so on
-    std::uint32_t listed = 0;              ///< of the free ones, the first: these may be taken before the next version
-    std::vector<Free> free;                ///< oldest first
+    std::uint64_t first_birth = 0; ///< of the first listed set; the next one has the next birth, and so on
+    std::uint32_t listed = 0;      ///< of the free ones, the first: these may be taken before the next version
+    std::vector<Free> free;        ///< oldest first
     std::vector<Chain> chains;
-    std::vector<Link> links;               ///< of all chains, primary first
+    std::vector<Link> links; ///< of all chains, primary first
     std::vector<CoftlStatement> statements;
 
     [[nodiscard]] static std::uint64_t max_bytes(std::uint32_t sets, std::uint32_t virtual_blocks, std::uint32_t pages_per_virtual_block);

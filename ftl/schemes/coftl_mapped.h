@@ -18,9 +18,7 @@ namespace flashlab {
 class CoftlMapped {
 public:
     explicit CoftlMapped(const CoftlShape& shape)
-        : words_{(shape.page_count() + 63) / 64},
-          bits_(std::size_t{shape.virtual_block_count()} * words_),
-          known_(shape.virtual_block_count(), 1) {}
+        : words_{(shape.page_count() + 63) / 64}, bits_(std::size_t{shape.virtual_block_count()} * words_), known_(shape.virtual_block_count(), 1) {}
     [[nodiscard]] static bool test(std::span<const std::uint64_t> words, VirtualPage page) {
         return (words[page.value() / 64] >> page.value() % 64 & 1) != 0;
     }

@@ -110,8 +110,10 @@ void Coftl::replay(const CoftlRecord& record, Births& dropped) {
     for (const CoftlStatement& s : record.statements) {
         if (!shape_.has(s.vb) || s.mapped.size() != mapped_.words_per_block()) continue;
         const auto at = std::ranges::lower_bound(recovered_, s.vb, {}, &CoftlStatement::vb);
-        if (at != recovered_.end() && at->vb == s.vb) *at = s;
-        else recovered_.insert(at, s);
+        if (at != recovered_.end() && at->vb == s.vb)
+            *at = s;
+        else
+            recovered_.insert(at, s);
     }
 }
 
@@ -162,8 +164,10 @@ FtlResult<Coftl::Scan> Coftl::scan_listed(const CoftlVersion& version, const Bir
 void Coftl::collect_free(const CoftlVersion& version, bool erased) {
     const auto add = [&](SetId set, bool is_erased) {
         if (info_.of(set).use != CoftlSets::Use::unknown) return;
-        if (std::ranges::any_of(sets_.blocks(set), [&](BlockId b) { return array_.is_bad(b); })) info_.lose(set);
-        else info_.add_free(set, is_erased);
+        if (std::ranges::any_of(sets_.blocks(set), [&](BlockId b) { return array_.is_bad(b); }))
+            info_.lose(set);
+        else
+            info_.add_free(set, is_erased);
     };
     for (const CoftlVersion::Free& f : version.free) add(f.set, erased && f.erased);
     // A new device has no version yet; else: what chains gave up since.

@@ -16,7 +16,8 @@ std::uint32_t good_blocks(const SsdConfig& config, const Geometry& g) { return g
 /// The log holds a version of as many sets as there can be: both the plan and the device come to the same blocks.
 MetaArea log_area(const SsdConfig& config, const Geometry& g) {
     const std::uint32_t most_sets = g.blocks() / config.ftl.striping;
-    return plan_meta_area(config.nand, g, g.planes(), {.checkpoint_bytes = CoftlVersion::max_bytes(most_sets, most_sets, CoftlShape::pages_of(g.pages_per_block()))});
+    return plan_meta_area(config.nand, g, g.planes(),
+                          {.checkpoint_bytes = CoftlVersion::max_bytes(most_sets, most_sets, CoftlShape::pages_of(g.pages_per_block()))});
 }
 
 /// The first sets are the swap area: whole ones, so that it is erased like everything else.
@@ -74,10 +75,11 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())) > g.page_bytes())
         return std::unexpected(fmt::format("the page table of {} virtual pages takes {} bytes, a summary page has {}: use larger pages or fewer of "
                                            "them in a block",
-                                           CoftlShape::pages_of(g.pages_per_block()), CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())), g.page_bytes()));
+                                           CoftlShape::pages_of(g.pages_per_block()), CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())),
+                                           g.page_bytes()));
     if (f.coftl.swap_sets == 1 || std::uint64_t{f.coftl.swap_sets} * f.striping >= g.blocks() / 2)
-        return std::unexpected(fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all",
-                                           f.coftl.swap_sets));
+        return std::unexpected(
+            fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all", f.coftl.swap_sets));
     const MetaArea area = log_area(config, g);
     const std::uint32_t all_sets = BlockSets::count_of(config.nand, g, f.striping, area.blocks);
     const std::uint32_t sets = all_sets - std::min(all_sets, f.coftl.swap_sets);
@@ -91,8 +93,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     plan.logical_page_bytes = f.striping * g.page_bytes();
     const auto asked = static_cast<std::uint32_t>((std::uint64_t{sets} * f.reserved_permille + 999) / 1000);
     const std::uint32_t spare_sets = std::max(asked, least);
-    if (spare_sets > asked)
-        plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
+    if (spare_sets > asked) plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
     plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
     plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size()) + f.coftl.swap_sets * f.striping;
@@ -114,7 +115,8 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     coftl.cache_slots = cache_slots_of(config, parts.plan);
     coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
     if (config.dram.is_partitioned()) { // page tables may have all of it
-        const std::uint64_t tables = config.dram.size_bytes / (std::uint64_t{CoftlShape::pages_of(g.pages_per_block())} * Coftl::device_bytes_per_place);
+        const std::uint64_t tables =
+            config.dram.size_bytes / (std::uint64_t{CoftlShape::pages_of(g.pages_per_block())} * Coftl::device_bytes_per_place);
         coftl.cached_tables = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, 1, coftl.virtual_blocks));
     }
     coftl.wear_period = config.ftl.coftl.wear_period;

@@ -24,7 +24,7 @@ public:
         SetId previous = no_set; ///< the set before it in its chain
         ChainIndex index = primary_index;
         Use use = Use::unknown;
-        bool erased = true;            ///< false: erased again before it is used
+        bool erased = true; ///< false: erased again before it is used
     };
     static_assert(sizeof(Info) == 24, "the bytes a set that Cost tells of");
 

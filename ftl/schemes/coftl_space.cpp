@@ -78,15 +78,15 @@ FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Orig
         }
         ++erased_sets_;
         total_wear_ += bad ? 0 : 1;
-        if (bad) lose(set);
-        else info_.add_free(set, true);
+        if (bad)
+            lose(set);
+        else
+            info_.add_free(set, true);
     }
     return done;
 }
 
-void Coftl::note_length(VirtualBlockId vb) {
-    chained_.set(vb, block(vb).length > 1);
-}
+void Coftl::note_length(VirtualBlockId vb) { chained_.set(vb, block(vb).length > 1); }
 
 /// CO11: the next virtual block in the circle that has more than one set; its merge gains at least one. False: there is none.
 FtlResult<bool> Coftl::clean_one(SimTime now) {
@@ -219,8 +219,7 @@ FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause
     const Origin origin{cause, events_.next_id()};
     const auto released = release(sets, *durable, origin);
     if (!released) return released;
-    if (events_.wants(EventLevel::all))
-        events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(sets.front(), 0), 0, cause});
+    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(sets.front(), 0), 0, cause});
     return durable;
 }
 

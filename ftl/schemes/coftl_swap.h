@@ -43,11 +43,11 @@ private:
 
     NandArray& array_;
     std::vector<BlockId> area_;
-    std::uint32_t pages_;                 ///< of a block
-    std::vector<VirtualBlockId> owner_;   ///< by page of the area
-    std::vector<SwapPage> page_of_;       ///< by virtual block
-    BlockIndex open_{0};                  ///< the block that is written
-    std::optional<std::uint32_t> next_;   ///< its next page; nullopt: no block is open yet
+    std::uint32_t pages_;               ///< of a block
+    std::vector<VirtualBlockId> owner_; ///< by page of the area
+    std::vector<SwapPage> page_of_;     ///< by virtual block
+    BlockIndex open_{0};                ///< the block that is written
+    std::optional<std::uint32_t> next_; ///< its next page; nullopt: no block is open yet
     std::vector<std::byte> buffer_;
 };
 

@@ -181,9 +181,12 @@ FtlResult<Coftl::RowOob> Coftl::read_row_oob(SetId set, RowId row, SimTime now) 
         if (!read) return std::unexpected(fail(read.error(), Lpn{0}));
         done = std::max(done, read->done);
         erased = erased && read->state == CellState::erased;
-        if (read->state != CellState::programmed || !read->oob) whole = false;
-        else if (c == 0) first = *read->oob;
-        else whole = whole && first && *first == *read->oob;
+        if (read->state != CellState::programmed || !read->oob)
+            whole = false;
+        else if (c == 0)
+            first = *read->oob;
+        else
+            whole = whole && first && *first == *read->oob;
     }
     return RowOob{whole ? first : std::nullopt, erased, done};
 }
@@ -243,7 +246,8 @@ FtlResult<SimTime> Coftl::settle(VirtualBlockId vb, TableId table, SimTime now) 
     }
     mapped_.set_known(vb, true);
     for (const VirtualPage p : shape_.pages()) {
-        mapped_.set(vb, p, places_[p.value()].mapped()); // a question before the first touch saw what a trim left in its page set; the summary knows better
+        mapped_.set(vb, p,
+                    places_[p.value()].mapped()); // a question before the first touch saw what a trim left in its page set; the summary knows better
         tables_.set_place(table, p, places_[p.value()]);
     }
     b.closed = true;
@@ -255,8 +259,8 @@ FtlResult<SimTime> Coftl::settle(VirtualBlockId vb, TableId table, SimTime now) 
     b.settled = true;
     b.stated = b.stated || recovered_statement(vb) != nullptr;
     if (summary == Summary::loaded && !b.stated && !read_only_ && mapped_count(vb) != shape_.page_count()) {
-        // What the summary leaves out may be a trim that was never flushed and is seen as done from now on: the next flush states it, as that of any trim.
-        // Else only this one page would know, and when it cannot be read some day, the page sets would bring the old version back.
+        // What the summary leaves out may be a trim that was never flushed and is seen as done from now on: the next flush states it, as that of any
+        // trim. Else only this one page would know, and when it cannot be read some day, the page sets would bring the old version back.
         b.stated = true;
         if (!b.pending) pending_.push_back(vb);
         b.pending = true;

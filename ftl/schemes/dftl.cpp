@@ -10,18 +10,12 @@ namespace flashlab {
 Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
            BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
-      array_{array},
-      logical_pages_{journal.shape.logical_pages},
-      entries_per_page_{entries_per_page(UnitGeometry{array.geometry(), blocks.pages_per_unit})},
-      to_page_{entries_per_page_},
+      array_{array}, logical_pages_{journal.shape.logical_pages},
+      entries_per_page_{entries_per_page(UnitGeometry{array.geometry(), blocks.pages_per_unit})}, to_page_{entries_per_page_},
       on_flash_(std::size_t{translation_pages(UnitGeometry{array.geometry(), blocks.pages_per_unit}, logical_pages_)} * entries_per_page_),
-      gtd_(on_flash_.size() / entries_per_page_, unmapped),
-      cache_{cached.count, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
-      blocks_{blocks, array, events, *this, std::move(policies)},
-      journal_{journal, array, blocks_},
-      reader_{array, blocks_},
-      page_(blocks_.units().bytes_per_unit()),
-      most_{cached} {
+      gtd_(on_flash_.size() / entries_per_page_, unmapped), cache_{cached.count, entries_per_page_, static_cast<std::uint32_t>(gtd_.size())},
+      blocks_{blocks, array, events, *this, std::move(policies)}, journal_{journal, array, blocks_}, reader_{array, blocks_},
+      page_(blocks_.units().bytes_per_unit()), most_{cached} {
     ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
 }
 
@@ -112,9 +106,7 @@ SimTime Dftl::do_idle(SimTime now) {
     return std::min(*next, again);
 }
 
-FtlResult<SimTime> Dftl::do_relocate(BlockId block, SimTime now) {
-    return blocks_.relocate(block, now);
-}
+FtlResult<SimTime> Dftl::do_relocate(BlockId block, SimTime now) { return blocks_.relocate(block, now); }
 
 void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
     programmed_at_ = std::max(programmed_at_, end);
@@ -127,12 +119,14 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
     ensure(entry_of(oob.lpn) == from.value() + 1, "a valid unit is its page's newest version");
     if (cache_.peek(oob.lpn)) return cache_.update(oob.lpn, to.value() + 1); // lazy copying
     // What finds no room aside goes when the victim is done.
-    if (cache_.aside() < most_aside()) cache_.set_aside(oob.lpn, to.value() + 1);
-    else cache_.insert_cold(oob.lpn, to.value() + 1);
+    if (cache_.aside() < most_aside())
+        cache_.set_aside(oob.lpn, to.value() + 1);
+    else
+        cache_.insert_cold(oob.lpn, to.value() + 1);
 }
 
-/// The erase waits for no translation page: what was moved is dirty in the cache, as what the host wrote is. A census finds the copies, the next checkpoint
-/// holds the entries.
+/// The erase waits for no translation page: what was moved is dirty in the cache, as what the host wrote is. A census finds the copies, the next
+/// checkpoint holds the entries.
 FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
     Collected& collected = collected_[blocks_.kind_of(victim)];
     collected.copies_a_block.add(std::exchange(collected.copies, 0));
@@ -172,8 +166,10 @@ std::vector<CheckProblem> Dftl::do_check() {
         if (entry != on_flash_[l]) ++dirty;
     }
     for (std::uint32_t p = 0; p < gtd_.size(); ++p) check(p, PageKind::translation, gtd_[p]);
-    if (dirty > cache_.dirty()) out.push_back({"F2", "mapping cache", fmt::format("{} entries differ from flash, {} are dirty", dirty, cache_.dirty())});
-    if (cache_.aside() > most_aside()) out.push_back({"F6", "mapping cache", fmt::format("{} entries set aside, {} at most", cache_.aside(), most_aside())});
+    if (dirty > cache_.dirty())
+        out.push_back({"F2", "mapping cache", fmt::format("{} entries differ from flash, {} are dirty", dirty, cache_.dirty())});
+    if (cache_.aside() > most_aside())
+        out.push_back({"F6", "mapping cache", fmt::format("{} entries set aside, {} at most", cache_.aside(), most_aside())});
     if (map.units_named() != blocks_.valid().total())
         out.push_back({"F1", "valid bits", fmt::format("{} valid units, {} named", blocks_.valid().total(), map.units_named())});
     return out;

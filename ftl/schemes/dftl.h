@@ -1,17 +1,20 @@
 /// DFTL: a page map whose table lies on flash; DRAM holds the entries in use.
 ///
-/// Idea       Translation pages, arrays of entries in order of the logical page, have a frontier of their own. The global translation directory (GTD) says where
-///            each lies. The mapping cache (CMT) holds entries in LRU order: a read miss reads a translation page, a write miss makes a dirty entry without any
-///            flash operation; when a dirty entry must leave, all dirty ones of its translation page are written with it (batch update). A collection that
-///            moves a data page changes its cached entry (lazy copying); entries not cached are set aside, and written later, a few translation pages with
-///            each page of the host.
-/// Invariant  F1 the entry of a logical page is the cached one, else the one in its translation page; it names a valid unit, and no two entries name one.
-///            F2 gtd_ names the newest version of each translation page; on_flash_ is what that page holds: entries not cached, or cached and clean, are equal.
+/// Idea       Translation pages, arrays of entries in order of the logical page, have a frontier of their own. The global translation directory (GTD)
+///            says where each lies. The mapping cache (CMT) holds entries in LRU order: a read miss reads a translation page, a write miss makes a
+///            dirty entry without any flash operation; when a dirty entry must leave, all dirty ones of its translation page are written with it
+///            (batch update). A collection that moves a data page changes its cached entry (lazy copying); entries not cached are set aside, and
+///            written later, a few translation pages with each page of the host.
+/// Invariant  F1 the entry of a logical page is the cached one, else the one in its translation page; it names a valid unit, and no two entries name
+///            one.
+///            F2 gtd_ names the newest version of each translation page; on_flash_ is what that page holds: entries not cached, or cached and clean,
+///            are equal.
 ///            F3 a translation page starts after every data page that its new entries name has ended, and holds every entry that was dirty then.
 ///            F4 a unit's OOB names its logical (translation) page. F5 B1 to B5 of ftl/blocks/page_blocks.h, J1 to J4 of ftl/recovery/page_journal.h.
 ///            F6 no more than a block's worth of entries a group is set aside: a checkpoint holds them (checkpoint_bytes_at_most).
-/// Cost       DRAM of the device: 8 bytes an entry, cached or set aside, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read, an eviction of a
-///            dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run needs no payload.)
+/// Cost       DRAM of the device: 8 bytes an entry, cached or set aside, 4 bytes a translation page, 1 bit a unit. A read miss: one translation read,
+///            an eviction of a dirty entry: one read and one program. (The simulator itself keeps on_flash_, 4 bytes a logical page, so that a run
+///            needs no payload.)
 /// Power cut  Checkpoint = GTD and dirty entries. Recovery: that, the census of blocks programmed since, one read of each translation page.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings",
 ///            ASPLOS 2009; Shim et al. (AP4) for write misses. Differences: ftl/DESIGN-dftl.md.
@@ -85,7 +88,9 @@ private:
     static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
 
     [[nodiscard]] std::uint32_t entry_of(Lpn lpn) const { return cache_.peek(lpn).value_or(on_flash_[lpn.value()]); }
-    [[nodiscard]] static std::optional<UnitId> unit_of(std::uint32_t entry) { return entry == unmapped ? std::nullopt : std::optional{UnitId{entry - 1}}; }
+    [[nodiscard]] static std::optional<UnitId> unit_of(std::uint32_t entry) {
+        return entry == unmapped ? std::nullopt : std::optional{UnitId{entry - 1}};
+    }
     [[nodiscard]] std::uint32_t page_of(Lpn lpn) const { return to_page_.divide(lpn.value()); }
 
     SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
@@ -130,16 +135,16 @@ private:
     std::uint32_t logical_pages_;
     std::uint32_t entries_per_page_;
     Divider to_page_;
-    ZeroedVector<std::uint32_t> on_flash_;      ///< what the translation pages hold, by logical page
-    std::vector<std::uint32_t> gtd_;            ///< unit + 1 by translation page, 0 = never written
+    ZeroedVector<std::uint32_t> on_flash_; ///< what the translation pages hold, by logical page
+    std::vector<std::uint32_t> gtd_;       ///< unit + 1 by translation page, 0 = never written
     MappingCache cache_;
     PageBlocks blocks_;
     PageJournal journal_;
     UnitReader reader_;
     FtlCounters counters_;
-    std::vector<std::byte> page_;               ///< a translation page, for program and recovery
-    ZeroedVector<std::byte> checkpoint_;        ///< as long as one; written where payload is kept
-    SimTime programmed_at_ = sim_start;         ///< end of the last program that the map names
+    std::vector<std::byte> page_;        ///< a translation page, for program and recovery
+    ZeroedVector<std::byte> checkpoint_; ///< as long as one; written where payload is kept
+    SimTime programmed_at_ = sim_start;  ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;
 
     // For the partition of the DRAM
@@ -147,11 +152,11 @@ private:
         std::uint32_t copies = 0;   ///< of the collection under way
         RunningMean copies_a_block; ///< by what a collected block held
     };
-    CachedEntries most_;            ///< dirty ones must fit in a checkpoint
+    CachedEntries most_; ///< dirty ones must fit in a checkpoint
     GhostBitmap* ghost_ = nullptr;
-    Collected collected_[2];        ///< by frontier
-    RunningMean batch_;             ///< entries of a batch update
-    FtlCounters profit_seen_;       ///< counters_ at the last call of profit_factors()
+    Collected collected_[2];                    ///< by frontier
+    RunningMean batch_;                         ///< entries of a batch update
+    FtlCounters profit_seen_;                   ///< counters_ at the last call of profit_factors()
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
 };
 

@@ -84,9 +84,8 @@ FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, SimTime now, 
 std::span<const std::byte> Dftl::translation_page(std::uint32_t page) {
     if (!array_.keeps_payload()) return {};
     std::memcpy(page_.data(), on_flash_.data() + std::size_t{page} * entries_per_page_, page_.size());
-    cache_.for_each_dirty_of(page, [this](Lpn lpn, std::uint32_t entry) {
-        std::memcpy(page_.data() + std::size_t{to_page_.remainder(lpn.value())} * 4, &entry, 4);
-    });
+    cache_.for_each_dirty_of(
+        page, [this](Lpn lpn, std::uint32_t entry) { std::memcpy(page_.data() + std::size_t{to_page_.remainder(lpn.value())} * 4, &entry, 4); });
     return page_;
 }
 
@@ -104,8 +103,13 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
         cache_.for_each_dirty_of(page, [&](Lpn, std::uint32_t entry) {
             if (const auto unit = unit_of(entry)) at = std::max(at, blocks_.programmed_by(blocks_.units().block_of(*unit))); // F3
         });
-        const auto placed = blocks_.write_row({.first = Lpn{page}, .pages = 1, .from = translation_page(page), .kind = PageKind::translation, .frontier = map_frontier,
-                                               .group = group, .can_wait = true},
+        const auto placed = blocks_.write_row({.first = Lpn{page},
+                                               .pages = 1,
+                                               .from = translation_page(page),
+                                               .kind = PageKind::translation,
+                                               .frontier = map_frontier,
+                                               .group = group,
+                                               .can_wait = true},
                                               at, {Cause::map, origin.parent});
         if (!placed) return std::unexpected(placed.error());
         if (placed->count == 0) continue;
@@ -124,7 +128,8 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
     }
 }
 
-/// Half of what may be set aside is let be: the longer entries wait, the more go with one page. The other half is for collections that are made in one go.
+/// Half of what may be set aside is let be: the longer entries wait, the more go with one page. The other half is for collections that are made in
+/// one go.
 FtlResult<void> Dftl::keep_pace(std::uint32_t pages, SimTime now, Origin origin) {
     constexpr std::uint64_t most_a_page = 8; // translation pages with a page of the host, when nothing more finds room aside
     const std::uint32_t let_be = most_aside() / 2;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/dftl.h"
+#include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
 
@@ -26,12 +26,15 @@ std::uint32_t cached_entries(const SsdConfig& config, const UnitGeometry& units)
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, 4, units.units()));
 }
 
-std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) { return config.ftl.groups == 0 ? g.dies() : std::min(config.ftl.groups, g.dies()); }
+std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) {
+    return config.ftl.groups == 0 ? g.dies() : std::min(config.ftl.groups, g.dies());
+}
 
 std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
-    return PageJournal::checkpoint_bytes_at_most(units, groups, 1 + streams_of(config), Dftl::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
+    return PageJournal::checkpoint_bytes_at_most(units, groups, 1 + streams_of(config),
+                                                 Dftl::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
 }
 
 std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geometry& g) {
@@ -41,9 +44,13 @@ std::expected<FtlPlan, std::string> plan_dftl(const SsdConfig& config, const Geo
     // Each group's share of the translation pages, rounded up to a block, and the block that is open.
     const std::uint64_t a_group = (Dftl::translation_pages(units, units.units()) + groups - 1) / groups;
     const std::uint64_t blocks_a_group = (a_group + units.units_per_block() - 1) / units.units_per_block();
-    return plan_pages(config, g, {.scheme = "dftl", .spare_a_group = spare_blocks_a_group + 1, .has_meta_log = true,
-                                  .checkpoint_bytes = checkpoint_bytes(config, g), .own_units = groups * blocks_a_group * units.units_per_block(),
-                                  .frontiers = {data_rule, map_rule}});
+    return plan_pages(config, g,
+                      {.scheme = "dftl",
+                       .spare_a_group = spare_blocks_a_group + 1,
+                       .has_meta_log = true,
+                       .checkpoint_bytes = checkpoint_bytes(config, g),
+                       .own_units = groups * blocks_a_group * units.units_per_block(),
+                       .frontiers = {data_rule, map_rule}});
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts) {
@@ -61,7 +68,10 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     blocks.frontiers = {data_rule, map_rule};
     blocks.spare_blocks_a_group = spare_blocks_a_group;
     blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
-    return std::make_unique<Dftl>(blocks, journal, CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array, parts.events, std::move(*policies));
+    return std::make_unique<Dftl>(
+        blocks, journal,
+        CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array,
+        parts.events, std::move(*policies));
 }
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
@@ -77,15 +87,18 @@ std::expected<void, std::string> settle_dftl(SsdConfig& config, std::span<const 
     if (!dram.is_partitioned()) return {};
     auto& cache = config.ftl.mapping_cache_bytes;
     if (cache < dram.size_bytes && std::ranges::find(asked, "ftl.mapping_cache_bytes") != asked.end())
-        return std::unexpected(fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say "
-                                           "dram.partition=none",
-                                           cache, dram.partition, dram.size_bytes));
+        return std::unexpected(
+            fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say "
+                        "dram.partition=none",
+                        cache, dram.partition, dram.size_bytes));
     cache = std::max(cache, dram.size_bytes);
     return {};
 }
 
-constexpr std::array<std::string_view, 8> keys{"ftl.allocation", "ftl.victim", "ftl.checkpoint_blocks", "ftl.moving_ring", "ftl.gc_slice_us",
-                                               "ftl.mapping_cache_bytes", "ftl.mapping_entry_bytes", "dftl.fetch_on_write_miss"};
+constexpr std::array<std::string_view, 8> keys{"ftl.allocation",          "ftl.victim",
+                                               "ftl.checkpoint_blocks",   "ftl.moving_ring",
+                                               "ftl.gc_slice_us",         "ftl.mapping_cache_bytes",
+                                               "ftl.mapping_entry_bytes", "dftl.fetch_on_write_miss"};
 
 } // namespace
 

@@ -36,8 +36,10 @@ ProfitFactors Dftl::profit_factors() {
     const auto ratio = [](std::uint64_t misses, std::uint64_t hits, double before) {
         return misses + hits == 0 ? before : static_cast<double>(misses) / static_cast<double>(misses + hits);
     };
-    read_misses_ = ratio(counters_.map_read_misses - profit_seen_.map_read_misses, counters_.map_read_hits - profit_seen_.map_read_hits, read_misses_);
-    write_misses_ = ratio(counters_.map_write_misses - profit_seen_.map_write_misses, counters_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
+    read_misses_ =
+        ratio(counters_.map_read_misses - profit_seen_.map_read_misses, counters_.map_read_hits - profit_seen_.map_read_hits, read_misses_);
+    write_misses_ =
+        ratio(counters_.map_write_misses - profit_seen_.map_write_misses, counters_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
     profit_seen_ = counters_;
     const UnitCosts cost = unit_costs(array_, blocks_.units().pages_per_unit());
     const auto overhead = [&](std::uint32_t frontier) { // of a page written, for the block that is reclaimed in its place

@@ -6,15 +6,9 @@
 namespace flashlab {
 
 Hftl::Hftl(const PageBlocksConfig& config, NandArray& array, Pram& pram, const HftlLayout& layout, EventSink& events, BlockPolicies policies)
-    : Ftl{{UnitGeometry{array.geometry(), config.pages_per_unit}.bytes_per_unit(), layout.logical_pages, array.geometry().blocks()}},
-      array_{array},
-      pram_{pram},
-      units_{array.geometry(), config.pages_per_unit},
-      layout_{layout},
-      tables_{pram, layout, units_},
-      overlay_{units_, layout.slot_count},
-      blocks_{config, array, events, *this, std::move(policies)},
-      reader_{array, blocks_} {}
+    : Ftl{{UnitGeometry{array.geometry(), config.pages_per_unit}.bytes_per_unit(), layout.logical_pages, array.geometry().blocks()}}, array_{array},
+      pram_{pram}, units_{array.geometry(), config.pages_per_unit}, layout_{layout}, tables_{pram, layout, units_},
+      overlay_{units_, layout.slot_count}, blocks_{config, array, events, *this, std::move(policies)}, reader_{array, blocks_} {}
 
 std::optional<UnitId> Hftl::current(Lpn lpn) const {
     if (const auto open = overlay_.current(lpn)) return open;
@@ -87,15 +81,11 @@ FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Or
     return done;
 }
 
-FtlResult<SimTime> Hftl::do_flush(SimTime now, Origin) {
-    return std::max(now, durable_at_);
-}
+FtlResult<SimTime> Hftl::do_flush(SimTime now, Origin) { return std::max(now, durable_at_); }
 
 SimTime Hftl::do_idle(SimTime now) { return blocks_.idle(now); }
 
-FtlResult<SimTime> Hftl::do_relocate(BlockId block, SimTime now) {
-    return blocks_.relocate(block, now);
-}
+FtlResult<SimTime> Hftl::do_relocate(BlockId block, SimTime now) { return blocks_.relocate(block, now); }
 
 FtlCounters Hftl::counters() const {
     FtlCounters all = counters_;

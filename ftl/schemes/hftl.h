@@ -61,8 +61,8 @@ private:
     FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override;
     SimTime condemned(BlockId block, SimTime now, EventId job) override;
     void settle_columns(const OpenSuperblock& set, SimTime now);
-    /// Bad and without content. In an image of a version whose bad marks did not wait until PRAM had forgotten the block it may still hold its pages: it
-    /// is data until it is collected again.
+    /// Bad and without content. In an image of a version whose bad marks did not wait until PRAM had forgotten the block it may still hold its pages:
+    /// it is data until it is collected again.
     [[nodiscard]] bool is_lost(BlockId block) const {
         const HftlBlockState state = tables_.state(block);
         const bool holds = state == HftlBlockState::data || state == HftlBlockState::open;
@@ -70,7 +70,9 @@ private:
     }
 
     /// Of an open block's two; the streams of data are the frontiers.
-    [[nodiscard]] std::uint32_t first_slot(PlaneId plane, std::uint32_t frontier) const { return plane.value() * layout_.slots_a_plane + 2 * frontier; }
+    [[nodiscard]] std::uint32_t first_slot(PlaneId plane, std::uint32_t frontier) const {
+        return plane.value() * layout_.slots_a_plane + 2 * frontier;
+    }
 
     // hftl_recovery.cpp
     void load_blocks();

@@ -52,7 +52,8 @@ FtlResult<SimTime> Hftl::forget(BlockId victim, BlockFate fate, SimTime at, Even
         const auto lpn = overlay_.stale_lpn(units_.unit_at(victim, i));
         ensure(lpn.has_value(), "a committed unit that is not valid is stale");
         const std::uint32_t group = blocks_.group_of(units_.block_of(*overlay_.current(*lpn)));
-        for (std::uint32_t f = 0; f < blocks_.frontiers(); ++f) at = std::max({at, blocks_.open(group, f).last_end, blocks_.closing(group, f).last_end});
+        for (std::uint32_t f = 0; f < blocks_.frontiers(); ++f)
+            at = std::max({at, blocks_.open(group, f).last_end, blocks_.closing(group, f).last_end});
     }
     tables_.begin(array_.note_durable(at), job);
     for (std::uint32_t i = bits.next_set(victim, 0); i < units_.units_per_block(); i = bits.next_set(victim, i + 1)) {

@@ -55,10 +55,12 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
             report(out, "H2", where(), "the overlay names a unit outside the open blocks");
         check_pages(lpn, *unit, out);
     }
-    if (mapped != blocks_.valid().total()) report(out, "H2", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), mapped));
+    if (mapped != blocks_.valid().total())
+        report(out, "H2", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), mapped));
     if (committed_pages != tables_.bits().total())
         report(out, "H1", "bitmap", fmt::format("{} bits, {} committed pages", tables_.bits().total(), committed_pages));
-    if (stale != overlay_.stale_count()) report(out, "H5", "stale", fmt::format("{} stale entries, {} superseded pages", overlay_.stale_count(), stale));
+    if (stale != overlay_.stale_count())
+        report(out, "H5", "stale", fmt::format("{} stale entries, {} superseded pages", overlay_.stale_count(), stale));
 }
 
 void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
@@ -85,18 +87,20 @@ void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
 void Hftl::check_blocks(std::vector<CheckProblem>& out) {
     blocks_.check(out);
     for (std::uint32_t i = 0; i < blocks_.groups() * blocks_.frontiers(); ++i)
-        for (const auto* superblock : {&blocks_.open(i / blocks_.frontiers(), i % blocks_.frontiers()), &blocks_.closing(i / blocks_.frontiers(), i % blocks_.frontiers())})
+        for (const auto* superblock :
+             {&blocks_.open(i / blocks_.frontiers(), i % blocks_.frontiers()), &blocks_.closing(i / blocks_.frontiers(), i % blocks_.frontiers())})
             for (const OpenColumn& c : superblock->columns)
-                if (tables_.slot(c.slot).block != c.block) report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");
+                if (tables_.slot(c.slot).block != c.block)
+                    report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");
     for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
         const BlockId block{b};
         const HftlBlockState state = tables_.state(block);
         const PageBlocks::BlockState here = blocks_.state(block);
         const bool is_free = state == HftlBlockState::free_erased || state == HftlBlockState::garbage;
-        const auto expected = is_lost(block)                       ? PageBlocks::BlockState::bad
-                              : is_free                            ? PageBlocks::BlockState::free
-                              : state == HftlBlockState::open      ? PageBlocks::BlockState::open
-                                                                   : PageBlocks::BlockState::data;
+        const auto expected = is_lost(block)                  ? PageBlocks::BlockState::bad
+                              : is_free                       ? PageBlocks::BlockState::free
+                              : state == HftlBlockState::open ? PageBlocks::BlockState::open
+                                                              : PageBlocks::BlockState::data;
         if (here != expected)
             report(out, "H4", fmt::format("block {}", b), fmt::format("state {} here, {} in PRAM", static_cast<int>(here), static_cast<int>(state)));
         if (is_free && tables_.bits().count(block) != 0) report(out, "H4", fmt::format("block {}", b), "free, with committed units");

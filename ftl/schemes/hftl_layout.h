@@ -15,10 +15,10 @@
 namespace flashlab {
 
 enum class HftlBlockState : std::uint8_t {
-    free_erased = 0,  ///< erased, and nothing was issued to it since
-    open = 1,         ///< named by a slot
+    free_erased = 0, ///< erased, and nothing was issued to it since
+    open = 1,        ///< named by a slot
     data = 2,
-    garbage = 3,      ///< free; erased again before its first program
+    garbage = 3, ///< free; erased again before its first program
     bad = 4,
 };
 
@@ -36,11 +36,11 @@ struct HftlLayout {
     PramAddress blocks{0};
     PramAddress slots{0};
     std::uint32_t logical_pages = 0;
-    std::uint32_t row_bytes = 0;   ///< of the bitmap, a block
+    std::uint32_t row_bytes = 0; ///< of the bitmap, a block
     std::uint32_t slot_bytes = 0;
     std::uint32_t slots_a_plane = 2; ///< for each stream of data the open block and the one that closes
     std::uint32_t slot_count = 0;
-    std::uint64_t bytes = 0;       ///< all of it
+    std::uint64_t bytes = 0; ///< all of it
 
     static constexpr std::uint32_t block_bytes = 16;
     static constexpr std::uint32_t slot_head_bytes = 16;

@@ -81,7 +81,8 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
     const auto same_page = std::ranges::unique(found, {}, &FoundUnit::lpn); // the newest of each page stays
     found.erase(same_page.begin(), same_page.end());
 
-    // The committed version wins a tie: a copy whose original is intact is not needed, its block may be the last free one (ftl/DESIGN-pages.md, "Reserve").
+    // The committed version wins a tie: a copy whose original is intact is not needed, its block may be the last free one (ftl/DESIGN-pages.md,
+    // "Reserve").
     const auto loses = [&](const FoundUnit& f) -> FtlResult<bool> {
         const auto committed = tables_.committed(f.lpn);
         if (!committed) return false;
@@ -99,7 +100,8 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         if (!*lost) winners.push_back(f);
     }
     tables_.begin(done, no_event);
-    // First the ceiling: a page may be newer than the one kept (it was programmed beside the commit that raised it), and once its slot is closed nobody scans it.
+    // First the ceiling: a page may be newer than the one kept (it was programmed beside the commit that raised it), and once its slot is closed
+    // nobody scans it.
     tables_.set_header(false, blocks_.next_sequence());
     for (const FoundUnit& f : winners) tables_.map(f.lpn, f.unit);
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
@@ -117,15 +119,22 @@ void Hftl::load_blocks() {
         auto as = PageBlocks::LoadAs::bad;
         if (!is_lost(block)) {
             switch (tables_.state(block)) {
-            case HftlBlockState::free_erased: as = PageBlocks::LoadAs::erased; break;
-            case HftlBlockState::garbage: as = PageBlocks::LoadAs::garbage; break;
-            case HftlBlockState::data: as = PageBlocks::LoadAs::data; break;
+            case HftlBlockState::free_erased:
+                as = PageBlocks::LoadAs::erased;
+                break;
+            case HftlBlockState::garbage:
+                as = PageBlocks::LoadAs::garbage;
+                break;
+            case HftlBlockState::data:
+                as = PageBlocks::LoadAs::data;
+                break;
             case HftlBlockState::open:
                 as = PageBlocks::LoadAs::open;
                 for (std::uint32_t s = 0; s < layout_.slot_count; ++s)
                     if (tables_.slot(s).block == block) overlay_.start_slot(s);
                 break;
-            case HftlBlockState::bad: break;
+            case HftlBlockState::bad:
+                break;
             }
         }
         blocks_.load_block(block, as, 0);

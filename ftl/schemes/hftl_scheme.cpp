@@ -5,14 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
-#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/hftl.h"
+#include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
 
 namespace {
 
-constexpr std::uint32_t paced_from_spare = 1; ///< what one die's collection is to commit when its copies have ended, the commits of all others wait for
+constexpr std::uint32_t paced_from_spare =
+    1; ///< what one die's collection is to commit when its copies have ended, the commits of all others wait for
 
 std::expected<FtlPlan, std::string> plan_hftl(const SsdConfig& config, const Geometry& g) {
     auto plan = plan_pages(config, g, {.scheme = "hftl", .paced_from_spare = paced_from_spare});
@@ -31,9 +32,11 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     const auto header = pram->view(layout.header, HftlHeader::encoded_size);
     const auto magic = load_le<std::uint32_t>(header);
     const auto version = load_le<std::uint16_t>(header.subspan(4));
-    if (magic != 0 && magic != HftlHeader::magic) return std::unexpected("the PRAM image holds no hftl tables where they belong: it belongs to another device");
+    if (magic != 0 && magic != HftlHeader::magic)
+        return std::unexpected("the PRAM image holds no hftl tables where they belong: it belongs to another device");
     if (magic != 0 && version != HftlHeader::version)
-        return std::unexpected(fmt::format("the PRAM image has hftl tables of version {}, this program knows version {}", version, HftlHeader::version));
+        return std::unexpected(
+            fmt::format("the PRAM image has hftl tables of version {}, this program knows version {}", version, HftlHeader::version));
     auto policies = block_policies_of(config, plan.logical_pages);
     if (!policies) return std::unexpected(policies.error());
     PageBlocksConfig blocks = page_blocks_config(config, plan);
@@ -41,7 +44,9 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policies));
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+    return page_map_memory(config, plan, g, ftl);
+}
 
 constexpr std::array<std::string_view, 3> keys{"ftl.allocation", "ftl.victim", "ftl.gc_slice_us"};
 

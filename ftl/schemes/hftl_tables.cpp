@@ -30,13 +30,8 @@ void sort_unique(std::vector<std::size_t>& v) {
 } // namespace
 
 HftlTables::HftlTables(Pram& pram, const HftlLayout& layout, const UnitGeometry& units)
-    : pram_{pram},
-      layout_{layout},
-      units_{units},
-      log_{pram, PramUser::ftl, layout.ring},
-      bits_{units},
-      dead_(std::size_t{layout.slot_count} * units.words_per_row()),
-      zeros_(std::size_t{pages_per_unmap} * 4),
+    : pram_{pram}, layout_{layout}, units_{units}, log_{pram, PramUser::ftl, layout.ring}, bits_{units},
+      dead_(std::size_t{layout.slot_count} * units.words_per_row()), zeros_(std::size_t{pages_per_unmap} * 4),
       cells_{pram.view(layout.map, std::uint64_t{layout.logical_pages} * 4)} {
     ensure(log_.max_record_bytes() > RedoLog::record_overhead, "a record holds at least one step");
     words_at_most_ = (log_.max_record_bytes() - RedoLog::record_overhead) / record_bytes_per_word;
@@ -55,7 +50,8 @@ SimTime HftlTables::recover(SimTime now) {
         const auto raw = pram_.view(slot_at(s, slot_dead_at), layout_.row_bytes);
         std::memcpy(dead_.data() + std::size_t{s} * units_.words_per_row(), raw.data(), raw.size());
     }
-    const std::uint64_t bytes = std::uint64_t{blocks} * (layout_.row_bytes + HftlLayout::block_bytes) + std::uint64_t{layout_.slot_count} * layout_.slot_bytes;
+    const std::uint64_t bytes =
+        std::uint64_t{blocks} * (layout_.row_bytes + HftlLayout::block_bytes) + std::uint64_t{layout_.slot_count} * layout_.slot_bytes;
     return pram_.read(bytes, replayed);
 }
 
@@ -64,8 +60,8 @@ bool HftlTables::is_new() const { return load_le<std::uint32_t>(pram_.view(layou
 bool HftlTables::matches() const {
     LittleEndianReader in{pram_.view(layout_.header, HftlHeader::encoded_size)};
     const Geometry& g = units_.geometry();
-    if (in.u32() != HftlHeader::magic || in.u16() != HftlHeader::version || in.u16() != units_.pages_per_unit() || in.u32() != layout_.logical_pages ||
-        in.u32() != g.blocks() || in.u32() != g.pages_per_block())
+    if (in.u32() != HftlHeader::magic || in.u16() != HftlHeader::version || in.u16() != units_.pages_per_unit() ||
+        in.u32() != layout_.logical_pages || in.u32() != g.blocks() || in.u32() != g.pages_per_block())
         return false;
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
         const HftlSlot named = slot(s);

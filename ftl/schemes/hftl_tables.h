@@ -91,14 +91,14 @@ private:
     HftlLayout layout_;
     UnitGeometry units_;
     RedoLog log_;
-    ValidMap bits_;                          ///< as the PRAM will be after commit()
-    std::vector<std::uint64_t> dead_;        ///< a row a slot, likewise
+    ValidMap bits_;                   ///< as the PRAM will be after commit()
+    std::vector<std::uint64_t> dead_; ///< a row a slot, likewise
     PramTransaction transaction_;
-    std::vector<std::size_t> touched_bits_;  ///< words of bits_ to write
+    std::vector<std::size_t> touched_bits_; ///< words of bits_ to write
     std::vector<std::size_t> touched_dead_;
     std::vector<std::byte> zeros_;
-    std::span<const std::byte> cells_;       ///< the mapping table
-    std::size_t words_ = 0;                  ///< bound of the words changed so far
+    std::span<const std::byte> cells_; ///< the mapping table
+    std::size_t words_ = 0;            ///< bound of the words changed so far
     std::size_t words_at_most_ = 0;
     SimTime now_ = sim_start;
     SimTime end_ = sim_start;

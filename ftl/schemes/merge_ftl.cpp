@@ -6,16 +6,10 @@
 namespace flashlab {
 
 MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
-    : Ftl{{array.geometry().page_bytes(), config.logical_blocks * array.geometry().pages_per_block(), array.geometry().blocks()}},
-      array_{array},
-      map_{array.geometry(), config.logical_blocks},
-      logs_{map_},
-      config_{std::move(config)},
-      events_{events},
-      pool_{array, config_.groups * array.geometry().planes_per_die()},
-      meta_{config_.meta, array},
-      spread_{config_.allocation.planes(array.geometry(), config_.groups)},
-      role_(array.geometry().blocks(), Role::unused),
+    : Ftl{{array.geometry().page_bytes(), config.logical_blocks * array.geometry().pages_per_block(), array.geometry().blocks()}}, array_{array},
+      map_{array.geometry(), config.logical_blocks}, logs_{map_}, config_{std::move(config)}, events_{events},
+      pool_{array, config_.groups * array.geometry().planes_per_die()}, meta_{config_.meta, array},
+      spread_{config_.allocation.planes(array.geometry(), config_.groups)}, role_(array.geometry().blocks(), Role::unused),
       owner_(array.geometry().blocks()) {
     if (config_.wear_threshold != 0) {
         pool_.set_order(TakeOrder::least_worn);
@@ -53,8 +47,10 @@ FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<s
     reads_.clear();
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        if (const auto page = locate(Lpn{first.value() + i})) reads_.push_back({*page, 0, logical_page_bytes(), part});
-        else if (!part.empty()) std::memset(part.data(), 0, part.size());
+        if (const auto page = locate(Lpn{first.value() + i}))
+            reads_.push_back({*page, 0, logical_page_bytes(), part});
+        else if (!part.empty())
+            std::memset(part.data(), 0, part.size());
     }
     counters_.host_pages_read += pages;
     if (reads_.empty()) return now;
@@ -161,12 +157,15 @@ FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now
         const std::uint32_t base = map_.page_of(home, 0).value();
         const std::uint32_t stop = std::min(end, base + map_.pages_per_block());
         std::uint32_t trimmed = 0;
-        for (std::uint32_t o = map_.next_mapped(home, at - base); base + o < stop; o = map_.next_mapped(home, o + 1), ++trimmed) forget(Lpn{base + o});
+        for (std::uint32_t o = map_.next_mapped(home, at - base); base + o < stop; o = map_.next_mapped(home, o + 1), ++trimmed)
+            forget(Lpn{base + o});
         if (trimmed != 0) {
             counters_.host_pages_trimmed += trimmed;
             const WriteSequence sequence{next_sequence_};
-            if (!trims_.empty() && trims_.back().sequence == sequence && trims_.back().first.value() + trims_.back().pages == at) trims_.back().pages += stop - at;
-            else trims_.push_back({Lpn{at}, stop - at, sequence});
+            if (!trims_.empty() && trims_.back().sequence == sequence && trims_.back().first.value() + trims_.back().pages == at)
+                trims_.back().pages += stop - at;
+            else
+                trims_.push_back({Lpn{at}, stop - at, sequence});
             if (map_.next_mapped(home, 0) == map_.pages_per_block()) {
                 if (auto emptied = merge(home, now); !emptied) return std::unexpected(fail(emptied.error()));
             }
@@ -191,7 +190,8 @@ FtlResult<SimTime> MergeFtl::do_flush(SimTime now, Origin) {
 SimTime MergeFtl::do_idle(SimTime now) {
     if (read_only_) return sim_never;
     // A shared log block in which everything was overwritten need not wait for its turn.
-    for (auto slot = logs_.oldest(LogKind::shared); slot && logs_.at(*slot).live == 0 && !logs_.has_room(*slot); slot = logs_.oldest(LogKind::shared)) {
+    for (auto slot = logs_.oldest(LogKind::shared); slot && logs_.at(*slot).live == 0 && !logs_.has_room(*slot);
+         slot = logs_.oldest(LogKind::shared)) {
         if (auto closed = reclaim(*slot, now); !closed) {
             (void)fail(closed.error());
             break;
@@ -210,8 +210,10 @@ FtlResult<SimTime> MergeFtl::do_relocate(BlockId block, SimTime now) {
     // Data that nobody rewrites are parked on the most worn block at hand.
     copying_for_ = Cause::wear;
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::most_worn);
-    if (role_[block.value()] == Role::data) moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
-    else moved = reclaim(owner_[block.value()], now);
+    if (role_[block.value()] == Role::data)
+        moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
+    else
+        moved = reclaim(owner_[block.value()], now);
     copying_for_ = Cause::merge;
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::least_worn);
     if (!moved) return std::unexpected(fail(moved.error()));
@@ -243,12 +245,16 @@ BlockStatus MergeFtl::do_status_of(BlockId block) const {
         for (std::uint32_t o = map_.next_logged(home, 0); o < map_.pages_per_block(); o = map_.next_logged(home, o + 1)) ++logged;
         return {BlockUse::data, map_.mapped_in(home, 0, map_.pages_per_block()) - logged};
     }
-    case Role::log: return {BlockUse::log, logs_.at(owner).live};
-    case Role::journal: return {BlockUse::other, 0};
-    case Role::lost: return {BlockUse::bad, 0};
+    case Role::log:
+        return {BlockUse::log, logs_.at(owner).live};
+    case Role::journal:
+        return {BlockUse::other, 0};
+    case Role::lost:
+        return {BlockUse::bad, 0};
     case Role::unused:
     case Role::free:
-    case Role::leaving: break;
+    case Role::leaving:
+        break;
     }
     return {BlockUse::free, 0};
 }

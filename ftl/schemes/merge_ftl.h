@@ -1,7 +1,7 @@
 /// The machinery of every block-mapping scheme: data blocks, log blocks, merges between them, and how all of it survives a power cut.
 ///
-/// Idea       A scheme says in place() which log block takes the next pages; reads, merges, trims, journal, recovery and retirement are the same for all.
-///            A merge gathers the newest version of every page of one logical block in one block:
+/// Idea       A scheme says in place() which log block takes the next pages; reads, merges, trims, journal, recovery and retirement are the same for
+///            all. A merge gathers the newest version of every page of one logical block in one block:
 ///              switch   the log block holds them all in place: it becomes the data block;
 ///              partial  the log block holds the first ones in place: the rest is copied into it, then it becomes the data block;
 ///              full     all are copied, in page order, into a free block.
@@ -30,8 +30,8 @@
 namespace flashlab {
 
 struct MergeFtlConfig {
-    std::uint32_t groups = 1;         ///< dies used: the first ones
-    Allocation allocation{};          ///< in which order neighbours take their planes
+    std::uint32_t groups = 1; ///< dies used: the first ones
+    Allocation allocation{};  ///< in which order neighbours take their planes
     std::uint32_t logical_blocks = 0;
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
@@ -42,7 +42,8 @@ struct MergeFtlConfig {
 
 class MergeFtl : public Ftl, private BlockExchange {
 public:
-    static constexpr std::uint32_t merge_reserve = 3; ///< G4: a merge's target, one that fails, and the log block that is opened before the merge is forgotten
+    static constexpr std::uint32_t merge_reserve =
+        3; ///< G4: a merge's target, one that fails, and the log block that is opened before the merge is forgotten
 
     FtlCounters counters() const override;
     FtlSpace space() const override;
@@ -73,7 +74,8 @@ protected:
     [[nodiscard]] Place place_in(LogSlot slot, std::uint32_t pages) const {
         return {slot, std::min(pages, map_.pages_per_block() - logs_.at(slot).next)};
     }
-    /// Mapped pages of [from, to) are copied to their own offsets of the log block, whose next page becomes `to`. False: a program failed, it is sealed.
+    /// Mapped pages of [from, to) are copied to their own offsets of the log block, whose next page becomes `to`. False: a program failed, it is
+    /// sealed.
     [[nodiscard]] FtlResult<bool> fill_in_place(LogSlot slot, std::uint32_t from, std::uint32_t to, SimTime now);
 
     // For the partition of the DRAM: the maps of shared log blocks.
@@ -83,9 +85,9 @@ protected:
     [[nodiscard]] std::uint32_t least_logs() const { return config_.least_logs; }
     void watch_logs(GhostBitmap& ghost) { ghost_ = &ghost; }
     struct SharedReclaims {
-        RunningMean pages_a_home;  ///< live in the victim, by logical block that was merged
-        RunningMean homes;         ///< merged for a victim
-        RunningMean copies;        ///< pages copied for a victim
+        RunningMean pages_a_home; ///< live in the victim, by logical block that was merged
+        RunningMean homes;        ///< merged for a victim
+        RunningMean copies;       ///< pages copied for a victim
     };
     [[nodiscard]] const SharedReclaims& shared_reclaims() const { return shared_reclaims_; }
 
@@ -112,14 +114,14 @@ private:
 
     /// A merge whose copies are issued and whose record is not: what it will free.
     struct Leaving {
-        SimTime ready;               ///< the record may be issued from then on
-        std::size_t bytes = 0;       ///< of its changes in changes_
-        std::uint32_t blocks = 0;    ///< in leaving_blocks_
+        SimTime ready;            ///< the record may be issued from then on
+        std::size_t bytes = 0;    ///< of its changes in changes_
+        std::uint32_t blocks = 0; ///< in leaving_blocks_
         std::uint32_t copies = 0;
         SimTime start;
-        EventId id = no_event;       ///< parent of its copies and erases
+        EventId id = no_event; ///< parent of its copies and erases
         Cause cause = Cause::merge;
-        BlockId victim{0};           ///< for the event: the first block that leaves, else the one that the copies went to
+        BlockId victim{0}; ///< for the event: the first block that leaves, else the one that the copies went to
     };
     struct Trim {
         Lpn first{0};
@@ -134,7 +136,8 @@ private:
 
     // merge_ftl.cpp: requests
     [[nodiscard]] std::optional<Ppn> locate(Lpn lpn) const;
-    [[nodiscard]] FtlResult<std::uint32_t> append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin, SimTime& done);
+    [[nodiscard]] FtlResult<std::uint32_t> append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin,
+                                                  SimTime& done);
     void adopt(Lpn lpn, LogSlot slot, std::uint32_t page);
     void forget(Lpn lpn);
     [[nodiscard]] FtlResult<void> merge_homes_of(LogSlot slot, SimTime now);
@@ -156,8 +159,8 @@ private:
     void push(Leaving leaving);
 
     // merge_ftl_journal.cpp
-    /// Issues one record with every trim and opened log block, and the changes of merges that are done by `now` (all of them: `everything`). Returns when
-    /// it is durable.
+    /// Issues one record with every trim and opened log block, and the changes of merges that are done by `now` (all of them: `everything`). Returns
+    /// when it is durable.
     enum class Commit : std::uint8_t { what_is_due, everything };
     [[nodiscard]] FtlResult<SimTime> commit(Commit what, SimTime now);
     [[nodiscard]] FtlResult<SimTime> checkpoint(bool is_clean, SimTime now);
@@ -188,29 +191,29 @@ private:
     EventSink& events_;
     BlockPool pool_;
     MetaLog meta_;
-    std::vector<PlaneId> spread_;          ///< planes in the order in which neighbours take them
-    std::vector<Role> role_;               ///< by block
-    std::vector<std::uint32_t> owner_;     ///< by block: the logical block of a data block, the slot of a log block
-    std::vector<Leaving> leaving_;         ///< in order; committed as prefixes
+    std::vector<PlaneId> spread_;      ///< planes in the order in which neighbours take them
+    std::vector<Role> role_;           ///< by block
+    std::vector<std::uint32_t> owner_; ///< by block: the logical block of a data block, the slot of a log block
+    std::vector<Leaving> leaving_;     ///< in order; committed as prefixes
     std::vector<BlockId> leaving_blocks_;
     std::vector<std::byte> changes_;
-    std::size_t leaving_bytes_ = 0;        ///< of changes_, by merges in leaving_
-    std::vector<Trim> trims_;              ///< applied here, not on flash
-    std::vector<std::byte> opens_;         ///< log blocks opened and not named yet
-    std::vector<LogSlot> unnamed_;         ///< their slots; some may be closed again
-    SimTime opens_ready_ = sim_start;      ///< they are erased by then
-    std::vector<std::byte> checkpoint_;    ///< the one under way
+    std::size_t leaving_bytes_ = 0;     ///< of changes_, by merges in leaving_
+    std::vector<Trim> trims_;           ///< applied here, not on flash
+    std::vector<std::byte> opens_;      ///< log blocks opened and not named yet
+    std::vector<LogSlot> unnamed_;      ///< their slots; some may be closed again
+    SimTime opens_ready_ = sim_start;   ///< they are erased by then
+    std::vector<std::byte> checkpoint_; ///< the one under way
     std::vector<std::byte> record_;
     std::uint64_t next_sequence_ = 1;
-    std::uint32_t turn_ = 0;               ///< of shared log blocks over the planes
+    std::uint32_t turn_ = 0; ///< of shared log blocks over the planes
     FtlCounters counters_;
-    Cause copying_for_ = Cause::merge;     ///< wear while a block is relocated
-    SimTime durable_at_ = sim_start;       ///< everything answered, and every program of a log block, has ended by then
+    Cause copying_for_ = Cause::merge; ///< wear while a block is relocated
+    SimTime durable_at_ = sim_start;   ///< everything answered, and every program of a log block, has ended by then
     bool read_only_ = false;
-    bool is_broken_ = false;               ///< nothing can be recorded any more: the journal's blocks or the image failed
+    bool is_broken_ = false; ///< nothing can be recorded any more: the journal's blocks or the image failed
     std::vector<PageRead> reads_;
     std::uint32_t log_limit_ = 0xffff'ffff;
-    GhostBitmap* ghost_ = nullptr;         ///< of pages that merges took out of shared log blocks
+    GhostBitmap* ghost_ = nullptr; ///< of pages that merges took out of shared log blocks
     SharedReclaims shared_reclaims_;
 };
 

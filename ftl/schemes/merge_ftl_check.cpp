@@ -46,9 +46,12 @@ void MergeFtl::check_pages(std::vector<CheckProblem>& out) {
         }
         if (record->state != CellState::programmed) report(out, "G1", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
         const auto oob = PageOob::decode(record->oob);
-        if (!oob) report(out, "G1", where(), "its OOB does not parse");
-        else if (oob->lpn != lpn) report(out, "G1", where(), fmt::format("its OOB names logical page {}", oob->lpn.value()));
-        else if (oob->sequence.value() >= next_sequence_) report(out, "G1", where(), "its sequence lies in the future");
+        if (!oob)
+            report(out, "G1", where(), "its OOB does not parse");
+        else if (oob->lpn != lpn)
+            report(out, "G1", where(), fmt::format("its OOB names logical page {}", oob->lpn.value()));
+        else if (oob->sequence.value() >= next_sequence_)
+            report(out, "G1", where(), "its sequence lies in the future");
     }
     if (mapped != map_.mapped_pages()) report(out, "G1", "map", fmt::format("{} mapped pages, counted {}", map_.mapped_pages(), mapped));
 }
@@ -105,7 +108,8 @@ void MergeFtl::check_blocks(std::vector<CheckProblem>& out) {
         const auto where = [&] { return fmt::format("block {}", b); };
         if (role[b] == Role::unused && !array_.is_bad(BlockId{b})) report(out, "G2", where(), "leaked: in no set");
         if (role[b] == Role::unused) role[b] = Role::lost;
-        if (role[b] != role_[b]) report(out, "G2", where(), fmt::format("is {}, and called {}", static_cast<int>(role[b]), static_cast<int>(role_[b])));
+        if (role[b] != role_[b])
+            report(out, "G2", where(), fmt::format("is {}, and called {}", static_cast<int>(role[b]), static_cast<int>(role_[b])));
         good += role[b] == Role::lost || role[b] == Role::journal ? 0 : 1;
     }
     if (good != pool_.good_blocks()) report(out, "G4", "pool", fmt::format("{} good blocks, counted {}", pool_.good_blocks(), good));

@@ -120,7 +120,9 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
         const Ppn source = *locate(map_.page_of(home, o));
         std::uint32_t next = std::min(map_.end_of_data(home, o), until);
         if (next == o)
-            for (++next; next < until && map_.is_logged(map_.page_of(home, next)) && *locate(map_.page_of(home, next)) == Ppn{source.value() + next - o};) ++next;
+            for (++next;
+                 next < until && map_.is_logged(map_.page_of(home, next)) && *locate(map_.page_of(home, next)) == Ppn{source.value() + next - o};)
+                ++next;
         const std::uint32_t pages = next - o;
         next = map_.next_mapped(home, next);
         const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, origin);
@@ -157,7 +159,8 @@ FtlResult<bool> MergeFtl::fill_in_place(LogSlot slot, std::uint32_t from, std::u
         pool_.set_failing(log.block);
         return false;
     }
-    for (std::uint32_t o = map_.next_mapped(*log.home, from); o < to; o = map_.next_mapped(*log.home, o + 1)) adopt(map_.page_of(*log.home, o), slot, o);
+    for (std::uint32_t o = map_.next_mapped(*log.home, from); o < to; o = map_.next_mapped(*log.home, o + 1))
+        adopt(map_.page_of(*log.home, o), slot, o);
     log.next = to;
     log.last_end = std::max(log.last_end, copied->end);
     durable_at_ = std::max(durable_at_, copied->end);
@@ -179,8 +182,10 @@ void MergeFtl::install(LogicalBlock home, std::optional<BlockId> target, Leaving
     }
     encode_moved(changes_, home, target, WriteSequence{next_sequence_}, map_);
     while (const auto slot = logs_.of_home(home)) {
-        if (logs_.at(*slot).block == target) logs_.close(*slot);
-        else close_log(*slot, leaving);
+        if (logs_.at(*slot).block == target)
+            logs_.close(*slot);
+        else
+            close_log(*slot, leaving);
     }
     if (old && old != target) leave(*old, leaving);
 }

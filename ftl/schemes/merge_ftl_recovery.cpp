@@ -55,12 +55,15 @@ void MergeFtl::Replay::apply_trim(const Ended& trim, LogicalBlock home, BlockMap
 /// Places in the order of the records, contents by their sequences.
 void MergeFtl::Replay::apply(const MergeChange& change, BlockMap& map) {
     switch (change.type) {
-    case MergeChangeType::mounted: break;
+    case MergeChangeType::mounted:
+        break;
     case MergeChangeType::log_opened:
         close(*change.block);
         logs.push_back({*change.block, change.home, false, 0, {}});
         break;
-    case MergeChangeType::log_closed: close(*change.block); break;
+    case MergeChangeType::log_closed:
+        close(*change.block);
+        break;
     case MergeChangeType::moved: {
         const LogicalBlock home = *change.home;
         if (change.block) close(*change.block);

@@ -10,16 +10,20 @@ namespace {
 
 std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& f, const Geometry& g) {
     if (f.mapping_unit_pages != 1)
-        return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: {} maps blocks, and pages inside log blocks; set it to 1", f.mapping_unit_pages, kind.name));
+        return std::unexpected(
+            fmt::format("ftl.mapping_unit_pages is {}: {} maps blocks, and pages inside log blocks; set it to 1", f.mapping_unit_pages, kind.name));
     if (f.striping != 1)
-        return std::unexpected(fmt::format("ftl.striping is {}: {} gives neighbouring logical blocks to different channels instead; set ftl.striping to 1", f.striping,
-                                           kind.name));
+        return std::unexpected(fmt::format(
+            "ftl.striping is {}: {} gives neighbouring logical blocks to different channels instead; set ftl.striping to 1", f.striping, kind.name));
     if (f.groups > g.dies())
-        return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+        return std::unexpected(
+            fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
     if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
-    if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
+    if (f.reserved_permille >= 900)
+        return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     if (f.log_blocks != 0 && f.log_blocks < kind.least_logs)
-        return std::unexpected(fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", f.log_blocks, kind.name, kind.least_logs));
+        return std::unexpected(
+            fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", f.log_blocks, kind.name, kind.least_logs));
     return {};
 }
 
@@ -41,24 +45,28 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
     out.ftl.most_leaving = std::clamp(planes * 4, 8u, 64u);
     const MergeLimits most{g.blocks(), good, g.pages_per_block()};
-    const std::uint64_t checkpoint = merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving);
+    const std::uint64_t checkpoint =
+        merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving);
     // A record takes a page however little it says: with a journal as long as a checkpoint, checkpoints at most double what records cost.
-    out.ftl.meta = plan_meta_area(config.nand, g, planes, {.checkpoint_bytes = checkpoint, .journal_bytes = checkpoint}, f.moving_ring ? RingPlace::moves : RingPlace::fixed);
+    out.ftl.meta = plan_meta_area(config.nand, g, planes, {.checkpoint_bytes = checkpoint, .journal_bytes = checkpoint},
+                                  f.moving_ring ? RingPlace::moves : RingPlace::fixed);
     plan.meta_blocks = static_cast<std::uint32_t>(out.ftl.meta.all().size());
     const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
     if (plan.meta_blocks == 0 || good < 2 * least)
-        return std::unexpected(fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good, logs_asked,
-                                           reserve, plan.meta_blocks, f.log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
+        return std::unexpected(
+            fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good,
+                        logs_asked, reserve, plan.meta_blocks, f.log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
-        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked, plan.spare_blocks, logs_asked,
-                                            reserve, plan.meta_blocks));
+        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked,
+                                            plan.spare_blocks, logs_asked, reserve, plan.meta_blocks));
     const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
     plan.effective_spare_blocks = room;
     if (f.log_blocks != 0) {
         out.ftl.log_blocks = logs_asked;
     } else {
-        // What is left free lets merges run ahead on several planes, and, where a few log blocks less are not felt, wait for a record that speaks of many.
+        // What is left free lets merges run ahead on several planes, and, where a few log blocks less are not felt, wait for a record that speaks of
+        // many.
         const std::uint32_t ahead = std::max(std::min(planes, room / 4), std::min(out.ftl.most_leaving, room / 64));
         out.ftl.log_blocks = std::max(logs_asked, room - ahead);
         if (kind.most_logs_a_plane != 0) out.ftl.log_blocks = std::clamp(kind.most_logs_a_plane * planes, logs_asked, out.ftl.log_blocks);

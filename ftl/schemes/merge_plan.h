@@ -9,8 +9,8 @@
 #include <array>
 #include <string_view>
 
-#include "ftl/schemes/merge_ftl.h"
 #include "ftl/scheme.h"
+#include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 

@@ -9,10 +9,7 @@ namespace flashlab {
 
 PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
-      array_{array},
-      map_(journal.shape.logical_pages),
-      blocks_{blocks, array, events, *this, std::move(policies)},
-      journal_{journal, array, blocks_},
+      array_{array}, map_(journal.shape.logical_pages), blocks_{blocks, array, events, *this, std::move(policies)}, journal_{journal, array, blocks_},
       reader_{array, blocks_} {}
 
 FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
@@ -25,7 +22,8 @@ FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
     if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
     for (std::uint32_t l = 0; !start->is_new && l < map_.size(); ++l)
         if (const auto unit = current(Lpn{l})) {
-            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit)) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{l}, start->done});
+            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit))
+                return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{l}, start->done});
             blocks_.valid_to_load().set(*unit);
         }
     const auto ready = journal_.load(*start, start->done);
@@ -107,9 +105,7 @@ SimTime PageMap::do_idle(SimTime now) {
     return next ? std::min(*next, blocks_.idle(now)) : sim_never;
 }
 
-FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) {
-    return blocks_.relocate(block, now);
-}
+FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) { return blocks_.relocate(block, now); }
 
 FtlResult<SimTime> PageMap::do_shut_down(SimTime now) {
     const SimTime at = std::max(now, programmed_at_);

@@ -1,13 +1,14 @@
 /// The ideal page map: one table in DRAM says where every logical page is.
 ///
-/// Idea       Writes fill open superblocks and are answered when programmed; each page's OOB carries its logical page, write sequence and superblock number.
-///            A lookup costs nothing, whatever the device's size: the yardstick for every scheme that has less RAM.
+/// Idea       Writes fill open superblocks and are answered when programmed; each page's OOB carries its logical page, write sequence and superblock
+///            number. A lookup costs nothing, whatever the device's size: the yardstick for every scheme that has less RAM.
 /// Invariant  P1 map_[l] names a unit whose valid bit is set, no two entries name one unit, and the valid bits are exactly these units.
 ///            P2 the OOB of that unit's pages names l and a sequence below the next one.
 ///            P3 blocks, superblocks and reserve: B1 to B5 of ftl/blocks/page_blocks.h; checkpoints: J1 to J4 of ftl/recovery/page_journal.h.
 /// Cost       RAM: 4 bytes a logical page, 1 bit a unit, about 70 bytes a block. Flash: checkpoints of the map, one page in a hundred.
 /// Power cut  Answered writes are durable, trims once flushed. Recovery: newest checkpoint, one OOB read a block, OOB of the blocks programmed since.
-/// Source     Ban's page mapping, US patent 5,404,485 (1995), is the ancestor; Birrell et al., MSR 2005, for a map wholly in RAM rebuilt from spare areas.
+/// Source     Ban's page mapping, US patent 5,404,485 (1995), is the ancestor; Birrell et al., MSR 2005, for a map wholly in RAM rebuilt from spare
+///            areas.
 #pragma once
 
 #include "base/zeroed_allocator.h"

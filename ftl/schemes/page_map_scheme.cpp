@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "ftl/schemes/page_plan.h"
 #include "ftl/schemes/page_map.h"
+#include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
 
@@ -35,7 +35,9 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policies));
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) { return page_map_memory(config, plan, g, ftl); }
+WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+    return page_map_memory(config, plan, g, ftl);
+}
 
 constexpr std::array<std::string_view, 5> keys{"ftl.allocation", "ftl.victim", "ftl.checkpoint_blocks", "ftl.moving_ring", "ftl.gc_slice_us"};
 

@@ -19,20 +19,24 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
         return std::unexpected(fmt::format("blocks of {} pages are not a whole number of {}-page mapping units: set ftl.mapping_unit_pages to 1",
                                            g.pages_per_block(), f.mapping_unit_pages));
     if (f.striping != 1)
-        return std::unexpected(fmt::format("ftl.striping is {}: {} writes superpages of one channel only; set ftl.striping to 1 (large requests are spread "
-                                           "over the groups anyway)",
-                                           f.striping, scheme));
+        return std::unexpected(
+            fmt::format("ftl.striping is {}: {} writes superpages of one channel only; set ftl.striping to 1 (large requests are spread "
+                        "over the groups anyway)",
+                        f.striping, scheme));
     if (f.groups > g.dies())
-        return std::unexpected(fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+        return std::unexpected(
+            fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
     if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
-    if (f.reserved_permille >= 900) return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
+    if (f.reserved_permille >= 900)
+        return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
     return {};
 }
 
 namespace {
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
-void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t streams, const UnitGeometry& units, std::uint32_t good_blocks, std::uint32_t own) {
+void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t streams, const UnitGeometry& units, std::uint32_t good_blocks,
+                std::uint32_t own) {
     const std::uint32_t for_data = plan.spare_blocks - std::min(plan.spare_blocks, plan.meta_blocks + own);
     PageBlocksConfig config;
     config.groups = plan.groups;
@@ -45,15 +49,18 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
     const double logical = good_blocks - plan.spare_blocks;
     plan.closed_form_waf = greedy_amplification(1 + for_data / logical, units.units_per_block());
     // With less than one block a group the form would say a number of which no digit means anything.
-    if (plan.effective_spare_blocks >= plan.groups) plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
+    if (plan.effective_spare_blocks >= plan.groups)
+        plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
     const std::string cost = plan.expected_waf == 0 ? "more than can be foretold" : fmt::format("about {:.1f}", plan.expected_waf);
-    const std::string remedy = plan.groups > 1 ? "a larger --size, fewer channels or a larger ftl.reserved_permille costs less" : "a larger --size or ftl.reserved_permille costs less";
-    plan.warnings.push_back(fmt::format("small groups: each of {} groups of {} blocks holds about {:g} back of the {:.1f} that are spare. Random writes on a full drive will have a write amplification of {}, "
+    const std::string remedy = plan.groups > 1 ? "a larger --size, fewer channels or a larger ftl.reserved_permille costs less"
+                                               : "a larger --size or ftl.reserved_permille costs less";
+    plan.warnings.push_back(fmt::format("small groups: each of {} groups of {} blocks holds about {:g} back of the {:.1f} that are spare. Random "
+                                        "writes on a full drive will have a write amplification of {}, "
                                         "where {:.1f} could be had: {}",
-                                        plan.groups, units.geometry().planes_per_die() * units.geometry().blocks_per_plane(), halves / 2.0, static_cast<double>(for_data) / plan.groups, cost, plan.closed_form_waf,
-                                        remedy));
+                                        plan.groups, units.geometry().planes_per_die() * units.geometry().blocks_per_plane(), halves / 2.0,
+                                        static_cast<double>(for_data) / plan.groups, cost, plan.closed_form_waf, remedy));
 }
 
 } // namespace
@@ -71,7 +78,9 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     const UnitGeometry units{g, f.mapping_unit_pages};
     if (request.has_meta_log) {
         const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
-        if (area.blocks.empty()) return std::unexpected(fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
+        if (area.blocks.empty())
+            return std::unexpected(
+                fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
         plan.meta_blocks = static_cast<std::uint32_t>(area.all().size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
@@ -79,15 +88,16 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die()) + (streams - 1) * g.planes_per_die();
     const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
-        return std::unexpected(fmt::format("{} blocks in {} groups leave no room beside {} reserved and {} bad ones: use fewer channels or groups, or "
-                                           "more blocks{}",
-                                           blocks, plan.groups, least, bad,
-                                           streams == 1 ? "" : fmt::format("; ftl.separation {} holds {} superblocks open in each group, none holds one", f.separation, streams)));
+        return std::unexpected(fmt::format(
+            "{} blocks in {} groups leave no room beside {} reserved and {} bad ones: use fewer channels or groups, or "
+            "more blocks{}",
+            blocks, plan.groups, least, bad,
+            streams == 1 ? "" : fmt::format("; ftl.separation {} holds {} superblocks open in each group, none holds one", f.separation, streams)));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
-        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: garbage collection needs {} in each of {} groups{}", asked, plan.spare_blocks,
-                                            least_a_group, plan.groups,
+        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: garbage collection needs {} in each of {} groups{}", asked,
+                                            plan.spare_blocks, least_a_group, plan.groups,
                                             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
     plan_spare(plan, request, streams, units, blocks - bad, own);
@@ -95,7 +105,8 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
 }
 
 MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
-    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), {.checkpoint_bytes = checkpoint_bytes}, config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
+    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), {.checkpoint_bytes = checkpoint_bytes},
+                          config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
 }
 
 PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan) {
@@ -125,12 +136,14 @@ std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& con
     }
     const SeparationPolicyEntry* separation = find_separation_policy(config.ftl.separation);
     if (separation == nullptr)
-        return std::unexpected(fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(separation_policy_names(), ", ")));
+        return std::unexpected(
+            fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(separation_policy_names(), ", ")));
     policies.separation = separation->make(logical_pages);
     return policies;
 }
 
-WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl, std::uint32_t frontiers, std::uint64_t map_units) {
+WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl, std::uint32_t frontiers,
+                            std::uint64_t map_units) {
     // What collection keeps free in each group, and its open superblocks.
     const std::uint64_t kept = std::uint64_t{plan.groups} * (std::uint64_t{g.planes_per_die()} + frontiers + streams_of(config));
     const std::uint64_t free = ftl.space().free_blocks;

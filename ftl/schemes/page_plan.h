@@ -17,12 +17,12 @@ namespace flashlab {
 
 struct PagePlanRequest {
     std::string_view scheme;
-    std::uint32_t spare_a_group = 4;           ///< at least, and two rows of planes
+    std::uint32_t spare_a_group = 4; ///< at least, and two rows of planes
     bool has_meta_log = false;
-    std::uint64_t checkpoint_bytes = 0;        ///< at most
-    std::uint64_t own_units = 0;               ///< at most: pages of the scheme's own beside the host's
+    std::uint64_t checkpoint_bytes = 0; ///< at most
+    std::uint64_t own_units = 0;        ///< at most: pages of the scheme's own beside the host's
     std::vector<FrontierRule> frontiers{FrontierRule{}};
-    std::uint32_t paced_from_spare = 2;        ///< both as in PageBlocksConfig
+    std::uint32_t paced_from_spare = 2; ///< both as in PageBlocksConfig
 };
 
 /// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.
@@ -36,7 +36,7 @@ struct PagePlanRequest {
 [[nodiscard]] std::uint32_t streams_of(const SsdConfig& config);
 [[nodiscard]] std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages);
 /// Of a page map with so many frontiers; `map_units` are written besides the logical pages.
-[[nodiscard]] WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl, std::uint32_t frontiers = 1,
-                                          std::uint64_t map_units = 0);
+[[nodiscard]] WriteMemory page_map_memory(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, const Ftl& ftl,
+                                          std::uint32_t frontiers = 1, std::uint64_t map_units = 0);
 
 } // namespace flashlab

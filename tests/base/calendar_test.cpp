@@ -184,7 +184,9 @@ TEST_CASE("a run woven into what is reserved leaves what its phases leave one by
             }
             REQUIRE(whole.busy() == single.busy());
             REQUIRE(whole.free_at() == single.free_at());
-            if (random.chance(1, 4)) now += static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now))));
+            if (random.chance(1, 4))
+                now += static_cast<std::int64_t>(
+                    random.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now))));
             for (Calendar* calendar : {&whole, &single}) calendar->settle(at(now));
             for (int probe = 0; probe < 40; ++probe) {
                 const SimTime from = at(now) + some(static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns_since_start(whole.free_at()) - now)));

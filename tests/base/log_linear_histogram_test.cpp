@@ -21,10 +21,8 @@ TEMPLATE_TEST_CASE("a histogram of nothing answers zero", "[base]", LogLinearHis
 
 TEST_CASE("values below the number of steps are kept exactly", "[base]") {
     LogLinearHistogram<5> histogram;
-    for (std::uint64_t value = 0; value < 32; ++value)
-        histogram.add(value);
-    for (std::uint64_t rank = 1; rank <= 32; ++rank)
-        CHECK(histogram.at_rank(rank) == rank - 1);
+    for (std::uint64_t value = 0; value < 32; ++value) histogram.add(value);
+    for (std::uint64_t rank = 1; rank <= 32; ++rank) CHECK(histogram.at_rank(rank) == rank - 1);
     CHECK(histogram.permille(500) == 15);
     CHECK(histogram.permille(1000) == 31);
 }
@@ -43,8 +41,7 @@ TEST_CASE("neighbouring values at every power of two are told apart or share a b
         CAPTURE(bit);
         const std::uint64_t power = std::uint64_t{1} << bit;
         LogLinearHistogram<4> histogram;
-        for (const std::uint64_t value : {power - 1, power, power + 1})
-            histogram.add(value);
+        for (const std::uint64_t value : {power - 1, power, power + 1}) histogram.add(value);
         CHECK(histogram.at_rank(1) == power - 1); // the last of its bucket: that bucket's top
         CHECK(histogram.at_rank(2) >= power);
         CHECK(histogram.at_rank(3) == power + 1);

@@ -9,7 +9,8 @@ using namespace flashlab;
 TEST_CASE("the sequence of a seed is splitmix64's", "[base]") {
     // The values that the authors' reference program prints for seed 1234567.
     Random random{1234567};
-    for (const std::uint64_t expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u}) {
+    for (const std::uint64_t expected :
+         {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u}) {
         CHECK(random.next() == expected);
     }
 }

@@ -93,8 +93,8 @@ void bench_array(std::uint64_t scale) {
         read += cpu_ns() - at;
         reads += std::uint64_t{planes} * geometry.pages_per_block();
     }
-    fmt::print("array: program {:.0f} ns, read {:.0f} ns, erase {:.0f} ns\n", program / static_cast<double>(programs), read / static_cast<double>(reads),
-               erase / static_cast<double>(erases));
+    fmt::print("array: program {:.0f} ns, read {:.0f} ns, erase {:.0f} ns\n", program / static_cast<double>(programs),
+               read / static_cast<double>(reads), erase / static_cast<double>(erases));
 }
 
 void bench_redo_log(std::uint64_t scale) {
@@ -134,8 +134,8 @@ Steady bench_floor(const FtlPlan& plan, const Geometry& geometry, std::uint64_t 
     for (std::uint64_t i = 0; i < writes; ++i) map.write(static_cast<std::uint32_t>(random.below(plan.logical_pages)));
     const double took = cpu_ns() - at;
     const double operations = static_cast<double>(map.programs - programs + map.copies - copies + map.erases - erases);
-    fmt::print("floor: {:.0f} ns a write, {:.0f} ns an operation, write amplification {:.2f}\n", took / static_cast<double>(writes), took / operations,
-               static_cast<double>(map.programs - programs) / static_cast<double>(writes));
+    fmt::print("floor: {:.0f} ns a write, {:.0f} ns an operation, write amplification {:.2f}\n", took / static_cast<double>(writes),
+               took / operations, static_cast<double>(map.programs - programs) / static_cast<double>(writes));
     return {took / static_cast<double>(writes), took / operations};
 }
 
@@ -174,8 +174,8 @@ void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan&
     const double took = cpu_ns() - at;
     const double ns_a_write = took / static_cast<double>(writes);
     const double ns_an_operation = took / static_cast<double>(operations() - before);
-    fmt::print("{}: {:.0f} ns a write ({:.0f} k/s, {:.1f} x floor), {:.0f} ns a NAND operation ({:.1f} x floor), write amplification {:.2f}\n", ftl->name(),
-               ns_a_write, 1e6 / ns_a_write, ns_a_write / floor.ns_a_write, ns_an_operation, ns_an_operation / floor.ns_an_operation,
+    fmt::print("{}: {:.0f} ns a write ({:.0f} k/s, {:.1f} x floor), {:.0f} ns a NAND operation ({:.1f} x floor), write amplification {:.2f}\n",
+               ftl->name(), ns_a_write, 1e6 / ns_a_write, ns_a_write / floor.ns_a_write, ns_an_operation, ns_an_operation / floor.ns_an_operation,
                static_cast<double>(sum(array.counters().programs) - programs) / static_cast<double>(writes));
 }
 
@@ -186,7 +186,8 @@ void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
     const Geometry geometry = *Geometry::make(config.nand.geometry);
     const FtlPlan plan = plan_ftl(config, geometry).value();
     const std::uint32_t logs = plan.spare_blocks - plan.meta_blocks;
-    for (const auto& [name, blocks, divisor] : {std::tuple{"half as many logical blocks as spare ones", logs / 2, 1u}, std::tuple{"four times as many", logs * 4, 20u}}) {
+    for (const auto& [name, blocks, divisor] :
+         {std::tuple{"half as many logical blocks as spare ones", logs / 2, 1u}, std::tuple{"four times as many", logs * 4, 20u}}) {
         MemoryPageStore store{geometry, Payload::none};
         NullEventSink sink;
         NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
@@ -210,8 +211,9 @@ void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
         for (std::uint64_t i = 0; i < writes / divisor; ++i) write(random.below(range), 1);
         const double took = cpu_ns() - at;
         const double n = static_cast<double>(writes / divisor);
-        fmt::print("{}, {} {}: {:.0f} ns a write ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", scheme, blocks, name, took / n, 1e6 * n / took,
-                   took / static_cast<double>(operations() - before), static_cast<double>(sum(array.counters().programs) - programs) / n);
+        fmt::print("{}, {} {}: {:.0f} ns a write ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", scheme, blocks, name,
+                   took / n, 1e6 * n / took, took / static_cast<double>(operations() - before),
+                   static_cast<double>(sum(array.counters().programs) - programs) / n);
     }
 }
 
@@ -230,7 +232,8 @@ void bench_coftl(std::uint32_t width, std::uint64_t writes) {
     Ssd ssd{config, *ftl, array, nullptr, sink};
     SimTime now = ssd.recover(sim_start).value().done;
     const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
-    for (std::uint32_t l = 0; l < plan.logical_pages; ++l) now = ssd.write(Sector{std::uint64_t{l} * sectors}, sectors, {}, WriteDurability::volatile_ok, now).value();
+    for (std::uint32_t l = 0; l < plan.logical_pages; ++l)
+        now = ssd.write(Sector{std::uint64_t{l} * sectors}, sectors, {}, WriteDurability::volatile_ok, now).value();
     Random random{7};
     const auto load = [&](std::uint64_t requests) {
         for (std::uint64_t i = 0; i < requests; ++i) {
@@ -247,8 +250,9 @@ void bench_coftl(std::uint32_t width, std::uint64_t writes) {
     load(writes);
     const double took = cpu_ns() - at;
     const double n = static_cast<double>(writes);
-    fmt::print("coftl, sets of {}: {:.0f} ns a write and a read ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", width, took / n,
-               1e6 * n / took, took / static_cast<double>(operations() - before), static_cast<double>(sum(array.counters().programs) - programs) / n / width);
+    fmt::print("coftl, sets of {}: {:.0f} ns a write and a read ({:.0f} k/s), {:.0f} ns a NAND operation, write amplification {:.2f}\n", width,
+               took / n, 1e6 * n / took, took / static_cast<double>(operations() - before),
+               static_cast<double>(sum(array.counters().programs) - programs) / n / width);
 }
 
 int print_wear(const std::vector<std::string>& schemes, std::uint32_t fills, std::uint32_t threshold) {
@@ -257,7 +261,8 @@ int print_wear(const std::vector<std::string>& schemes, std::uint32_t fills, std
             SsdConfig config = test::wear_drive();
             config.ftl.scheme = scheme;
             const auto point = test::measure_wear(config, fills, level);
-            fmt::print("{}\n", point ? point->text() + (point->is_sound ? "" : " AND THE CHECK COMPLAINS") : fmt::format("{}: {}", scheme, point.error()));
+            fmt::print("{}\n",
+                       point ? point->text() + (point->is_sound ? "" : " AND THE CHECK COMPLAINS") : fmt::format("{}: {}", scheme, point.error()));
             std::fflush(stdout);
         }
     }
@@ -270,8 +275,10 @@ int print_recovery(const std::vector<std::string>& schemes, std::vector<std::uin
         for (const std::uint32_t gib : sizes) {
             const bool merges = scheme == "block_map" || scheme == "log_block" || scheme == "fast" || scheme == "coftl";
             const auto point = measure_recovery(scheme, gib, merges ? 20'000 : 200'000);
-            if (point) fmt::print("| {} | {} | {} | {:.1f} | {:.0f} |\n", scheme, gib, point->pages_read, point->simulated_ms, point->cpu_ms);
-            else fmt::print("| {} | {} | {} | | |\n", scheme, gib, point.error());
+            if (point)
+                fmt::print("| {} | {} | {} | {:.1f} | {:.0f} |\n", scheme, gib, point->pages_read, point->simulated_ms, point->cpu_ms);
+            else
+                fmt::print("| {} | {} | {} | | |\n", scheme, gib, point.error());
             std::fflush(stdout);
         }
     }
@@ -287,12 +294,16 @@ int main(int argc, char** argv) {
         for (const auto& policy : victim_policies())
             for (const std::uint32_t permille : {73u, 123u, 203u, 283u}) {
                 const auto point = test::measure_waf(permille, std::string{policy.name});
-                fmt::print("page_map, {}: spare {:.1f} %: write amplification {:.3f} ({:.3f} with checkpoints), Desnoyers' greedy {:.3f} ({:+.1f} %), fifo {:.3f}\n",
-                           policy.name, 100 * point.spare, point.measured, point.with_map, point.greedy, 100 * (point.measured / point.greedy - 1), point.fifo);
+                fmt::print("page_map, {}: spare {:.1f} %: write amplification {:.3f} ({:.3f} with checkpoints), Desnoyers' greedy {:.3f} ({:+.1f} "
+                           "%), fifo {:.3f}\n",
+                           policy.name, 100 * point.spare, point.measured, point.with_map, point.greedy, 100 * (point.measured / point.greedy - 1),
+                           point.fifo);
             }
         return 0;
     }
-    const auto number = [&](int at, std::uint32_t otherwise) { return argc > at ? static_cast<std::uint32_t>(std::strtoul(argv[at], nullptr, 10)) : otherwise; };
+    const auto number = [&](int at, std::uint32_t otherwise) {
+        return argc > at ? static_cast<std::uint32_t>(std::strtoul(argv[at], nullptr, 10)) : otherwise;
+    };
     const std::vector<std::string> chosen = argc > 2 && std::string_view{argv[2]} != "all" ? std::vector<std::string>{argv[2]} : all_schemes();
     if (argc > 1 && std::string_view{argv[1]} == "wear") return bench::print_wear(chosen, number(3, 100), number(4, 16));
     if (argc > 1 && std::string_view{argv[1]} == "recovery")
@@ -308,8 +319,8 @@ int main(int argc, char** argv) {
         return 1;
     }
     const std::uint64_t writes = 1'000'000 * scale;
-    fmt::print("steady state: {} pages of {} KiB, {} planes, 12.5 % spare, random writes, depth 32\n", plan->logical_pages, plan->logical_page_bytes / 1024,
-               geometry.planes());
+    fmt::print("steady state: {} pages of {} KiB, {} planes, 12.5 % spare, random writes, depth 32\n", plan->logical_pages,
+               plan->logical_page_bytes / 1024, geometry.planes());
     const bench::Steady floor = bench::bench_floor(*plan, geometry, writes);
     for (const char* scheme : {"page_map", "hftl", "dftl"}) {
         if (argc > 2 && std::string_view{argv[2]} != scheme) continue;

@@ -1,7 +1,7 @@
 /// What a drive takes: memory for each physical page, and time to start at 512 GiB.
 ///
-/// Idea       Each measurement has a process of its own, so that nothing freed before is counted or taken again. Bytes a page are the difference between two sizes,
-///            every page written: what does not grow with the drive drops out.
+/// Idea       Each measurement has a process of its own, so that nothing freed before is counted or taken again. Bytes a page are the difference
+///            between two sizes, every page written: what does not grow with the drive drops out.
 /// Cost       A fill of 4 and of 12 GiB for each scheme.
 #pragma once
 

@@ -1,6 +1,7 @@
 /// Lines a second of every trace reader, unpacking included.
 ///
-/// Idea       A trace of less than 20,000 lines says what opening costs: its lines are repeated to a million. Formats without a trace here get a million made lines.
+/// Idea       A trace of less than 20,000 lines says what opening costs: its lines are repeated to a million. Formats without a trace here get a
+///            million made lines.
 /// Cost       A temporary file of about 100 MB at a time.
 #pragma once
 

@@ -14,8 +14,8 @@ namespace flashlab::bench {
 class PlainPageMap {
 public:
     PlainPageMap(std::uint32_t blocks, std::uint32_t pages_per_block, std::uint32_t logical_pages)
-        : pages_per_block_{pages_per_block}, map_(logical_pages, none), owner_(std::size_t{blocks} * pages_per_block, none), valid_(blocks), next_(blocks, none),
-          previous_(blocks, none), heads_(pages_per_block + 1, none) {
+        : pages_per_block_{pages_per_block}, map_(logical_pages, none), owner_(std::size_t{blocks} * pages_per_block, none), valid_(blocks),
+          next_(blocks, none), previous_(blocks, none), heads_(pages_per_block + 1, none) {
         for (std::uint32_t b = 0; b < blocks; ++b) free_.push_back(blocks - 1 - b);
     }
     std::uint64_t programs = 0;
@@ -83,8 +83,10 @@ private:
         if (valid_[block] < fewest_) fewest_ = valid_[block];
     }
     void unlink(std::uint32_t block) {
-        if (previous_[block] == none) heads_[valid_[block]] = next_[block];
-        else next_[previous_[block]] = next_[block];
+        if (previous_[block] == none)
+            heads_[valid_[block]] = next_[block];
+        else
+            next_[previous_[block]] = next_[block];
         if (next_[block] != none) previous_[next_[block]] = previous_[block];
     }
 

@@ -1,5 +1,5 @@
-// How long the way back takes (C6): each scheme on the default preset, filled, overwritten at random, killed, and opened again. The host writes zeros, and
-// pages of zeros take no memory: so the records that schemes keep on flash are there to be read, at any size.
+// How long the way back takes (C6): each scheme on the default preset, filled, overwritten at random, killed, and opened again. The host writes
+// zeros, and pages of zeros take no memory: so the records that schemes keep on flash are there to be read, at any size.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,18 @@ public:
     bool keeps_payload() const override { return true; }
     std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override {
         const auto kept = data_.find(page.value());
-        if (kept == data_.end()) std::ranges::fill(to, std::byte{0});
-        else std::copy_n(kept->second.begin() + offset, to.size(), to.begin());
+        if (kept == data_.end())
+            std::ranges::fill(to, std::byte{0});
+        else
+            std::copy_n(kept->second.begin() + offset, to.size(), to.begin());
         return {};
     }
     std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override {
         const bool zeros = data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
-        if (zeros) data_.erase(page.value());
-        else data_[page.value()].assign(data.begin(), data.end());
+        if (zeros)
+            data_.erase(page.value());
+        else
+            data_[page.value()].assign(data.begin(), data.end());
         return {};
     }
     void discard_data(Ppn first, std::uint32_t pages) override {
@@ -69,9 +73,7 @@ private:
 class BigDrive {
 public:
     explicit BigDrive(const SsdConfig& config, const FtlPlan& plan)
-        : config_{config},
-          geometry_{*Geometry::make(config.nand.geometry)},
-          pages_{geometry_},
+        : config_{config}, geometry_{*Geometry::make(config.nand.geometry)}, pages_{geometry_},
           cells_{std::max<std::uint64_t>(4096, (plan.pram_bytes + 4095) / 4096 * 4096)} {
         config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
     }
@@ -125,8 +127,8 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
     const std::uint64_t at_once = 256;
     const std::vector<std::byte> zeros(at_once * plan->logical_page_bytes);
     const auto write = [&](std::uint64_t page, std::uint64_t pages) {
-        const auto done = drive.ssd->write(Sector{page * per_page}, static_cast<std::uint32_t>(pages * per_page), std::span{zeros}.first(pages * plan->logical_page_bytes),
-                                           WriteDurability::volatile_ok, now);
+        const auto done = drive.ssd->write(Sector{page * per_page}, static_cast<std::uint32_t>(pages * per_page),
+                                           std::span{zeros}.first(pages * plan->logical_page_bytes), WriteDurability::volatile_ok, now);
         if (done) now = *done;
         (void)drive.ssd->tick(now);
         drive.ssd->settle(now);

@@ -1,6 +1,8 @@
-// What a replay costs, everything included: for each scheme the reference traces and synthetic loads in steady state, in CPU time, beside a plain page map.
+// What a replay costs, everything included: for each scheme the reference traces and synthetic loads in steady state, in CPU time, beside a plain
+// page map.
 //
-//   build/release/tests/replay_bench [--traces DIR] [--part steady|traces|parsing|memory] [--ftl SCHEME] [--requests N of a trace, default 100000] [--quick]
+//   build/release/tests/replay_bench [--traces DIR] [--part steady|traces|parsing|memory] [--ftl SCHEME] [--requests N of a trace, default 100000]
+//   [--quick]
 //
 // Parsing is measured apart; a replay reads its requests from memory. Prints Markdown: docs/performance.md has a run of it.
 #include <fmt/format.h>
@@ -85,12 +87,15 @@ Cost run(Rig& rig, const RunSpace& space, const NextRequest& next, AddressFit& f
 }
 
 void print_row(const std::string& load, const std::string& ftl, const Cost& cost, double floor_per_second) {
-    fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.1f} |\n", load, ftl, cost.per_second() / 1e3, cost.ns_an_operation(), cost.operations_a_request(),
-               floor_per_second / cost.per_second());
+    fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.1f} |\n", load, ftl, cost.per_second() / 1e3, cost.ns_an_operation(),
+               cost.operations_a_request(), floor_per_second / cost.per_second());
     std::fflush(stdout);
 }
 
-void print_head() { fmt::print("| load | scheme | k requests / CPU s | ns / NAND operation | NAND operations / request | floor is faster by |\n|---|---|---|---|---|---|\n"); }
+void print_head() {
+    fmt::print(
+        "| load | scheme | k requests / CPU s | ns / NAND operation | NAND operations / request | floor is faster by |\n|---|---|---|---|---|---|\n");
+}
 
 // --- synthetic: 4 KiB random writes in steady state, and half reads
 
@@ -105,8 +110,10 @@ double floor_steady(const DevicePlan& what, std::uint64_t requests, std::uint32_
     const double at = cpu_seconds();
     for (std::uint64_t i = 0; i < requests; ++i) {
         const auto page = static_cast<std::uint32_t>(random.below(pages));
-        if (random.below(100) < read_percent) found += map.read(page);
-        else map.write(page);
+        if (random.below(100) < read_percent)
+            found += map.read(page);
+        else
+            map.write(page);
     }
     const double seconds = cpu_seconds() - at;
     if (found == 1) fmt::print(" "); // the reads are not left out
@@ -123,7 +130,8 @@ void bench_synthetic(const std::string& ftl, std::uint64_t requests) {
         const double preconditioned = cpu_seconds() - before;
         const std::uint64_t unit = rig.device->ssd().identify().atomic_unit_bytes, pages = rig.bytes() / unit;
         // Block mapping merges a block for nearly each write of such a load.
-        const std::uint64_t count = ftl == "block_map" || ftl == "log_block" || ftl == "fast" || ftl == "coftl" ? std::max<std::uint64_t>(requests / 50, 1) : requests;
+        const std::uint64_t count =
+            ftl == "block_map" || ftl == "log_block" || ftl == "fast" || ftl == "coftl" ? std::max<std::uint64_t>(requests / 50, 1) : requests;
         AddressFit fit{FitPolicy::as_is, rig.bytes()};
         Random random{11};
         const auto next = [&, left = count, percent = read_percent](TraceRequest& request) mutable -> std::expected<bool, std::string> {
@@ -160,8 +168,10 @@ double floor_of(const LoadedTrace& trace) {
     const double at = cpu_seconds();
     for (std::size_t i = 0; i < runs.size(); ++i)
         for (std::uint32_t p = 0; p < runs[i].second; ++p)
-            if (writes[i]) map.write(runs[i].first + p);
-            else found += map.read(runs[i].first + p);
+            if (writes[i])
+                map.write(runs[i].first + p);
+            else
+                found += map.read(runs[i].first + p);
     const double seconds = cpu_seconds() - at;
     if (found == 1) fmt::print(" ");
     return static_cast<double>(trace.requests.size()) / std::max(seconds, 1e-6);
@@ -174,7 +184,8 @@ LoadedTrace load(const files::path& path, std::uint64_t most) {
     std::unordered_set<std::uint64_t> seen;
     while (out.requests.size() < most && must(reader->next(request), path.string())) {
         out.requests.push_back(request);
-        for (std::uint64_t p = request.offset / 4096; p * 4096 < request.offset + request.bytes; ++p) seen.insert(std::uint64_t{request.device} << 40 ^ p);
+        for (std::uint64_t p = request.offset / 4096; p * 4096 < request.offset + request.bytes; ++p)
+            seen.insert(std::uint64_t{request.device} << 40 ^ p);
     }
     out.pages = seen.size();
     const std::uint64_t base = out.requests.empty() ? 0 : out.requests.front().time_ns;
@@ -234,13 +245,21 @@ int main(int argc, char** argv) {
     std::uint64_t most = 100'000, steady = 1'000'000;
     for (int i = 1; i < argc; ++i) {
         const std::string_view option{argv[i]};
-        const auto argument = [&] { return i + 1 < argc ? argv[++i] : (fmt::print(stderr, "replay_bench: {} wants an argument\n", option), std::exit(2), ""); };
-        if (option == "--traces") directory = argument();
-        else if (option == "--ftl") only_ftl = argument();
-        else if (option == "--part") only_part = argument();
-        else if (option == "--requests") most = std::strtoull(argument(), nullptr, 10);
-        else if (option == "--quick") steady = 20'000, most = std::min<std::uint64_t>(most, 1000);
-        else return fmt::print(stderr, "replay_bench: unknown option {}\n", option), 2;
+        const auto argument = [&] {
+            return i + 1 < argc ? argv[++i] : (fmt::print(stderr, "replay_bench: {} wants an argument\n", option), std::exit(2), "");
+        };
+        if (option == "--traces")
+            directory = argument();
+        else if (option == "--ftl")
+            only_ftl = argument();
+        else if (option == "--part")
+            only_part = argument();
+        else if (option == "--requests")
+            most = std::strtoull(argument(), nullptr, 10);
+        else if (option == "--quick")
+            steady = 20'000, most = std::min<std::uint64_t>(most, 1000);
+        else
+            return fmt::print(stderr, "replay_bench: unknown option {}\n", option), 2;
     }
     std::vector<files::path> paths;
     if (!directory.empty())
@@ -265,7 +284,8 @@ int main(int argc, char** argv) {
         parsing.made();
     }
     if (does("memory")) {
-        fmt::print("\n| scheme | start-up of 512 GiB, CPU s (target 0.3) | bytes allocated / physical page, PRAM not yet touched included | bytes resident / physical page (target 12) |\n|---|---|---|---|\n");
+        fmt::print("\n| scheme | start-up of 512 GiB, CPU s (target 0.3) | bytes allocated / physical page, PRAM not yet touched included | bytes "
+                   "resident / physical page (target 12) |\n|---|---|---|---|\n");
         for (const std::string& ftl : schemes) bench_memory(ftl);
     }
     return 0;

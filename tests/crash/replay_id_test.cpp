@@ -59,6 +59,6 @@ TEST_CASE("scripts count through every combination of outcomes once", "[crash][t
     CHECK(std::ranges::adjacent_find(all) == all.end());
     CHECK(counts.counts[0] == 15);
     CHECK(counts.counts[2] == 30); // T2 in two ways
-    CHECK(counts.counts[6] == 0); // no pairs here
+    CHECK(counts.counts[6] == 0);  // no pairs here
     CHECK(counts.counts[OutcomeCounts::first_erase + 4] == 21);
 }

@@ -15,8 +15,7 @@ namespace {
 int failures = 0;
 
 void check(bool holds, const std::string& what) {
-    if (holds)
-        return;
+    if (holds) return;
     std::cerr << "new_event: not so: " << what << '\n';
     ++failures;
 }
@@ -24,8 +23,7 @@ void check(bool holds, const std::string& what) {
 void say_and_ask(const std::string& path) {
     auto log = SqliteEventLog::open(EventLogConfig{.path = path});
     check(log.has_value(), "the log opens: " + (log ? "" : log.error()));
-    if (!log)
-        return;
+    if (!log) return;
     EventSink& events = **log;
     events.on(BlockRetiredEvent{.at = sim_time_from_ns(35), .block = BlockId{77}, .erases = 3000, .cause = Cause::gc});
     (*log)->close();

@@ -273,7 +273,9 @@ TEST_CASE("random writes, truncates, punches and syncs agree with a model", "[fs
             for (std::uint64_t i = offset; i < std::min<std::uint64_t>(text.size(), offset + length); ++i) text[i] = '\0';
             break;
         }
-        case 6: REQUIRE(world.sync(ino) == 0); break;
+        case 6:
+            REQUIRE(world.sync(ino) == 0);
+            break;
         case 7:
             world.now += Duration{2'000'000'000};
             (void)world.fs->tick(world.now);

@@ -10,7 +10,8 @@ constexpr std::uint64_t pages = 4096;
 constexpr std::uint64_t page = 4096;
 } // namespace
 
-TEST_CASE("bytes that a truncate took away stay on the device until it is durable, though the inode was forgotten meanwhile", "[fs][journal][crash]") {
+TEST_CASE("bytes that a truncate took away stay on the device until it is durable, though the inode was forgotten meanwhile",
+          "[fs][journal][crash]") {
     FsWorld world{pages, FsWorld::in_journal};
     const Ino ino = world.create("a");
     REQUIRE(world.write(ino, 0, std::string(page, 'A')) == 0);

@@ -16,8 +16,7 @@ constexpr std::uint64_t kib = 1024;
 
 int make(FsWorld& world, const std::string& name) {
     const auto made = world.fs->make_node(world.call(), root_ino, name, S_IFREG | 0644, 0);
-    if (made)
-        world.fs->forget(made->value.ino, 1, world.now);
+    if (made) world.fs->forget(made->value.ino, 1, world.now);
     return made ? 0 : made.error().error_number;
 }
 
@@ -29,8 +28,7 @@ TEST_CASE("when the metadata are full nothing new fits, everything else works, a
     REQUIRE(world.write(data, 0, std::string(20'000, 'd')) == 0);
     REQUIRE(world.sync(data) == 0);
     int names = 0;
-    while (make(world, fmt::format("file-{:06}", names)) == 0)
-        ++names;
+    while (make(world, fmt::format("file-{:06}", names)) == 0) ++names;
     CHECK(names > 500);
     CHECK(make(world, "another") == ENOSPC);
     CHECK(world.write(data, 100'000, "more") == ENOSPC);
@@ -38,18 +36,14 @@ TEST_CASE("when the metadata are full nothing new fits, everything else works, a
     CHECK(world.sync(data) == 0);
     world.check();
     SECTION("first to last") {
-        for (int i = 0; i < names; ++i)
-            REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+        for (int i = 0; i < names; ++i) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
     }
     SECTION("in any order") {
         std::vector<int> order(static_cast<std::size_t>(names));
-        for (int i = 0; i < names; ++i)
-            order[static_cast<std::size_t>(i)] = i;
+        for (int i = 0; i < names; ++i) order[static_cast<std::size_t>(i)] = i;
         Random random{7};
-        for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
-        for (const int i : order)
-            REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
+        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
+        for (const int i : order) REQUIRE(world.unlink(fmt::format("file-{:06}", i)) == 0);
     }
     world.settle();
     CHECK(make(world, "another") == 0);
@@ -67,8 +61,7 @@ TEST_CASE("what write() accepted is never refused at write-back, however little 
         const Ino preallocated = world.create("preallocated");
         REQUIRE(world.allocate(preallocated, FallocateMode::keep_size, 0, 1000 * 4096) == 0);
         std::vector<Ino> files{preallocated};
-        for (int i = 0; i < 8; ++i)
-            files.push_back(world.create(fmt::format("f{}", i)));
+        for (int i = 0; i < 8; ++i) files.push_back(world.create(fmt::format("f{}", i)));
         // Single pages with holes between them, in any order, between them names: every page is an extent of its own, in a leaf of its own choice.
         int refused = 0;
         for (int step = 0; step < 60'000 && refused < 300; ++step) {
@@ -76,19 +69,15 @@ TEST_CASE("what write() accepted is never refused at write-back, however little 
             const int error = world.write(file, random.below(file == preallocated ? 500 : 3000) * 2 * 4096, "x");
             REQUIRE((error == 0 || error == ENOSPC));
             refused += error == ENOSPC;
-            if (random.chance(1, 3))
-                refused += make(world, fmt::format("{}-{}", step, random.below(100))) == ENOSPC;
+            if (random.chance(1, 3)) refused += make(world, fmt::format("{}-{}", step, random.below(100))) == ENOSPC;
         }
         CHECK(refused >= 300);
-        for (const Ino file : files)
-            REQUIRE(world.sync(file) == 0);
+        for (const Ino file : files) REQUIRE(world.sync(file) == 0);
         world.check();
         const auto names = world.list(root_ino);
         for (const std::string& name : names)
-            if (name != "." && name != "..")
-                REQUIRE(world.unlink(name) == 0);
-        for (const Ino file : files)
-            world.fs->forget(file, 1, world.now);
+            if (name != "." && name != "..") REQUIRE(world.unlink(name) == 0);
+        for (const Ino file : files) world.fs->forget(file, 1, world.now);
         world.settle();
         CHECK(world.fs->usage().data_pages_free == 8192);
         world.check();
@@ -282,8 +271,7 @@ TEST_CASE("20,000 names in one directory: found, listed in small portions while 
         REQUIRE(made.has_value());
         world.fs->forget(made->value.ino, 1, world.now);
     }
-    for (int i = 0; i < many; i += 97)
-        REQUIRE(world.find(name(i), directory) != Ino{0});
+    for (int i = 0; i < many; i += 97) REQUIRE(world.find(name(i), directory) != Ino{0});
     CHECK(world.find(name(many), directory) == Ino{0});
     std::vector<std::string> seen;
     std::uint64_t offset = 0;
@@ -303,16 +291,13 @@ TEST_CASE("20,000 names in one directory: found, listed in small portions while 
                                      })
                     .has_value());
         // What comes and goes meanwhile may or may not be seen; what stays is seen once.
-        if (seen.size() % 1000 == 0)
-            REQUIRE(world.unlink(name(many - 1 - static_cast<int>(seen.size() / 1000)), directory) == 0);
+        if (seen.size() % 1000 == 0) REQUIRE(world.unlink(name(many - 1 - static_cast<int>(seen.size() / 1000)), directory) == 0);
     }
     std::ranges::sort(seen);
     CHECK(std::ranges::adjacent_find(seen) == seen.end());
-    for (int i = 0; i < many - 30; ++i)
-        REQUIRE(std::ranges::binary_search(seen, name(i)));
+    for (int i = 0; i < many - 30; ++i) REQUIRE(std::ranges::binary_search(seen, name(i)));
     CHECK(world.fs->remove_directory(world.call(), root_ino, "d").error() == FsError{ENOTEMPTY});
-    for (int i = 0; i < many; ++i)
-        (void)world.unlink(name(i), directory);
+    for (int i = 0; i < many; ++i) (void)world.unlink(name(i), directory);
     CHECK(world.list(directory).size() == 2);
     CHECK(world.fs->remove_directory(world.call(), root_ino, "d").has_value());
     world.check();
@@ -335,12 +320,10 @@ TEST_CASE("a damaged image is refused or reported, and never crashes who opens i
         std::vector<std::byte> bad = good;
         // Where something lies: half of the damage hits the superblock and the tree's upper nodes.
         std::size_t at = 0;
-        do
-            at = static_cast<std::size_t>(random.below(round % 4 == 0 ? 1024 : bad.size()));
+        do at = static_cast<std::size_t>(random.below(round % 4 == 0 ? 1024 : bad.size()));
         while (bad[at] == std::byte{0});
         const std::size_t length = 1 + static_cast<std::size_t>(random.below(round % 3 == 0 ? 512 : 2));
-        for (std::size_t i = at; i < std::min(at + length, bad.size()); ++i)
-            bad[i] ^= static_cast<std::byte>(1 + random.below(255));
+        for (std::size_t i = at; i < std::min(at + length, bad.size()); ++i) bad[i] ^= static_cast<std::byte>(1 + random.below(255));
         MemoryPramStore cells{bad.size()};
         std::ranges::copy(bad, cells.cells().begin());
         Pram pram{world.config, cells, world.events, PramUndo::none};

@@ -102,8 +102,7 @@ TEST_CASE("a directory of many names lists each once, while some come and go", "
         REQUIRE(world.fs
                     ->read_directory(world.call(), root_ino, offset,
                                      [&](std::string_view name, Ino, std::uint32_t, std::uint64_t next) {
-                                         if (left-- == 0)
-                                             return false;
+                                         if (left-- == 0) return false;
                                          CHECK(seen.insert(std::string{name}).second);
                                          offset = next;
                                          return more = true;
@@ -116,8 +115,7 @@ TEST_CASE("a directory of many names lists each once, while some come and go", "
         }
         names.erase(gone);
     }
-    for (const std::string& name : names)
-        CHECK(seen.contains(name));
+    for (const std::string& name : names) CHECK(seen.contains(name));
     world.check();
 }
 

@@ -35,7 +35,8 @@ public:
     }
     [[nodiscard]] PramRange range() const { return {.at = PramAddress{0}, .bytes = config.bytes}; }
     void open() {
-        auto opened = pram == nullptr ? FileSystem::open_journal(device, events, options, now) : FileSystem::open(*pram, range(), device, events, options, now);
+        auto opened =
+            pram == nullptr ? FileSystem::open_journal(device, events, options, now) : FileSystem::open(*pram, range(), device, events, options, now);
         INFO((opened ? std::string{} : opened.error()));
         REQUIRE(opened.has_value());
         fs = std::move(*opened);
@@ -148,9 +149,9 @@ public:
     [[nodiscard]] std::vector<std::string> list(Ino directory) {
         std::vector<std::string> names;
         REQUIRE(fs->read_directory(call(), directory, 0, [&](std::string_view name, Ino, std::uint32_t, std::uint64_t) {
-                        names.emplace_back(name);
-                        return true;
-                    }).has_value());
+                      names.emplace_back(name);
+                      return true;
+                  }).has_value());
         return names;
     }
     /// Lets time pass until nothing is due.

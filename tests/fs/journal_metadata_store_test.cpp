@@ -1,4 +1,5 @@
-// Goal: the journal's part of fs/FORMAT.md is what the code writes, and what a sync covered is there after a cut, with a file system that had it all in memory.
+// Goal: the journal's part of fs/FORMAT.md is what the code writes, and what a sync covered is there after a cut, with a file system that had it all
+// in memory.
 // Method: golden bytes; damage at every place of a record; a device in memory that loses what was not flushed.
 #include "tests/support/catch.h"
 
@@ -67,11 +68,12 @@ std::string problems(const MetadataStore& store) {
 } // namespace
 
 TEST_CASE("the journal's superblock is, byte by byte, what the format says", "[metadata][journal]") {
-    const JournalSuperblock made{.page_bytes = 0x4000, .ring_blocks = 0x102, .home_blocks = 0x0304, .data_pages = 0x0506070809, .first_sequence = 0x0a0b};
+    const JournalSuperblock made{
+        .page_bytes = 0x4000, .ring_blocks = 0x102, .home_blocks = 0x0304, .data_pages = 0x0506070809, .first_sequence = 0x0a0b};
     std::array<std::byte, JournalSuperblock::encoded_size> raw{};
     made.encode(raw);
-    const std::array<std::uint8_t, 60> golden{'F', 'L', 'A', 'T', 'J', 'N', 'L', '1', 1, 0, 0, 0, 0, 0x40, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0,
-                                              9,   8,   7,   6,   5,   0,   0,   0,   0x0b, 0x0a, 0, 0, 0, 0, 0, 0};
+    const std::array<std::uint8_t, 60> golden{'F', 'L', 'A', 'T', 'J', 'N', 'L', '1', 1, 0, 0, 0, 0, 0x40, 0, 0, 2,    1,    0, 0, 0, 0, 0, 0,
+                                              4,   3,   0,   0,   0,   0,   0,   0,   9, 8, 7, 6, 5, 0,    0, 0, 0x0b, 0x0a, 0, 0, 0, 0, 0, 0};
     CHECK(std::memcmp(raw.data(), golden.data(), golden.size()) == 0);
     CHECK(load_le<std::uint32_t>(std::span{raw}.subspan(60)) == crc32c(std::span{raw}.first(60)));
     CHECK(JournalSuperblock::decode(raw).value() == made);
@@ -341,8 +343,7 @@ TEST_CASE("an empty, a foreign, a damaged and a truncated journal are refused wi
 TEST_CASE("a device that was full of something else is empty when it is formatted", "[metadata][journal]") {
     MemoryBlockDevice device{device_units};
     const std::vector<std::byte> noise(std::size_t{1} << 20, std::byte{0x77});
-    for (std::uint64_t at = 0; at < 16; ++at)
-        REQUIRE(device.write(Sector{at * 2048}, 2048, noise, WriteDurability::fua, sim_start).has_value());
+    for (std::uint64_t at = 0; at < 16; ++at) REQUIRE(device.write(Sector{at * 2048}, 2048, noise, WriteDurability::fua, sim_start).has_value());
     REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
     const auto store = open_store(device);
     CHECK(store->data_pages_in_use() == 0);

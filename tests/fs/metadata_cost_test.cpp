@@ -100,8 +100,8 @@ TEST_CASE("of a create's words about forty lie in the log", "[metadata]") {
 TEST_CASE("a create costs about a hundred words, log and home together, and removing gives every node back", "[metadata]") {
     MetadataWorld world{32u << 20, 1000};
     const Cost cost = come_and_go(world, 20'000);
-    std::printf("metadata store, 20,000 files in a directory: %.1f words a create, %.1f a remove (log and home), %.0f bytes a file\n", cost.create_words,
-                cost.remove_words, per(cost.bytes_used, 20'000));
+    std::printf("metadata store, 20,000 files in a directory: %.1f words a create, %.1f a remove (log and home), %.0f bytes a file\n",
+                cost.create_words, cost.remove_words, per(cost.bytes_used, 20'000));
     CHECK(cost.create_words < 130);
     CHECK(cost.remove_words < 110);
     CHECK(cost.bytes_used < 20'000 * 230);
@@ -147,7 +147,8 @@ TEST_CASE("a million files: words, nanoseconds and bytes of each operation", "[.
     const auto t7 = now();
     REQUIRE(world.problems() == "");
     CHECK(free0 - world.store->bytes_free() == 4096);
-    std::printf("create %.0f ns, %.1f words; random inode %.0f ns; hot dirent %.0f ns; inodes in order %.0f ns; remove %.0f ns, %.1f words; %.0f bytes a file\n",
+    std::printf("create %.0f ns, %.1f words; random inode %.0f ns; hot dirent %.0f ns; inodes in order %.0f ns; remove %.0f ns, %.1f words; %.0f "
+                "bytes a file\n",
                 ns(t0, t1, files), per(words1 - words0, files), ns(t2, t3, files), ns(t3, t4, files), ns(t4, t5, files), ns(t6, t7, files),
                 per(world.words_written() - words1, files), per(free0 - free1, files));
 }

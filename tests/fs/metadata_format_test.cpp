@@ -52,11 +52,11 @@ TEST_CASE("the superblock is, byte by byte, what the format says", "[metadata]")
     CHECK(slice(raw, 0, 16) == bytes({'F', 'L', 'A', 'T', 'F', 'S', '1', '\n', 1, 0, 0, 0, 0x00, 0x10, 0, 0}));
     CHECK(raw[16] == std::byte{0xa0});
     CHECK(raw[31] == std::byte{0xaf});
-    CHECK(slice(raw, 32, 16) == bytes({0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0}));        // range bytes; log at 4096
-    CHECK(slice(raw, 48, 16) == bytes({0, 0, 2, 0, 0, 0, 0, 0, 0, 0x10, 2, 0, 0, 0, 0, 0}));           // log of 128 KiB; page bitmap
-    CHECK(slice(raw, 64, 16) == bytes({0xe8, 3, 0, 0, 0, 0, 0, 0, 0, 0x20, 2, 0, 0, 0, 0, 0}));        // 1000 data pages; node bitmap
-    CHECK(slice(raw, 80, 16) == bytes({0, 0x30, 2, 0, 0, 0, 0, 0, 0xdd, 0, 0, 0, 0, 0x10, 0, 0}));     // nodes; 221 of them; pages of 4096
-    CHECK(slice(raw, 96, 16) == bytes({5, 4, 3, 2, 1, 0, 0, 0, 0x3b, 0, 0, 0, 0, 0, 0, 0}));           // created
+    CHECK(slice(raw, 32, 16) == bytes({0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0}));    // range bytes; log at 4096
+    CHECK(slice(raw, 48, 16) == bytes({0, 0, 2, 0, 0, 0, 0, 0, 0, 0x10, 2, 0, 0, 0, 0, 0}));       // log of 128 KiB; page bitmap
+    CHECK(slice(raw, 64, 16) == bytes({0xe8, 3, 0, 0, 0, 0, 0, 0, 0, 0x20, 2, 0, 0, 0, 0, 0}));    // 1000 data pages; node bitmap
+    CHECK(slice(raw, 80, 16) == bytes({0, 0x30, 2, 0, 0, 0, 0, 0, 0xdd, 0, 0, 0, 0, 0x10, 0, 0})); // nodes; 221 of them; pages of 4096
+    CHECK(slice(raw, 96, 16) == bytes({5, 4, 3, 2, 1, 0, 0, 0, 0x3b, 0, 0, 0, 0, 0, 0, 0}));       // created
     CHECK(slice(raw, 112, 12) == bytes({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
     CHECK(load_le<std::uint32_t>(std::span{raw}.subspan(124)) == crc32c(std::span{raw}.first(124)));
     CHECK(SuperblockIdentity::decode(raw).value() == id);

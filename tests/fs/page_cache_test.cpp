@@ -1,5 +1,5 @@
-// Goal: where the cache keeps its pages, and in which order write-back takes them. What is written in a row has to lie in a row, or each page is copied once
-// more on its way to the device; what is committed has to be a prefix, whatever the order of writing.
+// Goal: where the cache keeps its pages, and in which order write-back takes them. What is written in a row has to lie in a row, or each page is
+// copied once more on its way to the device; what is committed has to be a prefix, whatever the order of writing.
 #include "tests/support/catch.h"
 
 #include <map>
@@ -77,7 +77,8 @@ TEST_CASE("a large file written in any order is written back from its front, and
         REQUIRE(world.write(ino, at * piece * 4096, text) == 0);
     }
     REQUIRE(world.device.flushes == 0);
-    while (world.device.flushes < 2) world.now = std::max(world.now + Duration{1}, world.fs->tick(world.now)); // the first job is committed, the second all but
+    while (world.device.flushes < 2)
+        world.now = std::max(world.now + Duration{1}, world.fs->tick(world.now)); // the first job is committed, the second all but
     world.crash(seed);
     const Ino again = world.find("large");
     const std::uint64_t size = world.stat(again).size;

@@ -1,7 +1,7 @@
 /// The contract C10 to C15 of the crash model on the whole stack: random programs, random instants, random outcomes, cuts in recovery.
 /// A failure prints its seed; the same seed is the same run.
-#include "tests/support/catch.h"
 #include "crash/fs/crash_rig.h"
+#include "tests/support/catch.h"
 
 using namespace flashlab;
 

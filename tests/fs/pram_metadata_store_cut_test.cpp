@@ -1,6 +1,7 @@
-// Goal: M2 and C11: after a power cut at any nanosecond the store holds a prefix of the committed transactions, at least all that were durable by then.
-// Method: transactions issued faster than they become durable, a cut at a random time with random outcomes for the words in flight, recovery (itself cut
-// now and then), comparison with the snapshots after each transaction.
+// Goal: M2 and C11: after a power cut at any nanosecond the store holds a prefix of the committed transactions, at least all that were durable by
+// then.
+// Method: transactions issued faster than they become durable, a cut at a random time with random outcomes for the words in flight, recovery (itself
+// cut now and then), comparison with the snapshots after each transaction.
 #include "tests/support/catch.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
-// Goal: the store behaves as a std::map with transactions, whatever splits, merges, holes and compactions happen below, and says so itself by check().
-// Method: random transactions on a PRAM of some dozen nodes, so that every path including ENOSPC is met; the model is compared and check() run after each.
+// Goal: the store behaves as a std::map with transactions, whatever splits, merges, holes and compactions happen below, and says so itself by
+// check().
+// Method: random transactions on a PRAM of some dozen nodes, so that every path including ENOSPC is met; the model is compared and check() run after
+// each.
 #include "tests/support/catch.h"
 
 #include <algorithm>
@@ -24,9 +26,12 @@ RecordKey random_key(Random& random) {
 
 std::size_t random_size(Random& random) {
     switch (random.next() % 8) {
-    case 0: return random.next() % (max_record_bytes + 1);
-    case 1: return 0;
-    default: return random.next() % 180;
+    case 0:
+        return random.next() % (max_record_bytes + 1);
+    case 1:
+        return 0;
+    default:
+        return random.next() % 180;
     }
 }
 
@@ -191,8 +196,8 @@ TEST_CASE("a tree of three levels stays sound while whole subtrees go away at ei
         if (i % 50 == 0) REQUIRE(world.problems() == "");
     };
     for (std::uint64_t i = 1; i <= keys; ++i) change(i, true);
-    for (std::uint64_t i = 1; i <= keys / 2; ++i) change(i, false);        // the leftmost subtree goes
-    for (std::uint64_t i = keys / 2; i > 0; --i) change(i, true);          // and its range is inherited
+    for (std::uint64_t i = 1; i <= keys / 2; ++i) change(i, false); // the leftmost subtree goes
+    for (std::uint64_t i = keys / 2; i > 0; --i) change(i, true);   // and its range is inherited
     REQUIRE(world.content() == model);
     for (std::uint64_t i = keys / 3; i <= keys / 2; ++i) change(i, false); // from the middle
     for (std::uint64_t i = keys / 2; i >= keys / 3; --i) change(i, true);

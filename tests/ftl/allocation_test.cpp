@@ -113,7 +113,8 @@ TEST_CASE("the pages of a request on an idle drive take every channel before any
 
 TEST_CASE("eight pages on idle drives lie on as many channels as there are, in one request or in eight", "[ftl][allocation]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
-    const auto [channels, chips] = GENERATE(std::pair{4u, 8u}, std::pair{8u, 1u}, std::pair{2u, 4u}); // as dumbo has it, as the default has it, fewer than pages
+    const auto [channels, chips] =
+        GENERATE(std::pair{4u, 8u}, std::pair{8u, 1u}, std::pair{2u, 4u}); // as dumbo has it, as the default has it, fewer than pages
     CAPTURE(scheme, channels, chips);
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t i = 0; i < 8; ++i) wanted.push_back(i % channels);
@@ -156,7 +157,8 @@ TEST_CASE("the order of ftl.allocation is followed, for each of its letters firs
 }
 
 TEST_CASE("each plane of the groups has one turn in any order", "[ftl][allocation]") {
-    const auto geometry = *Geometry::make({.channels = 3, .chips_per_channel = 2, .dies_per_chip = 2, .planes_per_die = 2, .blocks_per_plane = 4, .pages_per_block = 4});
+    const auto geometry = *Geometry::make(
+        {.channels = 3, .chips_per_channel = 2, .dies_per_chip = 2, .planes_per_die = 2, .blocks_per_plane = 4, .pages_per_block = 4});
     std::string order = "CDPW";
     do {
         const auto allocation = Allocation::parse(order);

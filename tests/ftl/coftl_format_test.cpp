@@ -40,7 +40,7 @@ TEST_CASE("a summary page lies on flash as the format says, and only its own com
     std::vector<std::byte> page(32, std::byte{0xee});
     CoftlSummary::encode(page, ChainIndex{1}, 0x1122334455667788, places);
     CHECK(page == bytes({0x43, 0x4f, 0x53, 0x55, 1, 0, 3, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, //
-                         7, 0, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0x80, 0, 0, 0, 0}));
+                         7,    0,    1,    0,    0, 0, 0, 0, 3,    0,    0,    0x80, 0,    0,    0,    0}));
     std::vector<CoftlPlace> got(3);
     REQUIRE(CoftlSummary::decode(page, ChainIndex{1}, 0x1122334455667788, got));
     CHECK(got == places);
@@ -59,12 +59,12 @@ TEST_CASE("a replacement page lies on flash as the format says", "[ftl][coftl]")
 TEST_CASE("a log version lies on flash as the format says; cut short anywhere it is refused", "[ftl][coftl]") {
     std::vector<std::byte> out;
     small_version().encode(out);
-    CHECK(out == bytes({0x43, 0x4f, 0x56, 0x4c, 1, 0, 1, 0, 2, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, //
-                        5, 4, 3, 2, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0,             //
-                        7, 0, 0, 0x80, 8, 0, 0, 0,                                                         //
-                        1, 0, 0, 0, 2, 0, 5, 0, 5, 0, 0, 0,                                                //
-                        3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0,           //
-                        1, 0, 0, 0, 5, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x2a, 0, 0, 0, 0, 0, 0, 0}));
+    CHECK(out == bytes({0x43, 0x4f, 0x56, 0x4c, 1, 0, 1, 0, 2,  0, 0, 0, 9, 0, 0, 0, 3,  0, 0, 0, 1,    0, 0, 0, //
+                        5,    4,    3,    2,    1, 0, 0, 0, 2,  0, 0, 0, 1, 0, 0, 0, 2,  0, 0, 0, 1,    0, 0, 0, //
+                        7,    0,    0,    0x80, 8, 0, 0, 0,                                                      //
+                        1,    0,    0,    0,    2, 0, 5, 0, 5,  0, 0, 0,                                         //
+                        3,    0,    0,    0,    9, 0, 0, 0, 0,  0, 0, 0, 4, 0, 0, 0, 10, 0, 0, 0, 0,    0, 0, 0, //
+                        1,    0,    0,    0,    5, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1,  0, 0, 0, 0x2a, 0, 0, 0, 0, 0, 0, 0}));
     REQUIRE(CoftlVersion::decode(out) == small_version());
     for (std::size_t length = 0; length < out.size(); ++length) CHECK_FALSE(CoftlVersion::decode(std::span{out}.first(length)).has_value());
     out.push_back(std::byte{0});
@@ -78,7 +78,7 @@ TEST_CASE("a record of trims lies on flash as the format says; cut short anywher
     std::vector<std::byte> out;
     r.encode(out);
     CHECK(out.size() == r.encoded_size());
-    CHECK(out == bytes({1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, //
+    CHECK(out == bytes({1, 0, 0, 0, 1, 0, 0, 0, 2,  0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, //
                         1, 0, 0, 0, 5, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x2a, 0, 0, 0, 0, 0, 0, 0}));
     REQUIRE(CoftlRecord::decode(out) == r);
     for (std::size_t length = 0; length < out.size(); ++length) CHECK_FALSE(CoftlRecord::decode(std::span{out}.first(length)).has_value());

@@ -15,9 +15,7 @@ using flashlab::test::two_wide;
 
 namespace {
 
-std::vector<Shape> shapes() {
-    return {{1, 1, 0, 1}, {1, 1, 3, 2}, {2, 2, 0, 2}, {2, 2, 4, 1}, {4, 2, 5, 3}, {4, 4, 2, 2}, {4, 1, 6, 64}};
-}
+std::vector<Shape> shapes() { return {{1, 1, 0, 1}, {1, 1, 3, 2}, {2, 2, 0, 2}, {2, 2, 4, 1}, {4, 2, 5, 3}, {4, 4, 2, 2}, {4, 1, 6, 64}}; }
 
 } // namespace
 
@@ -49,8 +47,10 @@ TEST_CASE("coftl keeps the contract across power cuts, also while it recovers, w
                 rig.settle();
                 for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
                 const SimTime at = rig.random_moment(random, from);
-                if (random.chance(1, 2)) rig.cut_twice(at, random);
-                else rig.cut(at, random.next());
+                if (random.chance(1, 2))
+                    rig.cut_twice(at, random);
+                else
+                    rig.cut(at, random.next());
             }
             rig.check_all();
         }
@@ -71,8 +71,10 @@ TEST_CASE("coftl keeps the contract across thousands of power cuts", "[.][long][
                 if (random.chance(1, 10)) rig.remount_clean();
                 if (random.chance(1, 20)) rig.kill();
                 const SimTime at = rig.random_moment(random, std::max(from, rig.now));
-                if (random.chance(1, 2)) rig.cut_twice(at, random);
-                else rig.cut(at, random.next());
+                if (random.chance(1, 2))
+                    rig.cut_twice(at, random);
+                else
+                    rig.cut(at, random.next());
             }
             rig.check_all();
         }
@@ -188,7 +190,7 @@ TEST_CASE("a page referenced often but long ago is given up before one reference
     const SlotId old = cache.insert(Lpn{0}, false, sim_start);
     for (int i = 0; i < 9; ++i) cache.touch(old, sim_start);
     const SlotId young = cache.insert(Lpn{1}, false, sim_time_from_ns(900));
-    CHECK(cache.victim(sim_time_from_ns(1000)) == old);    // 10 / 1000 < 1 / 100
+    CHECK(cache.victim(sim_time_from_ns(1000)) == old);      // 10 / 1000 < 1 / 100
     CHECK(cache.victim(sim_time_from_ns(100'000)) == young); // 10 / 100000 > 1 / 99100: with time only the count is left
     CHECK(cache.is_sound());
 }
@@ -294,7 +296,8 @@ TEST_CASE("a page that only the summary knows as trimmed is unmapped after a res
     CHECK(device->ssd().check().empty());
 }
 
-TEST_CASE("a trim that only a summary tells of after a restart is stated by the next flush, and losing the summary later brings nothing back", "[ftl][coftl]") {
+TEST_CASE("a trim that only a summary tells of after a restart is stated by the next flush, and losing the summary later brings nothing back",
+          "[ftl][coftl]") {
     struct Spoiler final : Sabotage {
         std::vector<Ppn> pages;
         std::unique_ptr<PageStore> around(PageStore& store) override {
@@ -311,9 +314,11 @@ TEST_CASE("a trim that only a summary tells of after a restart is stated by the 
     const std::uint32_t sectors = device->plan().logical_page_bytes / sector_bytes;
     std::vector<std::byte> page(device->plan().logical_page_bytes, std::byte{7});
     SimTime now = device->power_on(sim_start)->done;
-    for (std::uint32_t u = 0; u < 5; ++u) now = *device->ssd().write(Sector{std::uint64_t{u} * sectors}, sectors, page, WriteDurability::volatile_ok, now);
+    for (std::uint32_t u = 0; u < 5; ++u)
+        now = *device->ssd().write(Sector{std::uint64_t{u} * sectors}, sectors, page, WriteDurability::volatile_ok, now);
     now = *device->ssd().trim(Sector{0}, sectors, now);
-    now = *device->ssd().write(Sector{std::uint64_t{5} * sectors}, sectors, page, WriteDurability::volatile_ok, now); // full: its summary leaves page 0 out
+    now = *device->ssd().write(Sector{std::uint64_t{5} * sectors}, sectors, page, WriteDurability::volatile_ok,
+                               now); // full: its summary leaves page 0 out
     for (std::uint32_t p = 0; p < device->geometry().pages(); ++p) {
         const auto cell = device->array().inspect(Ppn{p});
         const auto oob = PageOob::decode(cell->oob);

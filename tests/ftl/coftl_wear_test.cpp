@@ -30,7 +30,8 @@ TEST_CASE("coftl is read-only, and says so, once so many sets have failed under 
     std::optional<DeviceError> error;
     const std::vector<std::byte> data(rig.unit_bytes());
     for (int i = 0; i < 5000 && !error; ++i) {
-        const auto done = rig.ssd().write(rig.sector(static_cast<std::uint32_t>(random.below(rig.units()))), rig.unit_bytes() / sector_bytes, data, WriteDurability::volatile_ok, rig.now);
+        const auto done = rig.ssd().write(rig.sector(static_cast<std::uint32_t>(random.below(rig.units()))), rig.unit_bytes() / sector_bytes, data,
+                                          WriteDurability::volatile_ok, rig.now);
         if (!done) error = done.error();
     }
     REQUIRE(error.has_value());
@@ -66,7 +67,9 @@ TEST_CASE("wear levelling keeps sets that nobody rewrites from resting", "[ftl][
     }
     const double mean = static_cast<double>(total) / static_cast<double>(blocks);
     CAPTURE(config.ftl.coftl.wear_period, mean, most, own(rig).wear_reclaims);
-    if (config.ftl.coftl.wear_period == 0) CHECK(static_cast<double>(most) > 2 * mean);
-    else CHECK(static_cast<double>(most) < 1.3 * mean);
+    if (config.ftl.coftl.wear_period == 0)
+        CHECK(static_cast<double>(most) > 2 * mean);
+    else
+        CHECK(static_cast<double>(most) < 1.3 * mean);
     WARN("period " << config.ftl.coftl.wear_period << ": most worn " << most << ", mean " << mean);
 }

@@ -60,7 +60,9 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
-TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page, once for a row, where there is one; a hit and the default read none", "[ftl][dftl]") {
+TEST_CASE(
+    "with dftl.fetch_on_write_miss a write miss reads its translation page, once for a row, where there is one; a hit and the default read none",
+    "[ftl][dftl]") {
     for (const bool fetches : {false, true}) {
         CAPTURE(fetches);
         SsdConfig config = four_entries();
@@ -78,7 +80,8 @@ TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page
     }
 }
 
-TEST_CASE("a read miss reads one translation page; clean entries leave without a write; a dirty one of a page that exists costs a read and a write", "[ftl][dftl]") {
+TEST_CASE("a read miss reads one translation page; clean entries leave without a write; a dirty one of a page that exists costs a read and a write",
+          "[ftl][dftl]") {
     CutRig rig{four_entries()};
     for (std::uint32_t u = 0; u < 5; ++u) rig.now = rig.write(u, 1); // as above; cached: 1, 2, 3 (clean), 4 (dirty)
     const auto read = [&rig](std::uint32_t u) {
@@ -110,7 +113,8 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
     rig.check_all();
 }
 
-TEST_CASE("a collection changes cached entries only; the others wait aside while its victim is erased, and are written together by the host's writes", "[ftl][dftl]") {
+TEST_CASE("a collection changes cached entries only; the others wait aside while its victim is erased, and are written together by the host's writes",
+          "[ftl][dftl]") {
     CutRig rig{four_entries()};
     fill(rig, 16);
     const FtlCounters before = rig.ftl().counters();
@@ -127,7 +131,9 @@ TEST_CASE("a collection changes cached entries only; the others wait aside while
     rig.check_all();
 }
 
-TEST_CASE("what a collection moved and nobody has written to a translation page comes back when the victim holds other data, with a checkpoint since or none", "[ftl][dftl]") {
+TEST_CASE("what a collection moved and nobody has written to a translation page comes back when the victim holds other data, with a checkpoint since "
+          "or none",
+          "[ftl][dftl]") {
     SsdConfig config = four_entries();
     config.ftl.checkpoint_blocks = GENERATE(3u, 1u << 30);
     const bool is_clean = GENERATE(false, true);
@@ -145,12 +151,16 @@ TEST_CASE("what a collection moved and nobody has written to a translation page 
         if (rig.ftl().status_of(victim).use != BlockUse::free || rig.array().erase_count(victim) != erases) ++since;
     }
     REQUIRE(cache_of(rig).aside() > 0);
-    if (is_clean) rig.remount_clean();
-    else rig.kill();
+    if (is_clean)
+        rig.remount_clean();
+    else
+        rig.kill();
     rig.check_all();
 }
 
-TEST_CASE("collections without a write of the host between them set aside no more than a block's worth of entries a group, and leave the rest within the cache", "[ftl][dftl]") {
+TEST_CASE("collections without a write of the host between them set aside no more than a block's worth of entries a group, and leave the rest within "
+          "the cache",
+          "[ftl][dftl]") {
     CutRig rig{four_entries()};
     fill_across(rig);
     std::uint32_t most = 0;

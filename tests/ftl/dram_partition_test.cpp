@@ -20,8 +20,13 @@ SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) 
     if (scheme == std::string_view{"fast"}) shape.ftl.log_blocks = 8;
     if (scheme == std::string_view{"coftl"}) shape.ftl.reserved_permille = 150;
     SsdConfig config = *shape_for(scheme, shape);
-    config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
-                          .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
+    config.nand.timing = {.page_read = Duration{60'000},
+                          .page_program = Duration{700'000},
+                          .block_erase = Duration{3'000'000},
+                          .command = Duration{100},
+                          .bus_ps_per_byte = 1000,
+                          .controller_page_read = Duration{0},
+                          .controller_page_program = Duration{0}};
     config.ftl.mapping_cache_bytes = bytes;
     config.dram.size_bytes = bytes;
     config.dram.partition = how;
@@ -226,7 +231,7 @@ TEST_CASE("a ghost stands for no more than its reach: what left its cache longer
     CutRig rig{config};
     REQUIRE(rig.ssd().buffer()->capacity() == 3);
     for (const std::uint32_t u : {0u, 1u, 2u, 3u, 4u}) rig.now = rig.write(u, 1); // 0 and 1 leave
-    rig.now = rig.write(5, 1);                                                     // 2 leaves, and takes the place of 0
+    rig.now = rig.write(5, 1);                                                    // 2 leaves, and takes the place of 0
     const PartitionEvent& d = rig.ssd().partition()->last_decision();
     REQUIRE(rig.ssd().partition()->counters().decisions == 1);
     CHECK(d.buffer_ghost_bytes == 2 * 512);

@@ -40,7 +40,9 @@ private:
         return FtlRecovery{.was_clean = true, .pages_scanned = 5, .done = at(1)};
     }
     FtlResult<SimTime> do_read(Lpn, std::uint32_t, std::span<std::byte>, SimTime, Origin) override { return note("read", 2); }
-    FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, SimTime, Origin) override { return note("read_part", 3); }
+    FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, SimTime, Origin) override {
+        return note("read_part", 3);
+    }
     FtlResult<SimTime> do_write(Lpn, std::uint32_t, std::span<const std::byte>, SimTime, Origin) override { return note("write", 4); }
     FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime, Origin) override { return note("trim", 5); }
     FtlResult<SimTime> do_flush(SimTime, Origin) override { return note("flush", 6); }
@@ -78,7 +80,8 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.is_mapped(Lpn{1}));
     CHECK(ftl.check().front().invariant == "X");
     CHECK(ftl.shut_down(sim_start) == at(9));
-    CHECK(below.calls == std::vector<std::string>{"recover", "read", "read_part", "write", "trim", "flush", "idle", "relocate", "is_mapped", "shut_down"});
+    CHECK(below.calls ==
+          std::vector<std::string>{"recover", "read", "read_part", "write", "trim", "flush", "idle", "relocate", "is_mapped", "shut_down"});
 }
 
 TEST_CASE("a decorator of a translation layer that runs already runs, too, and one of a new one does not", "[ftl][contract]") {

@@ -81,7 +81,8 @@ TEST_CASE("nor after a cut of a drive of two groups whose recovery was cut, too"
     SsdConfig config = tiny_config();
     config.nand.geometry.channels = 2;
     config.nand.geometry.blocks_per_plane = 12;
-    config.pram.word_write = Duration{1'000'000}; // a commit takes longer than programs do: a cut then often falls between the two commits of a recovery
+    config.pram.word_write =
+        Duration{1'000'000}; // a commit takes longer than programs do: a cut then often falls between the two commits of a recovery
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         CutRig rig{config};
         Random random{seed};

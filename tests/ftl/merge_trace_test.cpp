@@ -1,4 +1,5 @@
-/// Hand-made traces: merges, copies and erases are those that the papers of BAST and FAST define. Blocks of 8 pages; "0:3" is page 3 of logical block 0.
+/// Hand-made traces: merges, copies and erases are those that the papers of BAST and FAST define. Blocks of 8 pages; "0:3" is page 3 of logical block
+/// 0.
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -15,7 +16,8 @@ struct Tally {
 };
 
 std::ostream& operator<<(std::ostream& out, const Tally& t) {
-    return out << t.switched << " switch, " << t.partial << " partial, " << t.full << " full merges, " << t.copies << " copies, " << t.erases << " erases";
+    return out << t.switched << " switch, " << t.partial << " partial, " << t.full << " full merges, " << t.copies << " copies, " << t.erases
+               << " erases";
 }
 
 class Trace {
@@ -32,7 +34,8 @@ public:
         const NandCounters& nand = rig_.array().counters();
         CHECK(nand.programs[merge] == c.gc_page_copies);
         const Tally all{c.switch_merges, c.partial_merges, c.full_merges, c.gc_page_copies, nand.erases[merge]};
-        const Tally out{all.switched - seen_.switched, all.partial - seen_.partial, all.full - seen_.full, all.copies - seen_.copies, all.erases - seen_.erases};
+        const Tally out{all.switched - seen_.switched, all.partial - seen_.partial, all.full - seen_.full, all.copies - seen_.copies,
+                        all.erases - seen_.erases};
         seen_ = all;
         return out;
     }
@@ -210,8 +213,13 @@ TEST_CASE("a full merge takes the time of its page reads and programs, one after
     SsdConfig config = tiny_config();
     config.nand.geometry.planes_per_die = 1;
     config.nand.geometry.blocks_per_plane = 30;
-    config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
-                          .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
+    config.nand.timing = {.page_read = Duration{60'000},
+                          .page_program = Duration{700'000},
+                          .block_erase = Duration{3'000'000},
+                          .command = Duration{100},
+                          .bus_ps_per_byte = 1000,
+                          .controller_page_read = Duration{0},
+                          .controller_page_program = Duration{0}};
     config.ftl.scheme = "log_block";
     config.ftl.log_blocks = 2;
     CutRig rig{config, Payload::keep, UndoPolicy::none};
@@ -250,6 +258,7 @@ TEST_CASE("block mapping refuses what it cannot do, says why, and warns of what 
     const auto fits = plan([](SsdConfig&) {});
     REQUIRE(fits.has_value());
     CHECK(fits->pram_bytes == 0);
-    const bool warns = std::ranges::any_of(fits->warnings, [](const std::string& w) { return w.find("rewrites a whole block") != std::string::npos; });
+    const bool warns =
+        std::ranges::any_of(fits->warnings, [](const std::string& w) { return w.find("rewrites a whole block") != std::string::npos; });
     CHECK(warns == (scheme == "block_map"));
 }

@@ -42,7 +42,9 @@ struct LogRig {
         : checkpoint_bytes{checkpoint_bytes_}, place{place_}, journal_bytes{journal_bytes_} {
         open();
     }
-    [[nodiscard]] MetaArea planned() const { return plan_meta_area(config, geometry, geometry.planes(), {.checkpoint_bytes = checkpoint_bytes, .journal_bytes = journal_bytes}, place); }
+    [[nodiscard]] MetaArea planned() const {
+        return plan_meta_area(config, geometry, geometry.planes(), {.checkpoint_bytes = checkpoint_bytes, .journal_bytes = journal_bytes}, place);
+    }
     void open() {
         log.reset();
         array = std::make_unique<NandArray>(geometry, config, store, sink, UndoPolicy::keep);
@@ -83,9 +85,7 @@ struct Model {
     std::vector<std::byte> payload{};       ///< of that one
     std::size_t records_beside = 0;         ///< records written while one was under way
 
-    void continue_checkpoint(LogRig& rig, std::uint32_t pages) {
-        ended_if_whole(rig, rig.log->continue_checkpoint(pages, rig.now));
-    }
+    void continue_checkpoint(LogRig& rig, std::uint32_t pages) { ended_if_whole(rig, rig.log->continue_checkpoint(pages, rig.now)); }
     void ended_if_whole(LogRig& rig, const FtlResult<SimTime>& done) {
         REQUIRE(done.has_value());
         if (rig.log->is_writing()) return;
@@ -157,7 +157,8 @@ struct Model {
     }
 };
 
-/// A scheme beside the ring: what is not the ring's is free; what the ring gives back is erased and written at once, and wanted until it is lent again.
+/// A scheme beside the ring: what is not the ring's is free; what the ring gives back is erased and written at once, and wanted until it is lent
+/// again.
 struct FreePool final : BlockExchange {
     struct Kept {
         BlockId block;
@@ -198,7 +199,9 @@ struct FreePool final : BlockExchange {
     std::optional<Lent> offer(PlaneId plane) override {
         auto best = free.end();
         for (auto it = free.begin(); it != free.end(); ++it)
-            if (rig.geometry.plane_of(it->block) == plane && (best == free.end() || rig.array->erase_count(it->block) < rig.array->erase_count(best->block))) best = it;
+            if (rig.geometry.plane_of(it->block) == plane &&
+                (best == free.end() || rig.array->erase_count(it->block) < rig.array->erase_count(best->block)))
+                best = it;
         return best == free.end() ? std::nullopt : std::optional{*best};
     }
     void lend(BlockId offered) override {
@@ -218,7 +221,8 @@ struct FreePool final : BlockExchange {
 };
 
 /// Some writes, answered or not; an instant from before them to the end of the last.
-inline SimTime write_some(LogRig& rig, Model& model, Random& random, const std::function<void()>& before_each = [] {}) {
+inline SimTime write_some(
+    LogRig& rig, Model& model, Random& random, const std::function<void()>& before_each = [] {}) {
     const SimTime from = rig.now;
     rig.array->settle(from);
     for (std::uint64_t k = random.below(9); k > 0; --k) {

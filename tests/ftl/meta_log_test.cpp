@@ -96,7 +96,8 @@ TEST_CASE("a record does not overtake the one before it, though its plane is idl
     CHECK(rig.recovered.records.size() <= 3);
 }
 
-TEST_CASE("a ring that moves is found wherever it is after a cut at any instant, and wears no more than the blocks it moves among", "[metalog][crash][wear]") {
+TEST_CASE("a ring that moves is found wherever it is after a cut at any instant, and wears no more than the blocks it moves among",
+          "[metalog][crash][wear]") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         LogRig rig{seed % 2 == 0 ? 700u : 9000u, RingPlace::moves};
         FreePool pool{rig};
@@ -154,7 +155,8 @@ TEST_CASE("checkpoints share a row until it is full: a row is erased once for as
     const std::uint32_t pages = rig.geometry.pages_per_block();
     for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value()); // of a page each
     CHECK(erases() == 10);
-    for (std::uint64_t id = 1; id <= 9; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value()); // of two pages, with one of an odd place in between
+    for (std::uint64_t id = 1; id <= 9; ++id)
+        REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value()); // of two pages, with one of an odd place in between
     REQUIRE(rig.log->append(1, content(1, 100), rig.now, origin).has_value());
     for (std::uint64_t id = 10; id <= 12; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value());
     CHECK(erases() == 10 + 4); // 4 of them to a row; the record and three; none lies in two rows
@@ -244,7 +246,10 @@ TEST_CASE("the bytes of a record are as ftl/FORMAT.md says", "[metalog][format]"
     REQUIRE(rig.store.read_data(page, 0, data).has_value());
     std::string text;
     for (std::size_t i = 0; i < 20; ++i) text += fmt::format("{:02x}", std::to_integer<int>(data[i]));
-    CHECK(text == "05000000" "aa2989e1" "0300000000000000" "aabbcc00");
+    CHECK(text == "05000000"
+                  "aa2989e1"
+                  "0300000000000000"
+                  "aabbcc00");
     const auto oob = PageOob::decode(rig.array->inspect(page)->oob);
     REQUIRE(oob.has_value());
     CHECK(*oob == PageOob{Lpn{0}, WriteSequence{1}, PageKind::journal, 1});

@@ -12,8 +12,8 @@ using flashlab::test::tiny_config;
 namespace {
 
 struct Load {
-    double seconds = 0;          ///< of simulated time
-    std::uint64_t most_copies = 0; ///< between two requests
+    double seconds = 0;                  ///< of simulated time
+    std::uint64_t most_copies = 0;       ///< between two requests
     std::uint64_t most_map = 0, map = 0; ///< pages of checkpoints, and dftl's translation pages: between two requests, and in all
 };
 
@@ -82,7 +82,7 @@ TEST_CASE("no write of a page map waits for a whole block's copies", "[ftl]") {
 TEST_CASE("no write of a page map waits for a whole checkpoint", "[ftl]") {
     const Load load = random_writes("page_map", 1);
     CAPTURE(load.map);
-    CHECK(load.map > 25);     // one, at least, of the 28 pages that the map takes
+    CHECK(load.map > 25); // one, at least, of the 28 pages that the map takes
     CHECK(load.most_map < 5);
 }
 

@@ -40,8 +40,10 @@ void step_and_cut(CutRig& rig, Random& random, std::uint64_t steps) {
         const SimTime from = rig.now;
         rig.settle();
         for (std::uint64_t k = 1 + random.below(steps); k > 0; --k) rig.step(random);
-        if (random.chance(1, 2)) rig.cut_twice(rig.random_moment(random, from), random);
-        else rig.cut(rig.random_moment(random, from), random.next());
+        if (random.chance(1, 2))
+            rig.cut_twice(rig.random_moment(random, from), random);
+        else
+            rig.cut(rig.random_moment(random, from), random.next());
     }
 }
 
@@ -138,14 +140,15 @@ TEST_CASE("a checkpoint's head and a trim record have the bytes that ftl/FORMAT.
     const auto part = bytes({0xaa, 0xbb});
     std::vector<std::byte> raw;
     c.encode(shape, units, part, raw);
-    CHECK(raw == bytes({0x50, 0x47, 0x43, 0x4b, 1, 0, 1, 0, 96, 0, 0, 0, 20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 5, 4, 3, 2, 1, 0, 0, 0, 9, 0, 0, 0,
-                        1, 0, 0, 0, 0, 0, 0, 0, 0x70, 0x61, 0x67, 0x65, 2, 0, 0, 0, 0, 0, 0, 0,
-                        0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 14, 0, 0, 0, 0xaa, 0xbb}));
+    CHECK(raw == bytes({0x50, 0x47, 0x43, 0x4b, 1, 0, 1, 0, 96, 0, 0, 0, 20, 0, 0, 0,    8,    0,    0,    0, 0, 0, 0,  0, 5, 4, 3,    2,   1,
+                        0,    0,    0,    9,    0, 0, 0, 1, 0,  0, 0, 0, 0,  0, 0, 0x70, 0x61, 0x67, 0x65, 2, 0, 0, 0,  0, 0, 0, 0,    0,   0,
+                        0,    0,    1,    0,    0, 0, 3, 0, 0,  0, 8, 0, 0,  0, 2, 0,    0,    0,    4,    0, 0, 0, 14, 0, 0, 0, 0xaa, 0xbb}));
     const auto back = PageCheckpoint::decode(shape, units, raw);
     REQUIRE(back.has_value());
     CHECK(back->head == c);
     CHECK(std::ranges::equal(back->scheme_part, part));
-    for (std::size_t length = 0; length < raw.size(); ++length) CHECK_FALSE(PageCheckpoint::decode(shape, units, std::span{raw}.first(length)).has_value());
+    for (std::size_t length = 0; length < raw.size(); ++length)
+        CHECK_FALSE(PageCheckpoint::decode(shape, units, std::span{raw}.first(length)).has_value());
     CHECK_FALSE(PageCheckpoint::decode({shape.tag + 1, 96, 20}, units, raw).has_value());
     CHECK_FALSE(PageCheckpoint::decode({shape.tag, 97, 20}, units, raw).has_value());
 

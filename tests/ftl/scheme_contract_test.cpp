@@ -92,7 +92,8 @@ struct WornOut final : NandFaults {
 
 } // namespace
 
-TEST_CASE("recover() is the first call: every request before it is refused, questions are answered, idle has nothing to do", "[ftl][contract][scheme]") {
+TEST_CASE("recover() is the first call: every request before it is refused, questions are answered, idle has nothing to do",
+          "[ftl][contract][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         require_refused(*drive.ftl);
@@ -126,7 +127,8 @@ TEST_CASE("after shut_down() every request is refused, another recover() too, an
     });
 }
 
-TEST_CASE("runs that are empty or leave the logical space, parts that leave their page and buffers of another length are refused", "[ftl][contract][scheme]") {
+TEST_CASE("runs that are empty or leave the logical space, parts that leave their page and buffers of another length are refused",
+          "[ftl][contract][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         drive.recover();

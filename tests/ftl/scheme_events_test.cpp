@@ -47,9 +47,12 @@ struct Drive {
         for (std::uint32_t i = 0; i < 6 * ftl->logical_pages(); ++i) {
             const Sector at{random.below(ftl->logical_pages()) * unit};
             DeviceResult<SimTime> done = now;
-            if (i % 50 == 20) done = ssd->trim(at, unit, now);
-            else if (i % 50 == 40) done = ssd->flush(now);
-            else done = ssd->write(at, unit, {}, WriteDurability::volatile_ok, now);
+            if (i % 50 == 20)
+                done = ssd->trim(at, unit, now);
+            else if (i % 50 == 40)
+                done = ssd->flush(now);
+            else
+                done = ssd->write(at, unit, {}, WriteDurability::volatile_ok, now);
             REQUIRE(done);
             now = std::max(now, *done);
             (void)ssd->tick(now);
@@ -96,7 +99,9 @@ TEST_CASE("every copy and erase of a collection or merge names its job, and is c
             if (o.op == NandOp::erase && requests.contains(o.origin.parent)) continue; // coftl: a flush after a trim gives sets back
             if (job == jobs.end() || job->second != o.origin.cause)
                 nameless.insert(fmt::format("op {} of cause {}, {}", static_cast<int>(o.op), static_cast<int>(o.origin.cause),
-                                            o.origin.parent == no_event ? "nobody's" : job == jobs.end() ? "of no job" : "of a job of another cause"));
+                                            o.origin.parent == no_event ? "nobody's"
+                                            : job == jobs.end()         ? "of no job"
+                                                                        : "of a job of another cause"));
         }
         for (const std::string& n : nameless) UNSCOPED_INFO(n);
         CHECK(nameless.empty());
@@ -128,7 +133,9 @@ TEST_CASE("counters and event log tell the same, and copies are what collections
         std::uint64_t erases = 0;
         for (const std::uint64_t n : counted.erases) erases += n;
         CHECK(worn == erases);
-        for (std::uint32_t p = 0; p < drive.geometry.planes(); ++p) CHECK(drive.array.plane_busy(PlaneId{p}) <= drive.ssd->last_reserved_end() - sim_start);
-        for (std::uint32_t c = 0; c < drive.geometry.channels(); ++c) CHECK(drive.array.channel_busy(ChannelId{c}) <= drive.ssd->last_reserved_end() - sim_start);
+        for (std::uint32_t p = 0; p < drive.geometry.planes(); ++p)
+            CHECK(drive.array.plane_busy(PlaneId{p}) <= drive.ssd->last_reserved_end() - sim_start);
+        for (std::uint32_t c = 0; c < drive.geometry.channels(); ++c)
+            CHECK(drive.array.channel_busy(ChannelId{c}) <= drive.ssd->last_reserved_end() - sim_start);
     });
 }

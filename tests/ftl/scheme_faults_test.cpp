@@ -10,8 +10,8 @@ using flashlab::test::tiny_config;
 
 namespace {
 
-/// Fails each operation with a probability, at most `budget` of them; of the blocks that hold the scheme's own records at most one, which is what their
-/// ring has to spare.
+/// Fails each operation with a probability, at most `budget` of them; of the blocks that hold the scheme's own records at most one, which is what
+/// their ring has to spare.
 class SeededFaults final : public NandFaults {
 public:
     SeededFaults(std::uint64_t seed, std::uint64_t one_in, int budget) : random_{seed}, one_in_{one_in}, budget_{budget} {}

@@ -1,4 +1,5 @@
-/// Ten million random operations a scheme, with payload: whatever was written last is what is read, through collections, merges, trims and recoveries.
+/// Ten million random operations a scheme, with payload: whatever was written last is what is read, through collections, merges, trims and
+/// recoveries.
 ///
 /// Minutes a scheme, so apart from the default run: ctest -L long -R ftl.ten_million, or one scheme with progress:
 ///   build/release/tests/ftl_tests "[ten-million]" -c fast
@@ -16,10 +17,18 @@ constexpr int interval_operations = 5000; // between two ways of losing the powe
 /// The power goes: in order, by a killed process, by a cut, or by a cut whose recovery is cut, too.
 void restart(CutRig& rig, Random& random) {
     switch (random.below(4)) {
-    case 0: rig.remount_clean(); break;
-    case 1: rig.kill(); break;
-    case 2: rig.cut(rig.random_moment(random, rig.now), random.next()); break;
-    default: rig.cut_twice(rig.random_moment(random, rig.now), random); break;
+    case 0:
+        rig.remount_clean();
+        break;
+    case 1:
+        rig.kill();
+        break;
+    case 2:
+        rig.cut(rig.random_moment(random, rig.now), random.next());
+        break;
+    default:
+        rig.cut_twice(rig.random_moment(random, rig.now), random);
+        break;
     }
 }
 

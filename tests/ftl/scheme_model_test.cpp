@@ -1,4 +1,5 @@
-/// Every scheme against the reference model: each page shows its newest version, and each invariant holds, under writes, trims, flushes, collections, mounts.
+/// Every scheme against the reference model: each page shows its newest version, and each invariant holds, under writes, trims, flushes, collections,
+/// mounts.
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;

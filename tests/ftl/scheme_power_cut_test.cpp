@@ -19,8 +19,10 @@ void torture(const SsdConfig& config, std::uint64_t seed, int cuts, std::uint64_
         rig.settle();
         for (std::uint64_t k = 1 + random.below(steps); k > 0; --k) rig.step(random);
         const SimTime at = rig.random_moment(random, from);
-        if (twice && random.chance(1, 2)) rig.cut_twice(at, random);
-        else rig.cut(at, random.next());
+        if (twice && random.chance(1, 2))
+            rig.cut_twice(at, random);
+        else
+            rig.cut(at, random.next());
     }
     rig.check_all();
 }

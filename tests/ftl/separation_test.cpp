@@ -41,7 +41,8 @@ TEST_CASE("hot and cold pages kept apart are written with less amplification und
     for (const auto& policy : separation_policies()) {
         const auto point = measure_separation(skewed_drive(scheme, std::string{policy.name}));
         if (!point) FAIL(point.error());
-        fmt::print("{}, ftl.separation {}: write amplification {:.3f}, copies of collections {:.3f} of it\n", scheme, policy.name, point->all, point->collections);
+        fmt::print("{}, ftl.separation {}: write amplification {:.3f}, copies of collections {:.3f} of it\n", scheme, policy.name, point->all,
+                   point->collections);
         CAPTURE(scheme, policy.name);
         CHECK(point->is_sound);
         if (policy.streams == 1) continue;
@@ -91,7 +92,8 @@ TEST_CASE("a cut with several superblocks open, and a clean mount that goes on i
             rig.settle();
             rig.now = rig.write(static_cast<std::uint32_t>(random.below(random.chance(9, 10) ? rig.units() / 10 : rig.units())), 1);
         }
-        for (int i = 0; i < 2000 && open_blocks(rig) <= one_superblock; ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units() / 10)), 1);
+        for (int i = 0; i < 2000 && open_blocks(rig) <= one_superblock; ++i)
+            rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units() / 10)), 1);
     };
     for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
     churn();

@@ -1,5 +1,5 @@
-/// Wear levelling on a skewed load: a tenth of the pages takes nine writes of ten. The small run is in every suite. The drive of 256 MiB is the goal and
-/// takes minutes a scheme: ctest -L long -R ftl.wear_long, or one scheme (ftl/cache/DESIGN.md has the figures):
+/// Wear levelling on a skewed load: a tenth of the pages takes nine writes of ten. The small run is in every suite. The drive of 256 MiB is the goal
+/// and takes minutes a scheme: ctest -L long -R ftl.wear_long, or one scheme (ftl/cache/DESIGN.md has the figures):
 ///
 ///   build/release/tests/ftl_tests "[wear-long]" -c page_map
 #include "ftl/forwarding_ftl.h"
@@ -29,8 +29,15 @@ WearPoint run(const SsdConfig& config, std::uint32_t fills, std::uint32_t thresh
 
 SsdConfig small_drive() {
     SsdConfig config;
-    config.nand.geometry = {.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 64, .pages_per_block = 16,
-                            .page_bytes = 512, .spare_bytes = 32, .cell = CellType::slc};
+    config.nand.geometry = {.channels = 2,
+                            .chips_per_channel = 1,
+                            .dies_per_chip = 1,
+                            .planes_per_die = 1,
+                            .blocks_per_plane = 64,
+                            .pages_per_block = 16,
+                            .page_bytes = 512,
+                            .spare_bytes = 32,
+                            .cell = CellType::slc};
     config.nand.factory_bad_per_million = 0;
     config.ftl.reserved_permille = 125;
     return config;
@@ -88,8 +95,7 @@ TEST_CASE("256 MiB after a hundred fills of skewed writes: no block is worn a fi
 
 TEST_CASE("the coldest block is moved first, of equals the first, and none that lags by less than the threshold", "[wear]") {
     WornArray worn;
-    for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b)
-        worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
+    for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
     SsdConfig config = small_drive();
     config.ftl.scheme = "page_map";
     const auto scheme = make_ftl(config, worn.array, nullptr, {PramAddress{0}, 0}, worn.sink);

@@ -11,8 +11,13 @@ namespace {
 /// Pages of 512 bytes: link 1000 + 128 ns, command 100, transfer 512, program 700 us.
 SsdConfig buffered(std::uint32_t pages) {
     SsdConfig config = tiny_config();
-    config.nand.timing = {.page_read = Duration{60'000}, .page_program = Duration{700'000}, .block_erase = Duration{3'000'000}, .command = Duration{100},
-                          .bus_ps_per_byte = 1000, .controller_page_read = Duration{0}, .controller_page_program = Duration{0}};
+    config.nand.timing = {.page_read = Duration{60'000},
+                          .page_program = Duration{700'000},
+                          .block_erase = Duration{3'000'000},
+                          .command = Duration{100},
+                          .bus_ps_per_byte = 1000,
+                          .controller_page_read = Duration{0},
+                          .controller_page_program = Duration{0}};
     config.host_link = {.ps_per_byte = 250, .request_overhead = Duration{1000}};
     config.dram.write_buffer_bytes = std::uint64_t{pages} * 512;
     return config;
@@ -79,7 +84,8 @@ TEST_CASE("a flush programs in the order of writing", "[ssd][buffer]") {
     CHECK(rig.ssd().buffer()->buffered_pages() == 0);
     std::vector<std::pair<std::uint64_t, std::uint32_t>> order; // by write sequence
     for (std::uint32_t p = 0; p < rig.geometry().pages(); ++p) {
-        if (const auto stored = rig.array().inspect_oob(Ppn{p}); stored->oob) order.push_back({stored->oob->sequence.value(), stored->oob->lpn.value()});
+        if (const auto stored = rig.array().inspect_oob(Ppn{p}); stored->oob)
+            order.push_back({stored->oob->sequence.value(), stored->oob->lpn.value()});
     }
     std::ranges::sort(order);
     REQUIRE(order.size() == 3);

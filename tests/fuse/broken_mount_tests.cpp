@@ -1,4 +1,5 @@
-// After an internal error nothing changes any more, whatever was under way then. Method: a real mount; a promise is broken on purpose while a request waits.
+// After an internal error nothing changes any more, whatever was under way then. Method: a real mount; a promise is broken on purpose while a request
+// waits.
 #include <cerrno>
 #include <thread>
 

@@ -76,7 +76,9 @@ TEST_CASE("a step, too, runs by its lead early: what it ends with can only then 
 
 TEST_CASE("an answer leaves by its lead before its completion, even before one that is due earlier", "[fuse]") {
     const double rate = GENERATE(1.0, 10.0);
-    const auto simulated = [rate](auto wall_time) { return sim_start + Duration{std::chrono::nanoseconds{wall_time}.count() * static_cast<std::int64_t>(rate)}; };
+    const auto simulated = [rate](auto wall_time) {
+        return sim_start + Duration{std::chrono::nanoseconds{wall_time}.count() * static_cast<std::int64_t>(rate)};
+    };
     const WallTime wall = WallClock::now();
     Record record;
     DelayQueue queue{LatencyClock{sim_start, {.off = false, .rate = rate}, wall}};

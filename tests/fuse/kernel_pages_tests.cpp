@@ -12,8 +12,7 @@ constexpr std::uint64_t page = 4096;
 /// A write whose drop is done at once.
 bool drops(KernelPages& pages, Ino ino, std::uint64_t offset, std::uint64_t bytes) {
     const bool must = pages.note_direct_write(ino, offset, bytes);
-    if (must)
-        pages.note_dropped(ino);
+    if (must) pages.note_dropped(ino);
     return must;
 }
 } // namespace

@@ -1,8 +1,8 @@
 // Simulated time on a live mount. The wall's time is passed in: no test sleeps.
 #include "fs/fuse/latency_clock.h"
 
-#include "base/random.h"
 #include "base/contract.h"
+#include "base/random.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;

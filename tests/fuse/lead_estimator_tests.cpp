@@ -23,7 +23,8 @@ struct Caller {
     SimTime sim = sim_start;
 
     /// What the caller sees more than the device's time; negative: he sees the answer early.
-    WallClock::duration call(LeadClass what, WallClock::duration there, WallClock::duration back, WallClock::duration thought, Duration device = 66us) {
+    WallClock::duration call(LeadClass what, WallClock::duration there, WallClock::duration back, WallClock::duration thought,
+                             Duration device = 66us) {
         const WallTime called = wall;
         const WallTime arrives = called + there;
         sim += 1ms;
@@ -59,8 +60,7 @@ TEST_CASE("no answer is early by more than a microsecond where ways vary, and th
     for (int request = 0; request < 1000; ++request) {
         const auto delay = request % 50 == 0 ? 12us : std::chrono::microseconds{request * 7 % 3 == 0 ? 1 : 0};
         const auto off = caller.call(small_read, 4us + delay, 4us, 1us);
-        if (request >= 16)
-            seen.push_back(off);
+        if (request >= 16) seen.push_back(off);
     }
     std::ranges::sort(seen);
     CHECK(seen.front() >= -1us);
@@ -73,8 +73,7 @@ TEST_CASE("a machine that becomes slower or faster is followed", "[fuse]") {
     estimator.begin(measured);
     Caller caller{estimator};
     for (const auto way : {4us, 10us, 3us}) {
-        for (int request = 0; request < 40; ++request)
-            static_cast<void>(caller.call(small_read, way, way, 1us));
+        for (int request = 0; request < 40; ++request) static_cast<void>(caller.call(small_read, way, way, 1us));
         const auto off = caller.call(small_read, way, way, 1us);
         CHECK(off >= -1us);
         CHECK(off <= 1us);
@@ -85,8 +84,7 @@ TEST_CASE("a caller who thinks for long does not make answers leave earlier than
     LeadEstimator estimator;
     estimator.begin(measured);
     Caller caller{estimator};
-    for (int request = 0; request < 100; ++request)
-        static_cast<void>(caller.call(small_read, 10us, 10us, 500us));
+    for (int request = 0; request < 100; ++request) static_cast<void>(caller.call(small_read, 10us, 10us, 500us));
     CHECK(estimator.lead(small_read) <= measured.usual + 1us); // and the copy of 4 KiB
 }
 
@@ -103,8 +101,7 @@ TEST_CASE("what is known of one kind or size says nothing of another", "[fuse]")
     CHECK(estimator.lead(small_read) == measured.fastest);
     CHECK(estimator.lead(large) == measured.fastest);
     CHECK(estimator.lead(small_write) == 2 * measured.fastest);
-    for (int request = 0; request < 100; ++request)
-        static_cast<void>(caller.call(large, 20us, 20us, 1us));
+    for (int request = 0; request < 100; ++request) static_cast<void>(caller.call(large, 20us, 20us, 1us));
     CHECK(estimator.lead(large) == 40us);
     CHECK(estimator.lead(small_read) == measured.fastest);
 }
@@ -137,12 +134,10 @@ TEST_CASE("a new measurement begins anew", "[fuse]") {
     CHECK(estimator.lead(small_read) == 0us);
     estimator.begin(measured);
     Caller caller{estimator};
-    for (int request = 0; request < 100; ++request)
-        static_cast<void>(caller.call(small_read, 10us, 10us, 1us));
+    for (int request = 0; request < 100; ++request) static_cast<void>(caller.call(small_read, 10us, 10us, 1us));
     CHECK(estimator.lead(small_read) == 20us);
     estimator.begin({.fastest = 3us, .usual = 9us, .copy_of_mib = 0us});
     CHECK(estimator.lead(small_read) == 3us);
-    for (int request = 0; request < 100; ++request)
-        static_cast<void>(caller.call(small_read, 10us, 10us, 1us));
+    for (int request = 0; request < 100; ++request) static_cast<void>(caller.call(small_read, 10us, 10us, 1us));
     CHECK(estimator.lead(small_read) == 9us);
 }

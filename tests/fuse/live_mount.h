@@ -55,8 +55,12 @@ public:
         directory = mkdtemp(pattern);
         std::filesystem::create_directory(directory + "/m");
         path = directory + "/m";
-        const MountConfig config{.mount_point = path, .device_directory = directory, .control_socket = directory + "/control", .latency = latency,
-                                 .host_errno = {}, .fuse_options = std::move(options)};
+        const MountConfig config{.mount_point = path,
+                                 .device_directory = directory,
+                                 .control_socket = directory + "/control",
+                                 .latency = latency,
+                                 .host_errno = {},
+                                 .fuse_options = std::move(options)};
         auto made = Mount::make(fs, power, events, config, [this](std::string_view request) { return answer(request); });
         if (!made) throw std::runtime_error{made.error()};
         mount = std::move(*made);
@@ -69,8 +73,8 @@ public:
         }};
         ready_.wait();
     }
-    /// Before this thread looks at what the workers changed, and after it changed what they will look at: the monitor orders both. Without it only the
-    /// kernel does, which ThreadSanitizer cannot see.
+    /// Before this thread looks at what the workers changed, and after it changed what they will look at: the monitor orders both. Without it only
+    /// the kernel does, which ThreadSanitizer cannot see.
     void meet_workers() { (void)mount->stats(); }
     /// What the workers have told so far.
     std::vector<FsOpEvent> requests_seen() {

@@ -1,6 +1,7 @@
 /// A file system of maps and strings: just enough of FileSystem to run a real mount without a device below it.
 ///
-/// Idea       Every call is the obvious container operation; writes take `write_time`, syncs two steps of `step_time`, so that answers have something to wait for.
+/// Idea       Every call is the obvious container operation; writes take `write_time`, syncs two steps of `step_time`, so that answers have something
+///            to wait for.
 /// Invariant  What it was asked is recorded (wall order): references, opens, steps and their times.
 #pragma once
 
@@ -24,7 +25,7 @@ public:
     Duration write_time{0};
     SimTime room_at = sim_start; ///< writes before are asked to come again then
     Duration step_time{0};
-    std::size_t writes_at_most = SIZE_MAX; ///< of each write's bytes
+    std::size_t writes_at_most = SIZE_MAX;             ///< of each write's bytes
     std::atomic<HostCache> cache = HostCache::delayed; ///< asked outside of the monitor, too
     bool break_contract_on_mkdir = false;
     bool break_contract_on_tick = false;
@@ -47,8 +48,7 @@ public:
 
     FsResult<Timed<Attributes>> lookup(const FsCall& call, Ino parent, std::string_view name) override {
         const Ino found = find(parent, name);
-        if (found.value() == 0)
-            return std::unexpected(FsError{ENOENT});
+        if (found.value() == 0) return std::unexpected(FsError{ENOENT});
         ++references[found.value()];
         return Timed<Attributes>{nodes_.at(found.value()).attributes, call.now};
     }
@@ -62,8 +62,7 @@ public:
     }
     FsResult<Timed<Attributes>> make_symlink(const FsCall& call, Ino parent, std::string_view name, std::string_view target) override {
         auto made = make(call, parent, name, S_IFLNK | 0777);
-        if (made)
-            nodes_.at(made->value.ino.value()).data = target;
+        if (made) nodes_.at(made->value.ino.value()).data = target;
         return made;
     }
     FsResult<Timed<Attributes>> link(const FsCall& call, Ino ino, Ino parent, std::string_view name) override {
@@ -73,16 +72,14 @@ public:
     }
     FsResult<SimTime> unlink(const FsCall& call, Ino parent, std::string_view name) override {
         const Ino ino = find(parent, name);
-        if (ino.value() == 0)
-            return std::unexpected(FsError{ENOENT});
+        if (ino.value() == 0) return std::unexpected(FsError{ENOENT});
         nodes_.at(parent.value()).names.erase(std::string{name});
         --nodes_.at(ino.value()).attributes.links;
         return call.now;
     }
     FsResult<SimTime> remove_directory(const FsCall& call, Ino parent, std::string_view name) override {
         const Ino ino = find(parent, name);
-        if (ino.value() != 0 && !nodes_.at(ino.value()).names.empty())
-            return std::unexpected(FsError{ENOTEMPTY});
+        if (ino.value() != 0 && !nodes_.at(ino.value()).names.empty()) return std::unexpected(FsError{ENOTEMPTY});
         return unlink(call, parent, name);
     }
     FsResult<std::unique_ptr<SlowCall>> begin_rename(const FsCall&, Ino from_parent, std::string_view from, Ino to_parent, std::string_view to,
@@ -100,12 +97,10 @@ public:
             Ino ino;
         };
         std::map<std::uint64_t, Listed> in_order{{1, {".", ino}}, {2, {"..", ino}}}; // by cookie: stable while names come and go
-        for (const auto& [name, entry] : nodes_.at(ino.value()).names)
-            in_order.insert({3 + (std::hash<std::string>{}(name) >> 2), {name, entry}});
+        for (const auto& [name, entry] : nodes_.at(ino.value()).names) in_order.insert({3 + (std::hash<std::string>{}(name) >> 2), {name, entry}});
         for (auto next = in_order.upper_bound(offset); next != in_order.end(); ++next) {
             const Listed& listed = next->second;
-            if (!sink(listed.name, listed.ino, nodes_.at(listed.ino.value()).attributes.mode & S_IFMT, next->first))
-                break;
+            if (!sink(listed.name, listed.ino, nodes_.at(listed.ino.value()).attributes.mode & S_IFMT, next->first)) break;
         }
         return call.now;
     }
@@ -115,23 +110,17 @@ public:
     }
     FsResult<Timed<Attributes>> change_attributes(const FsCall& call, Ino ino, const AttributeChange& change) override {
         Node& node = nodes_.at(ino.value());
-        if ((change.which & AttributeChange::mode) != 0)
-            node.attributes.mode = (node.attributes.mode & S_IFMT) | (change.new_mode & 07777);
-        if ((change.which & AttributeChange::uid) != 0)
-            node.attributes.uid = change.new_uid;
-        if ((change.which & AttributeChange::size) != 0)
-            resize(node, change.new_size);
-        if ((change.which & AttributeChange::mtime) != 0)
-            node.attributes.modified = change.new_mtime;
+        if ((change.which & AttributeChange::mode) != 0) node.attributes.mode = (node.attributes.mode & S_IFMT) | (change.new_mode & 07777);
+        if ((change.which & AttributeChange::uid) != 0) node.attributes.uid = change.new_uid;
+        if ((change.which & AttributeChange::size) != 0) resize(node, change.new_size);
+        if ((change.which & AttributeChange::mtime) != 0) node.attributes.modified = change.new_mtime;
         return attributes(call, ino);
     }
     FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall& call, Ino ino, std::string_view name) override {
-        if (name == "security.capability")
-            ++capability_questions;
+        if (name == "security.capability") ++capability_questions;
         const auto& all = nodes_.at(ino.value()).xattrs;
         const auto found = all.find(std::string{name});
-        if (found == all.end())
-            return std::unexpected(FsError{ENODATA});
+        if (found == all.end()) return std::unexpected(FsError{ENODATA});
         return Timed<std::vector<std::byte>>{found->second, call.now};
     }
     FsResult<SimTime> set_xattr(const FsCall& call, Ino ino, std::string_view name, std::span<const std::byte> value, XattrMode) override {
@@ -139,14 +128,12 @@ public:
         return call.now;
     }
     FsResult<SimTime> remove_xattr(const FsCall& call, Ino ino, std::string_view name) override {
-        if (nodes_.at(ino.value()).xattrs.erase(std::string{name}) == 0)
-            return std::unexpected(FsError{ENODATA});
+        if (nodes_.at(ino.value()).xattrs.erase(std::string{name}) == 0) return std::unexpected(FsError{ENODATA});
         return call.now;
     }
     FsResult<Timed<std::string>> list_xattrs(const FsCall& call, Ino ino) override {
         std::string names;
-        for (const auto& [name, value] : nodes_.at(ino.value()).xattrs)
-            names += name + '\0';
+        for (const auto& [name, value] : nodes_.at(ino.value()).xattrs) names += name + '\0';
         return Timed<std::string>{names, call.now};
     }
     FsResult<SimTime> set_file_flags(const FsCall& call, Ino ino, std::uint32_t flags) override {
@@ -157,26 +144,22 @@ public:
 
     FsResult<SimTime> open_file(const FsCall& call, Ino ino, const OpenMode& mode) override {
         ++opens[ino.value()];
-        if (mode.truncates)
-            resize(nodes_.at(ino.value()), 0);
+        if (mode.truncates) resize(nodes_.at(ino.value()), 0);
         return call.now;
     }
     void close_file(const FsCall&, Ino ino, bool) override { --opens[ino.value()]; }
     FsResult<Timed<std::size_t>> read(const FsCall& call, Ino ino, std::uint64_t offset, std::span<std::byte> to) override {
         const std::string& data = nodes_.at(ino.value()).data;
-        if (offset >= data.size())
-            return Timed<std::size_t>{0, call.now};
+        if (offset >= data.size()) return Timed<std::size_t>{0, call.now};
         const std::size_t bytes = std::min(to.size(), data.size() - offset);
         std::memcpy(to.data(), data.data() + offset, bytes);
         return Timed<std::size_t>{bytes, call.now};
     }
     FsResult<Timed<std::size_t>> write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) override {
-        if (call.now < room_at)
-            return std::unexpected(again_at(room_at));
+        if (call.now < room_at) return std::unexpected(again_at(room_at));
         Node& node = nodes_.at(ino.value());
         from = from.first(std::min(from.size(), writes_at_most));
-        if (offset + from.size() > node.data.size())
-            resize(node, offset + from.size());
+        if (offset + from.size() > node.data.size()) resize(node, offset + from.size());
         std::memcpy(node.data.data() + offset, from.data(), from.size());
         return Timed<std::size_t>{from.size(), call.now + write_time};
     }
@@ -196,8 +179,7 @@ public:
     }
     FsResult<std::uint64_t> seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) override {
         const std::uint64_t size = nodes_.at(ino.value()).data.size();
-        if (offset >= size)
-            return std::unexpected(FsError{ENXIO});
+        if (offset >= size) return std::unexpected(FsError{ENXIO});
         return what == SeekWhat::data ? offset : size;
     }
     FsResult<Timed<std::uint64_t>> copy_range(const FsCall& call, Ino from, std::uint64_t from_offset, Ino to, std::uint64_t to_offset,
@@ -257,15 +239,13 @@ private:
 
     std::unique_ptr<SlowCall> two_steps() { return std::make_unique<TwoSteps>(*this); }
     Ino find(Ino parent, std::string_view name) const {
-        if (name == "." || name == "..")
-            return parent;
+        if (name == "." || name == "..") return parent;
         const auto& names = nodes_.at(parent.value()).names;
         const auto found = names.find(std::string{name});
         return found == names.end() ? Ino{0} : found->second;
     }
     FsResult<Timed<Attributes>> make(const FsCall& call, Ino parent, std::string_view name, std::uint32_t mode) {
-        if (find(parent, name).value() != 0)
-            return std::unexpected(FsError{EEXIST});
+        if (find(parent, name).value() != 0) return std::unexpected(FsError{EEXIST});
         Node node;
         node.attributes.ino = Ino{next_ino_++};
         node.attributes.mode = mode;

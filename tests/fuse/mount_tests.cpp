@@ -29,9 +29,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void write_file(const std::string& path, std::string_view text) {
-    std::ofstream{path} << text;
-}
+void write_file(const std::string& path, std::string_view text) { std::ofstream{path} << text; }
 std::string read_file(const std::string& path) {
     std::ifstream in{path};
     return {std::istreambuf_iterator<char>{in}, {}};
@@ -45,7 +43,8 @@ TEST_CASE("what is written through the kernel is read back, listed, renamed and 
     live.start();
     namespace stdfs = std::filesystem;
     REQUIRE(mkdir((live.path + "/d").c_str(), 0751) == 0);
-    for (int index = 0; index < 300; ++index) write_file(live.path + "/d/file" + std::to_string(index), std::string(5000, static_cast<char>('a' + index % 26)));
+    for (int index = 0; index < 300; ++index)
+        write_file(live.path + "/d/file" + std::to_string(index), std::string(5000, static_cast<char>('a' + index % 26)));
     CHECK(read_file(live.path + "/d/file27") == std::string(5000, 'b'));
     std::size_t listed = 0;
     for (const auto& entry : stdfs::directory_iterator{live.path + "/d"}) listed += entry.file_size() == 5000 ? 1 : 0;
@@ -134,7 +133,8 @@ TEST_CASE("stat shows the change time that chattr gave a file, by either spellin
     CHECK(live.wait() == MountEnd::clean);
 }
 
-TEST_CASE("a program that reads a file in small pieces makes requests of up to a mebibyte, and no request was needed to arrange for that", "[fuse][mount]") {
+TEST_CASE("a program that reads a file in small pieces makes requests of up to a mebibyte, and no request was needed to arrange for that",
+          "[fuse][mount]") {
     if (!can_mount() || access("/sys/class/bdi", W_OK) != 0) return;
     LiveMount live;
     live.start();
@@ -145,8 +145,7 @@ TEST_CASE("a program that reads a file in small pieces makes requests of up to a
     REQUIRE(file >= 0);
     REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0); // out of the kernel's cache
     std::array<char, 4096> piece{};
-    while (read(file, piece.data(), piece.size()) > 0) {
-    }
+    while (read(file, piece.data(), piece.size()) > 0) {}
     close(file);
     std::uint64_t most = 0;
     for (const FsOpEvent& event : live.requests_seen()) most = std::max(most, event.op == FsOp::read ? event.bytes : 0);
@@ -264,7 +263,8 @@ TEST_CASE("more requests than workers wait for their completions side by side", 
     CHECK(std::chrono::steady_clock::now() - start < 1200ms); // one after another would be 2400 ms
 }
 
-TEST_CASE("after a power cut every call gets EIO, the name goes unless it was shut down, and T lies between the clock and the last reservation", "[fuse][mount]") {
+TEST_CASE("after a power cut every call gets EIO, the name goes unless it was shut down, and T lies between the clock and the last reservation",
+          "[fuse][mount]") {
     if (!can_mount()) return;
     LiveMount live;
     live.start();

@@ -27,12 +27,10 @@ TEST_CASE("Looking for the next request is tried ever more rarely when it does n
 TEST_CASE("One success lets looking be tried at every request again", "[fuse]") {
     SpinBudget budget;
     for (int failure = 0; failure < 3; ++failure) {
-        while (!budget.may_spin())
-            continue;
+        while (!budget.may_spin()) continue;
         budget.failed();
     }
-    while (!budget.may_spin())
-        continue;
+    while (!budget.may_spin()) continue;
     budget.succeeded();
     CHECK(budget.may_spin());
     budget.failed();

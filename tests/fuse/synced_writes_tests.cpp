@@ -31,7 +31,8 @@ private:
 void copy_file(const OpenFile& from, const OpenFile& to, std::size_t bytes) {
     loff_t in = 0;
     loff_t out = 0;
-    while (static_cast<std::size_t>(out) < bytes) REQUIRE(copy_file_range(from.fd(), &in, to.fd(), &out, bytes - static_cast<std::size_t>(out), 0) > 0);
+    while (static_cast<std::size_t>(out) < bytes)
+        REQUIRE(copy_file_range(from.fd(), &in, to.fd(), &out, bytes - static_cast<std::size_t>(out), 0) > 0);
 }
 
 unsigned syncs_of(LiveMount& live) {
@@ -40,9 +41,7 @@ unsigned syncs_of(LiveMount& live) {
     return syncs;
 }
 
-void set_flags(const OpenFile& file, int flags) {
-    REQUIRE(ioctl(file.fd(), FS_IOC_SETFLAGS, &flags) == 0);
-}
+void set_flags(const OpenFile& file, int flags) { REQUIRE(ioctl(file.fd(), FS_IOC_SETFLAGS, &flags) == 0); }
 
 } // namespace
 

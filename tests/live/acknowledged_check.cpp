@@ -63,7 +63,8 @@ void check_replaced(const std::string& directory, std::uint64_t seed, std::uint6
     }
     const std::vector<unsigned char> content = read_file(directory + "/state");
     if (content != replaced_content(seed, acknowledged) && content != replaced_content(seed, acknowledged + rename_every)) {
-        fail("the renamed file is neither version " + std::to_string(acknowledged) + " nor the next one (" + std::to_string(content.size()) + " bytes)");
+        fail("the renamed file is neither version " + std::to_string(acknowledged) + " nor the next one (" + std::to_string(content.size()) +
+             " bytes)");
     }
 }
 
@@ -75,7 +76,8 @@ void check_directories(const std::string& directory, std::uint64_t acknowledged,
         const bool maybe_removed = number == unanswered_rmdir;
         const bool expected = number + directories_kept > acknowledged;
         if (there != expected && !maybe_removed) {
-            fail("directory " + std::to_string(number) + (there ? " came back" : " is missing") + ", acknowledged up to " + std::to_string(acknowledged));
+            fail("directory " + std::to_string(number) + (there ? " came back" : " is missing") + ", acknowledged up to " +
+                 std::to_string(acknowledged));
         }
     }
 }
@@ -99,6 +101,7 @@ int main(int argc, char** argv) {
         check_directories(directory, last.mkdir, last.mkdir < directories_kept ? 0 : last.mkdir - directories_kept);
     }
     std::printf("acknowledged_check: %llu records, %llu directories, version %llu of the renamed file: all there\n",
-                static_cast<unsigned long long>(last.append), static_cast<unsigned long long>(last.mkdir), static_cast<unsigned long long>(last.rename));
+                static_cast<unsigned long long>(last.append), static_cast<unsigned long long>(last.mkdir),
+                static_cast<unsigned long long>(last.rename));
     return 0;
 }

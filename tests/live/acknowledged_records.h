@@ -1,10 +1,10 @@
 /// The records that acknowledged_writer promises and acknowledged_check looks for.
 ///
-/// Idea       Round n makes a directory, appends a record and fsyncs it, and every fourth round replaces a small file by rename. Each is acknowledged on a
-///            file *outside* the device only after the call returned: what is acknowledged must outlive any cut.
+/// Idea       Round n makes a directory, appends a record and fsyncs it, and every fourth round replaces a small file by rename. Each is acknowledged
+///            on a file *outside* the device only after the call returned: what is acknowledged must outlive any cut.
 /// Invariant  Record n depends on (seed, n) alone.
-/// Power cut  The contract's points C11 (a directory, without any sync; with metadata in a journal by the next fsync), C12 (an fsynced append), C14 (old or
-///            new file, whole).
+/// Power cut  The contract's points C11 (a directory, without any sync; with metadata in a journal by the next fsync), C12 (an fsynced append), C14
+///            (old or new file, whole).
 #pragma once
 
 #include "tests/live/live_support.h"

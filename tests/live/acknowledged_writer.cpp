@@ -1,6 +1,8 @@
-/// acknowledged_writer DIR ACKNOWLEDGED SEED [ROUNDS]: writes until the device goes away (exit 0), ROUNDS are done (exit 0) or something else fails (exit 1).
+/// acknowledged_writer DIR ACKNOWLEDGED SEED [ROUNDS]: writes until the device goes away (exit 0), ROUNDS are done (exit 0) or something else fails
+/// (exit 1).
 ///
-/// FLASHLAB_LIVE_METADATA=journal: an answered mkdir or rename is durable with the next fsync only, so the directory is synced before it is acknowledged.
+/// FLASHLAB_LIVE_METADATA=journal: an answered mkdir or rename is durable with the next fsync only, so the directory is synced before it is
+/// acknowledged.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,6 +1,6 @@
-/// fill_and_overwrite DIR PERCENT FILLS SEED [COMMAND]: fills the device to PERCENT, then overwrites, deletes and creates at random until FILLS times the
-/// device's size was written. Every file's content is verified when it is deleted and all of them at the end; no call may fail. After each fill COMMAND runs
-/// (a shell's; no file is open then, so it may unmount, check and mount again).
+/// fill_and_overwrite DIR PERCENT FILLS SEED [COMMAND]: fills the device to PERCENT, then overwrites, deletes and creates at random until FILLS times
+/// the device's size was written. Every file's content is verified when it is deleted and all of them at the end; no call may fail. After each fill
+/// COMMAND runs (a shell's; no file is open then, so it may unmount, check and mount again).
 #include <map>
 
 #include <sys/statvfs.h>

@@ -1,4 +1,5 @@
-// posix_async DIR: asynchronous O_DIRECT writes beside buffered readers. What a finished write left is what every later read sees, through the page cache or past it.
+// posix_async DIR: asynchronous O_DIRECT writes beside buffered readers. What a finished write left is what every later read sees, through the page
+// cache or past it.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -54,14 +55,11 @@ public:
             one.aio_offset = static_cast<std::int64_t>(first + n) * page;
             list[n] = &one;
         }
-        if (::syscall(SYS_io_submit, context_, depth, list) != depth)
-            return false;
+        if (::syscall(SYS_io_submit, context_, depth, list) != depth) return false;
         io_event events[depth]{};
-        if (::syscall(SYS_io_getevents, context_, depth, depth, events, nullptr) != depth)
-            return false;
+        if (::syscall(SYS_io_getevents, context_, depth, depth, events, nullptr) != depth) return false;
         bool whole = true;
-        for (const io_event& event : events)
-            whole = whole && event.res == page;
+        for (const io_event& event : events) whole = whole && event.res == page;
         return whole;
     }
 
@@ -81,8 +79,7 @@ void finished_writes_are_seen(int direct_flags, bool mapped) {
     void* const map = ::mmap(nullptr, pages * page, PROT_READ, MAP_SHARED, through, 0);
     CHECK(map != MAP_FAILED);
     const auto read_first_byte = [&](unsigned index) {
-        if (mapped)
-            return static_cast<const volatile char*>(map)[index * static_cast<std::size_t>(page) + 7];
+        if (mapped) return static_cast<const volatile char*>(map)[index * static_cast<std::size_t>(page) + 7];
         char one = 0;
         return ::pread(buffered, &one, 1, static_cast<long>(index) * page + 7) == 1 ? one : '?';
     };
@@ -90,8 +87,7 @@ void finished_writes_are_seen(int direct_flags, bool mapped) {
     std::vector<std::thread> threads;
     for (unsigned reader = 0; reader < readers; ++reader)
         threads.emplace_back([&, reader] {
-            for (unsigned at = reader * 17; !stop; at += 7)
-                (void)read_first_byte(at % pages);
+            for (unsigned at = reader * 17; !stop; at += 7) (void)read_first_byte(at % pages);
         });
     unsigned stale = 0, failed = 0;
     {
@@ -101,31 +97,22 @@ void finished_writes_are_seen(int direct_flags, bool mapped) {
             const unsigned first = round % 2 * (pages - depth);
             std::memset(bytes.at(first), version, depth * static_cast<std::size_t>(page));
             failed += writer.write(first, bytes) ? 0 : 1;
-            for (unsigned index = first; index < first + depth; ++index)
-                stale += read_first_byte(index) == version ? 0 : 1;
+            for (unsigned index = first; index < first + depth; ++index) stale += read_first_byte(index) == version ? 0 : 1;
         }
     }
     stop = true;
-    for (std::thread& thread : threads)
-        thread.join();
+    for (std::thread& thread : threads) thread.join();
     CHECK_EQUAL(failed, 0);
     CHECK_EQUAL(stale, 0);
     unsigned for_good = 0;
-    for (unsigned index = 0; index < pages; ++index)
-        for_good += read_first_byte(index) == *bytes.at(index) ? 0 : 1;
+    for (unsigned index = 0; index < pages; ++index) for_good += read_first_byte(index) == *bytes.at(index) ? 0 : 1;
     CHECK_EQUAL(for_good, 0);
     ::munmap(map, pages * page);
 }
 
-void beside_buffered_readers() {
-    finished_writes_are_seen(0, false);
-}
-void beside_a_mapping() {
-    finished_writes_are_seen(0, true);
-}
-void synced_beside_buffered_readers() {
-    finished_writes_are_seen(O_DSYNC, false);
-}
+void beside_buffered_readers() { finished_writes_are_seen(0, false); }
+void beside_a_mapping() { finished_writes_are_seen(0, true); }
+void synced_beside_buffered_readers() { finished_writes_are_seen(O_DSYNC, false); }
 
 /// What was read into the cache before the first write, and what is written through it between two direct writes.
 void old_cache() {

@@ -14,18 +14,10 @@ namespace {
 using namespace live;
 
 constexpr unsigned user = 65534, group_id = 65534;
-bool is_root() {
-    return ::geteuid() == 0;
-}
-bool before(const timespec& a, const timespec& b) {
-    return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
-}
-bool same(const timespec& a, const timespec& b) {
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-void let_time_pass() {
-    ::usleep(20'000);
-} // longer than a kernel tick, the grain of some file systems' times
+bool is_root() { return ::geteuid() == 0; }
+bool before(const timespec& a, const timespec& b) { return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec; }
+bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+void let_time_pass() { ::usleep(20'000); } // longer than a kernel tick, the grain of some file systems' times
 
 void times() {
     CHECK_OK(put("f", "text"));
@@ -68,8 +60,7 @@ void times() {
 
 void extended_attributes() {
     CHECK_OK(touch("f"));
-    if (!offered(::setxattr("f", "user.a", "one", 3, 0)))
-        return;
+    if (!offered(::setxattr("f", "user.a", "one", 3, 0))) return;
     char value[70'000];
     CHECK_EQUAL(::getxattr("f", "user.a", value, sizeof value), 3);
     CHECK_EQUAL(::getxattr("f", "user.a", nullptr, 0), 3);
@@ -94,10 +85,8 @@ void extended_attributes() {
 std::string acl_of(std::initializer_list<std::array<unsigned, 3>> entries) {
     std::string bytes{"\x02\0\0\0", 4};
     for (const auto& [tag, rights, id] : entries) {
-        for (const unsigned half : {tag, rights})
-            bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
-        for (unsigned shift = 0; shift < 32; shift += 8)
-            bytes += static_cast<char>(id >> shift & 0xff);
+        for (const unsigned half : {tag, rights}) bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
+        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(id >> shift & 0xff);
     }
     return bytes;
 }
@@ -107,8 +96,7 @@ void access_control_lists() {
     CHECK_OK(put("f", "secret"));
     CHECK_OK(::chmod("f", 0600));
     const std::string list = acl_of({{owner, 6, nobody}, {named_user, 4, user}, {owning_group, 0, nobody}, {mask, 4, nobody}, {others, 0, nobody}});
-    if (!offered(::setxattr("f", "system.posix_acl_access", list.data(), list.size(), 0)))
-        return;
+    if (!offered(::setxattr("f", "system.posix_acl_access", list.data(), list.size(), 0))) return;
     CHECK_EQUAL(attributes("f").st_mode & 0777, 0640); // the group's bits show the mask
     CHECK_EQUAL(attributes("f").st_size, 6);
     char value[256];
@@ -136,8 +124,7 @@ void access_control_lists() {
 }
 
 void set_id_bits_fall() {
-    if (!is_root())
-        return;
+    if (!is_root()) return;
     for (const bool truncates : {false, true}) {
         CHECK_OK(put("f", "program"));
         CHECK_OK(::chown("f", user, group_id));
@@ -158,11 +145,9 @@ void file_flags() {
     CHECK_OK(put("f", "kept"));
     const File f{"f", O_RDONLY};
     int flags = 0;
-    if (!offered(::ioctl(f, FS_IOC_GETFLAGS, &flags)) || !is_root())
-        return;
+    if (!offered(::ioctl(f, FS_IOC_GETFLAGS, &flags)) || !is_root()) return;
     int append = FS_APPEND_FL;
-    if (!offered(::ioctl(f, FS_IOC_SETFLAGS, &append)))
-        return;
+    if (!offered(::ioctl(f, FS_IOC_SETFLAGS, &append))) return;
     CHECK_ERROR(::open("f", O_WRONLY), EPERM);
     const int appender = ::open("f", O_WRONLY | O_APPEND);
     CHECK_OK(appender);
@@ -191,8 +176,7 @@ void space() {
     CHECK(then.f_bfree < now.f_bfree);
     // Free space is told to the device: whole, in a range, and none where nothing is asked for.
     fstrim_range whole{.start = 0, .len = ~0ull, .minlen = 0};
-    if (!is_root() || !offered(::ioctl(f, FITRIM, &whole)))
-        return;
+    if (!is_root() || !offered(::ioctl(f, FITRIM, &whole))) return;
     CHECK(whole.len <= now.f_blocks * now.f_frsize); // nothing, where each removal told the device already
     fstrim_range part{.start = 0, .len = 1u << 20, .minlen = 0};
     CHECK_OK(::ioctl(f, FITRIM, &part));

@@ -1,6 +1,8 @@
-/// Small checks of what POSIX and the manual pages of Linux say, on any directory: `program DIR`. On ext4 and tmpfs they show that they are right themselves.
+/// Small checks of what POSIX and the manual pages of Linux say, on any directory: `program DIR`. On ext4 and tmpfs they show that they are right
+/// themselves.
 ///
-/// Idea       One line a check: the call and what it must give. All run; failures are printed with file and line, the exit code says whether there were any.
+/// Idea       One line a check: the call and what it must give. All run; failures are printed with file and line, the exit code says whether there
+///            were any.
 /// Invariant  A check may use what an earlier one of its group left; groups have directories of their own.
 /// Cost       Some microseconds each.
 /// Power cut  -
@@ -40,9 +42,7 @@ inline void note(bool good, const char* file, int line, const char* text, const 
     std::printf("%s:%d: %s: %s\n", file, line, text, instead.c_str());
 }
 
-inline std::string error_name(int error) {
-    return error == 0 ? "no error" : std::strerror(error);
-}
+inline std::string error_name(int error) { return error == 0 ? "no error" : std::strerror(error); }
 
 #define CHECK(condition) live::note((condition), __FILE__, __LINE__, #condition, "does not hold")
 #define CHECK_EQUAL(is, must)                                                                                                                        \
@@ -166,8 +166,7 @@ private:
 
 inline std::string pattern(std::size_t bytes) {
     std::string text(bytes, '\0');
-    for (std::size_t at = 0; at < bytes; ++at)
-        text[at] = static_cast<char>('a' + at * 7 % 26);
+    for (std::size_t at = 0; at < bytes; ++at) text[at] = static_cast<char>('a' + at * 7 % 26);
     return text;
 }
 inline int report(const char* program) {

@@ -54,17 +54,14 @@ void appenders_do_not_overwrite_each_other() {
         threads.emplace_back([writer] {
             const int fd = ::open("log", O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
             const std::string line(31, static_cast<char>('a' + writer));
-            for (int n = 0; n < lines; ++n)
-                (void)!::write(fd, (line + "\n").data(), 32);
+            for (int n = 0; n < lines; ++n) (void)!::write(fd, (line + "\n").data(), 32);
             ::close(fd);
         });
-    for (std::thread& thread : threads)
-        thread.join();
+    for (std::thread& thread : threads) thread.join();
     const std::string log = get("log");
     CHECK_EQUAL(log.size(), writers * lines * 32);
     bool whole = true;
-    for (std::size_t at = 0; at + 32 <= log.size(); at += 32)
-        whole = whole && log.substr(at, 31) == std::string(31, log[at]) && log[at + 31] == '\n';
+    for (std::size_t at = 0; at + 32 <= log.size(); at += 32) whole = whole && log.substr(at, 31) == std::string(31, log[at]) && log[at + 31] == '\n';
     CHECK(whole);
 }
 
@@ -103,8 +100,7 @@ void allocation() {
     CHECK_EQUAL(::pwrite(f, pattern(8 * page).data(), 8 * page, 0), 8 * page);
     CHECK_OK(::fsync(f));
     const auto blocks = attributes("f").st_blocks;
-    if (!offered(::fallocate(f, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, page + 100, 3 * page)))
-        return;
+    if (!offered(::fallocate(f, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, page + 100, 3 * page))) return;
     std::string text = pattern(8 * page);
     std::fill_n(text.begin() + page + 100, 3 * page, '\0');
     CHECK(read_at(f, 0, 8 * page) == text);
@@ -115,8 +111,7 @@ void allocation() {
     CHECK_OK(::fallocate(f, 0, 0, 12 * page));
     CHECK_EQUAL(attributes("f").st_size, 12 * page);
     CHECK(read_at(f, 8 * page, 4 * page) == std::string(4 * page, '\0'));
-    if (offered(::fallocate(f, FALLOC_FL_ZERO_RANGE, 6 * page, 2 * page)))
-        CHECK(read_at(f, 6 * page, 2 * page) == std::string(2 * page, '\0'));
+    if (offered(::fallocate(f, FALLOC_FL_ZERO_RANGE, 6 * page, 2 * page))) CHECK(read_at(f, 6 * page, 2 * page) == std::string(2 * page, '\0'));
     CHECK_ERROR(::fallocate(f, 0, 0, 0), EINVAL);
     CHECK_ERROR(::fallocate(f, 0, -1, page), EINVAL);
     CHECK_ERROR(::fallocate(f, FALLOC_FL_PUNCH_HOLE, 0, page), EOPNOTSUPP); // without KEEP_SIZE
@@ -127,8 +122,7 @@ void mapped_files() {
     CHECK_OK(::ftruncate(f, 4 * page));
     void* at = ::mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
     CHECK(at != MAP_FAILED);
-    if (at == MAP_FAILED)
-        return;
+    if (at == MAP_FAILED) return;
     char* bytes = static_cast<char*>(at);
     std::memcpy(bytes + page - 2, "mapped", 6);
     CHECK(read_at(f, page - 2, 6) == "mapped");
@@ -139,8 +133,7 @@ void mapped_files() {
     CHECK(get("f").substr(page - 2, 6) == "mapped");
     void* own = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, f, 0);
     CHECK(own != MAP_FAILED);
-    if (own == MAP_FAILED)
-        return;
+    if (own == MAP_FAILED) return;
     static_cast<char*>(own)[0] = '!';
     CHECK_OK(::munmap(own, page));
     CHECK_EQUAL(get("f")[0], '\0');
@@ -149,11 +142,9 @@ void mapped_files() {
 void direct_reads_and_writes() {
     CHECK_OK(put("f", pattern(4 * page)));
     const int fd = ::open("f", O_RDWR | O_DIRECT | O_CLOEXEC);
-    if (fd < 0 && errno == EINVAL)
-        return; // tmpfs of some kernels
+    if (fd < 0 && errno == EINVAL) return; // tmpfs of some kernels
     void* memory = nullptr;
-    if (::posix_memalign(&memory, page, page) != 0)
-        return;
+    if (::posix_memalign(&memory, page, page) != 0) return;
     CHECK_EQUAL(::pread(fd, memory, page, page), page);
     CHECK(std::memcmp(memory, pattern(4 * page).data() + page, page) == 0);
     std::memset(memory, 'D', page);
@@ -172,8 +163,7 @@ void copies() {
     ssize_t copied = 0, part = 0;
     while (copied < 20 * page && (part = ::copy_file_range(from, &source, to, &target, static_cast<std::size_t>(20 * page - copied), 0)) > 0)
         copied += part;
-    if (!offered(part))
-        return;
+    if (!offered(part)) return;
     CHECK_EQUAL(copied, 20 * page);
     CHECK_EQUAL(source, 3 + 20 * page);
     CHECK(get("to") == std::string(7, '\0') + text.substr(3, 20 * page));

@@ -1,4 +1,5 @@
-// posix_names DIR: names and links: open flags, creation, links, rename in all its modes, sticky and set-group-id directories, listings, file handles.
+// posix_names DIR: names and links: open flags, creation, links, rename in all its modes, sticky and set-group-id directories, listings, file
+// handles.
 #include <dirent.h>
 #include <set>
 #include <sys/sysmacros.h>
@@ -10,16 +11,10 @@ namespace {
 using namespace live;
 
 constexpr unsigned user = 65534, other = 65533, group_id = 65534;
-bool is_root() {
-    return ::geteuid() == 0;
-}
+bool is_root() { return ::geteuid() == 0; }
 
-int close_of(int fd) {
-    return fd < 0 ? -1 : ::close(fd);
-}
-int rename2(const char* from, const char* to, unsigned flags) {
-    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
-}
+int close_of(int fd) { return fd < 0 ? -1 : ::close(fd); }
+int rename2(const char* from, const char* to, unsigned flags) { return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, flags); }
 
 void opens() {
     CHECK_ERROR(::open("none", O_RDONLY), ENOENT);
@@ -307,10 +302,8 @@ void listings() {
     long middle = 0;
     std::string after_middle;
     while (const dirent* e = ::readdir(dir)) {
-        if (left == 101)
-            after_middle = e->d_name;
-        if (++left == 101)
-            middle = ::telldir(dir);
+        if (left == 101) after_middle = e->d_name;
+        if (++left == 101) middle = ::telldir(dir);
     }
     CHECK(left >= 1500u - static_cast<unsigned>(removed));
     ::seekdir(dir, middle);
@@ -325,8 +318,7 @@ void listings() {
     while (const dirent* e = ::readdir(dir)) {
         const struct stat a = attributes((std::string{"types/"} + e->d_name).c_str());
         CHECK(e->d_type == IFTODT(a.st_mode));
-        if (e->d_name[0] != '.')
-            CHECK_EQUAL(e->d_ino, a.st_ino);
+        if (e->d_name[0] != '.') CHECK_EQUAL(e->d_ino, a.st_ino);
     }
     ::closedir(dir);
 }

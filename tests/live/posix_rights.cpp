@@ -1,4 +1,5 @@
-// posix_rights DIR: what the set-group-id bit, chattr(1)'s flags and the names of extended attributes take away. Every answer is ext4's, where this runs, too.
+// posix_rights DIR: what the set-group-id bit, chattr(1)'s flags and the names of extended attributes take away. Every answer is ext4's, where this
+// runs, too.
 #include <array>
 #include <initializer_list>
 #include <utility>
@@ -31,15 +32,12 @@ int as_member(unsigned uid, unsigned member_of, const Body& body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int result_of(long long result) {
-    return result < 0 ? errno : 0;
-}
+int result_of(long long result) { return result < 0 ? errno : 0; }
 
 using Change = int (*)();
 int with_file(int flags, long long (*change)(int)) {
     const int fd = ::open("f", flags);
-    if (fd < 0)
-        return errno;
+    if (fd < 0) return errno;
     const int result = result_of(change(fd));
     ::close(fd);
     return result;
@@ -99,7 +97,8 @@ void setgid_without_execute() {
         const auto falls_to = [&](unsigned mode, int (*who)(Change), unsigned expected) {
             const unsigned is = mode_after(writer, mode, who);
             if (is != ~0u)
-                note(is == expected, __FILE__, __LINE__, writer.name, "mode " + std::to_string(mode) + " became " + std::to_string(is) + ", must be " + std::to_string(expected));
+                note(is == expected, __FILE__, __LINE__, writer.name,
+                     "mode " + std::to_string(mode) + " became " + std::to_string(is) + ", must be " + std::to_string(expected));
         };
         falls_to(02666, outsider, 0666);
         falls_to(06666, outsider, 0666);
@@ -131,10 +130,8 @@ void setgid_and_chown() {
 std::string acl_of(std::initializer_list<std::array<unsigned, 3>> entries) {
     std::string bytes{"\x02\0\0\0", 4};
     for (const auto& [tag, rights, id] : entries) {
-        for (const unsigned half : {tag, rights})
-            bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
-        for (unsigned shift = 0; shift < 32; shift += 8)
-            bytes += static_cast<char>(id >> shift & 0xff);
+        for (const unsigned half : {tag, rights}) bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
+        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(id >> shift & 0xff);
     }
     return bytes;
 }
@@ -154,8 +151,7 @@ void setgid_and_lists() {
         return attributes("n").st_mode & 02000;
     };
     CHECK_OK(touch("probe"));
-    if (!offered(::setxattr("probe", "system.posix_acl_access", named.data(), named.size(), 0)))
-        return;
+    if (!offered(::setxattr("probe", "system.posix_acl_access", named.data(), named.size(), 0))) return;
     for (const std::string* one : {&minimal, &named}) {
         list = one;
         name = "system.posix_acl_access";
@@ -175,8 +171,7 @@ public:
     Flagged(const char* name, int flag) : file_{::open(name, O_RDONLY | O_CLOEXEC)} {
         int flags = 0;
         is_set_ = ::ioctl(file_, FS_IOC_GETFLAGS, &before_) == 0 && (flags = before_ | flag, ::ioctl(file_, FS_IOC_SETFLAGS, &flags)) == 0;
-        if (!is_set_)
-            ++checks().absent;
+        if (!is_set_) ++checks().absent;
     }
     ~Flagged() {
         ::ioctl(file_, FS_IOC_SETFLAGS, &before_);
@@ -213,8 +208,7 @@ void append_only_file() {
     CHECK_OK(::setxattr("f", "user.a", "x", 1, 0));
     CHECK_OK(::chown("f", owner, file_group));
     const Flagged flags{"f", FS_APPEND_FL};
-    if (!flags.is_set())
-        return;
+    if (!flags.is_set()) return;
     attributes_stay("f");
     CHECK_OK(::utimensat(AT_FDCWD, "f", nullptr, 0)); // now, as a write would
     CHECK_ERROR(::truncate("f", 0), EPERM);
@@ -237,10 +231,10 @@ void append_only_program() {
     CHECK_OK(::chown("f", owner, file_group));
     CHECK_OK(::chmod("f", 04777));
     const Flagged flags{"f", FS_APPEND_FL};
-    if (!flags.is_set())
-        return;
-    CHECK_EQUAL(as_user(other_user, other_user, [] { return with_file(O_WRONLY | O_APPEND, [](int fd) -> long long { return ::write(fd, "x", 1); }); }),
-                EPERM);
+    if (!flags.is_set()) return;
+    CHECK_EQUAL(
+        as_user(other_user, other_user, [] { return with_file(O_WRONLY | O_APPEND, [](int fd) -> long long { return ::write(fd, "x", 1); }); }),
+        EPERM);
     CHECK_EQUAL(attributes("f").st_mode & 07777, 04777);
 }
 
@@ -248,8 +242,7 @@ void immutable_file() {
     CHECK_OK(put("f", "kept"));
     CHECK_OK(::setxattr("f", "user.a", "x", 1, 0));
     const Flagged flags{"f", FS_IMMUTABLE_FL};
-    if (!flags.is_set())
-        return;
+    if (!flags.is_set()) return;
     attributes_stay("f");
     CHECK_ERROR(::utimensat(AT_FDCWD, "f", nullptr, 0), EPERM);
     CHECK_ERROR(::truncate("f", 0), EPERM);
@@ -269,8 +262,7 @@ void flagged_directory(int flag) {
     CHECK_OK(::setxattr("d", "user.a", "x", 1, 0));
     {
         const Flagged flags{"d", flag};
-        if (!flags.is_set())
-            return;
+        if (!flags.is_set()) return;
         attributes_stay("d");
         CHECK_ERROR(::rmdir("d/empty"), EPERM);
         CHECK_ERROR(::rmdir("d/full"), EPERM);
@@ -282,31 +274,25 @@ void flagged_directory(int flag) {
         CHECK_ERROR(::rename("d", "e"), EPERM);
         CHECK_ERROR(::rmdir("d"), EPERM);
         const std::vector<std::pair<const char*, int>> additions{{"create", ::mknod("d/new", S_IFREG | 0644, 0)},
-                                                                  {"mkdir", ::mkdir("d/new-directory", 0755)},
-                                                                  {"link", ::link("outside", "d/new-link")},
-                                                                  {"symlink", ::symlink("outside", "d/new-symlink")},
-                                                                  {"rename", ::rename("outside", "d/moved")}};
-        for (const auto& [name, result] : additions)
-            note((result == 0) == appends, __FILE__, __LINE__, name, "a new name");
+                                                                 {"mkdir", ::mkdir("d/new-directory", 0755)},
+                                                                 {"link", ::link("outside", "d/new-link")},
+                                                                 {"symlink", ::symlink("outside", "d/new-symlink")},
+                                                                 {"rename", ::rename("outside", "d/moved")}};
+        for (const auto& [name, result] : additions) note((result == 0) == appends, __FILE__, __LINE__, name, "a new name");
         CHECK_OK(put("d/f", "what is in a file is not the directory's"));
     }
     CHECK_ERROR(::rmdir("d/full"), ENOTEMPTY);
     CHECK_OK(::rmdir("d/empty"));
 }
-void append_only_directory() {
-    flagged_directory(FS_APPEND_FL);
-}
-void immutable_directory() {
-    flagged_directory(FS_IMMUTABLE_FL);
-}
+void append_only_directory() { flagged_directory(FS_APPEND_FL); }
+void immutable_directory() { flagged_directory(FS_IMMUTABLE_FL); }
 /// The flag of the child itself: before it is looked at whether anything is in it.
 void flagged_child() {
     CHECK_OK(::mkdir("d", 0755));
     CHECK_OK(touch("d/f"));
     for (const int flag : {FS_APPEND_FL, FS_IMMUTABLE_FL}) {
         const Flagged flags{"d", flag};
-        if (flags.is_set())
-            CHECK_ERROR(::rmdir("d"), EPERM);
+        if (flags.is_set()) CHECK_ERROR(::rmdir("d"), EPERM);
     }
 }
 

@@ -23,16 +23,25 @@ public:
         switch (random_.below(12)) {
         case 0:
         case 1:
-        case 2: return write();
+        case 2:
+            return write();
         case 3:
-        case 4: return read();
-        case 5: return truncate();
-        case 6: return punch(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
-        case 7: return punch(FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE);
-        case 8: return write_through_map();
-        case 9: return copy_range();
-        case 10: return random_.below(4) == 0 ? reopen() : allocate();
-        default: return random_.below(4) == 0 ? sync() : read_through_map();
+        case 4:
+            return read();
+        case 5:
+            return truncate();
+        case 6:
+            return punch(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+        case 7:
+            return punch(FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE);
+        case 8:
+            return write_through_map();
+        case 9:
+            return copy_range();
+        case 10:
+            return random_.below(4) == 0 ? reopen() : allocate();
+        default:
+            return random_.below(4) == 0 ? sync() : read_through_map();
         }
     }
 
@@ -132,7 +141,8 @@ private:
             }
         });
     }
-    template <typename Use> void with_map(int protection, Use use) {
+    template <typename Use>
+    void with_map(int protection, Use use) {
         if (model_.empty()) {
             return;
         }

@@ -1,4 +1,5 @@
-/// random_tree_operations DIR REFERENCE SEED OPERATIONS: the same random namespace calls on DIR and on REFERENCE (a tmpfs); result, errno and tree must agree.
+/// random_tree_operations DIR REFERENCE SEED OPERATIONS: the same random namespace calls on DIR and on REFERENCE (a tmpfs); result, errno and tree
+/// must agree.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -27,18 +28,30 @@ struct Call {
     [[nodiscard]] Outcome on(const std::string& root) const {
         const std::string a = root + first, b = root + second;
         switch (kind) {
-        case 0: return create(a);
-        case 1: return outcome(::mkdir(a.c_str(), mode));
-        case 2: return outcome(::unlink(a.c_str()));
-        case 3: return outcome(::rmdir(a.c_str()));
-        case 4: return outcome(::rename(a.c_str(), b.c_str()));
-        case 5: return outcome(::link(a.c_str(), b.c_str()));
-        case 6: return outcome(::symlink(second.substr(1).c_str(), a.c_str()));
-        case 7: return outcome(::mknod(a.c_str(), S_IFIFO | mode, 0));
-        case 8: return outcome(::chmod(a.c_str(), mode));
-        case 9: return outcome(::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_NOREPLACE));
-        case 10: return outcome(::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE));
-        default: return outcome(::truncate(a.c_str(), static_cast<off_t>(mode) * 10));
+        case 0:
+            return create(a);
+        case 1:
+            return outcome(::mkdir(a.c_str(), mode));
+        case 2:
+            return outcome(::unlink(a.c_str()));
+        case 3:
+            return outcome(::rmdir(a.c_str()));
+        case 4:
+            return outcome(::rename(a.c_str(), b.c_str()));
+        case 5:
+            return outcome(::link(a.c_str(), b.c_str()));
+        case 6:
+            return outcome(::symlink(second.substr(1).c_str(), a.c_str()));
+        case 7:
+            return outcome(::mknod(a.c_str(), S_IFIFO | mode, 0));
+        case 8:
+            return outcome(::chmod(a.c_str(), mode));
+        case 9:
+            return outcome(::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_NOREPLACE));
+        case 10:
+            return outcome(::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE));
+        default:
+            return outcome(::truncate(a.c_str(), static_cast<off_t>(mode) * 10));
         }
     }
 
@@ -75,7 +88,8 @@ std::string describe(const fs::path& path) {
         fail_errno("lstat", path.string());
     }
     std::ostringstream text;
-    text << std::oct << attributes.st_mode << std::dec << " uid " << attributes.st_uid << " gid " << attributes.st_gid << " links " << attributes.st_nlink;
+    text << std::oct << attributes.st_mode << std::dec << " uid " << attributes.st_uid << " gid " << attributes.st_gid << " links "
+         << attributes.st_nlink;
     if (S_ISREG(attributes.st_mode) || S_ISLNK(attributes.st_mode)) {
         text << " size " << attributes.st_size;
     }

@@ -5,8 +5,15 @@
 using namespace flashlab;
 
 TEST_CASE("an address goes to its parts and back, with counts that are no powers of two", "[nand]") {
-    const auto geometry = Geometry::make({.channels = 3, .chips_per_channel = 2, .dies_per_chip = 2, .planes_per_die = 3, .blocks_per_plane = 5,
-                                          .pages_per_block = 7, .page_bytes = 1536, .spare_bytes = 64, .cell = CellType::tlc});
+    const auto geometry = Geometry::make({.channels = 3,
+                                          .chips_per_channel = 2,
+                                          .dies_per_chip = 2,
+                                          .planes_per_die = 3,
+                                          .blocks_per_plane = 5,
+                                          .pages_per_block = 7,
+                                          .page_bytes = 1536,
+                                          .spare_bytes = 64,
+                                          .cell = CellType::tlc});
     REQUIRE(geometry);
     CHECK(geometry->chips() == 6);
     CHECK(geometry->dies() == 12);
@@ -35,7 +42,11 @@ TEST_CASE("an impossible geometry is refused with the count that is wrong", "[na
     CHECK_THAT(refused([](auto& c) { c.page_bytes = 0; }), ContainsSubstring("page_bytes"));
     CHECK_THAT(refused([](auto& c) { c.spare_bytes = 16; }), ContainsSubstring("spare_bytes"));
     CHECK_THAT(refused([](auto& c) { c.blocks_per_plane = 1u << 30; }), ContainsSubstring("32 bits"));
-    CHECK_THAT(refused([](auto& c) { c.channels = ~0u; c.chips_per_channel = ~0u; }), ContainsSubstring("chips_per_channel"));
+    CHECK_THAT(refused([](auto& c) {
+                   c.channels = ~0u;
+                   c.chips_per_channel = ~0u;
+               }),
+               ContainsSubstring("chips_per_channel"));
     CHECK(refused([](auto&) {}).empty());
 }
 

@@ -1,4 +1,5 @@
-// Goal: the image's bytes are those of nand/FORMAT.md, every damaged image is refused with its reason and left as it was, and what was written survives.
+// Goal: the image's bytes are those of nand/FORMAT.md, every damaged image is refused with its reason and left as it was, and what was written
+// survives.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -21,8 +22,15 @@ using flashlab::test::TemporaryDirectory;
 
 namespace {
 
-constexpr GeometryConfig small{.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 4,
-                               .pages_per_block = 8, .page_bytes = 4096, .spare_bytes = 256, .cell = CellType::mlc};
+constexpr GeometryConfig small{.channels = 2,
+                               .chips_per_channel = 1,
+                               .dies_per_chip = 1,
+                               .planes_per_die = 2,
+                               .blocks_per_plane = 4,
+                               .pages_per_block = 8,
+                               .page_bytes = 4096,
+                               .spare_bytes = 256,
+                               .cell = CellType::mlc};
 
 Uuid counting_uuid() {
     Uuid uuid;
@@ -76,7 +84,8 @@ TEST_CASE("a new image's header, records and data lie where nand/FORMAT.md says"
     CHECK(std::filesystem::file_size(path) == 4096 + 4096 + 4096 + 128 * 4096 + 4096); // header, 16 blocks x 16, 128 pages x 32, data, generation
     CHECK(bytes_at(path, 0, 16) == of({'F', 'L', 'N', 'A', 'N', 'D', 0x0d, 0x0a, 2, 0, 0, 0, 0, 0x10, 0, 0}));
     CHECK(bytes_at(path, 16, 16) == of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}));
-    CHECK(bytes_at(path, 32, 36) == of({2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}));
+    CHECK(bytes_at(path, 32, 36) ==
+          of({2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}));
     CHECK(bytes_at(path, 68, 4092 - 68) == std::vector<std::byte>(4092 - 68));
     CHECK(bytes_at(path, 4092, 4) == of({0xa9, 0x5d, 0xe0, 0xd6}));
     CHECK(bytes_at(path, 4096 + 16, 16) == of({4, 3, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0xa6, 0x14, 0xfb, 0x57}));

@@ -79,7 +79,8 @@ TEST_CASE("spare bytes that cross the bus lengthen a read by their transfer, a p
 TEST_CASE("reads of more planes than a bus can serve keep it busy but for gaps that no page fits in", "[nand][bus]") {
     for (const std::uint32_t depth : {64u, 256u, 1024u}) {
         const double with_commands = bus_share(32, depth, Duration{100}), without = bus_share(32, depth, Duration{0});
-        std::printf("bus of 64 planes, %4u reads under way: busy %.1f %% of the time, %.1f %% without commands\n", depth, 100 * with_commands, 100 * without);
+        std::printf("bus of 64 planes, %4u reads under way: busy %.1f %% of the time, %.1f %% without commands\n", depth, 100 * with_commands,
+                    100 * without);
         CHECK(with_commands > 0.85);
         CHECK(with_commands <= 1);
         CHECK(without <= 1);

@@ -56,7 +56,8 @@ void compare(Quiet& a, Quiet& b) {
         if (one->state != other->state || one->oob != other->oob) ++different;
     }
     REQUIRE(different == 0);
-    for (std::uint32_t block = 0; block < a.geometry.blocks(); ++block) REQUIRE(a.array.write_pointer(BlockId{block}) == b.array.write_pointer(BlockId{block}));
+    for (std::uint32_t block = 0; block < a.geometry.blocks(); ++block)
+        REQUIRE(a.array.write_pointer(BlockId{block}) == b.array.write_pointer(BlockId{block}));
     for (std::uint32_t plane = 0; plane < a.geometry.planes(); ++plane) {
         REQUIRE(a.array.plane_free_at(PlaneId{plane}) == b.array.plane_free_at(PlaneId{plane}));
         REQUIRE(a.array.plane_busy(PlaneId{plane}) == b.array.plane_busy(PlaneId{plane}));

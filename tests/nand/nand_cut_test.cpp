@@ -14,8 +14,15 @@ namespace {
 
 NandConfig tiny_config() {
     NandConfig config = round_config();
-    config.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 2,
-                       .pages_per_block = 3, .page_bytes = 512, .spare_bytes = 64, .cell = CellType::slc};
+    config.geometry = {.channels = 1,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 2,
+                       .blocks_per_plane = 2,
+                       .pages_per_block = 3,
+                       .page_bytes = 512,
+                       .spare_bytes = 64,
+                       .cell = CellType::slc};
     return config;
 }
 
@@ -67,7 +74,8 @@ struct Expected {
 };
 
 /// The flash as the operations of `done`, in order of issue, leave it at `cut`.
-std::map<std::uint32_t, Expected> model(const Flash& flash, const std::vector<Operation>& done, SimTime cut, ProgramOutcome program, EraseOutcome erase) {
+std::map<std::uint32_t, Expected> model(const Flash& flash, const std::vector<Operation>& done, SimTime cut, ProgramOutcome program,
+                                        EraseOutcome erase) {
     std::map<std::uint32_t, Expected> pages;
     for (const Operation& operation : done) {
         if (operation.cells >= cut) continue;
@@ -82,7 +90,8 @@ std::map<std::uint32_t, Expected> model(const Flash& flash, const std::vector<Op
         }
         if (torn && erase == EraseOutcome::not_started) continue;
         for (std::uint32_t i = 0; i < flash.geometry.pages_per_block(); ++i) {
-            pages[flash.page(operation.block, i).value()] = {0, torn && erase == EraseOutcome::garbage ? std::optional{CellState::garbage} : std::nullopt};
+            pages[flash.page(operation.block, i).value()] = {0, torn && erase == EraseOutcome::garbage ? std::optional{CellState::garbage}
+                                                                                                       : std::nullopt};
         }
     }
     return pages;

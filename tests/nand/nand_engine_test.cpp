@@ -1,6 +1,6 @@
-// The engine's options, each with times computed by hand from the fixture's round numbers: command 100, page transfer 1024, read 10'000, program 100'000,
-// erase 1'000'000 ns; where the host interface counts, 200 ns a command and 2 ns a byte (a page 2048). Two channels of two chips of two planes:
-// planes 0, 1 are chip 0, 2, 3 chip 1, both on channel 0; planes 4 to 7 are channel 1's.
+// The engine's options, each with times computed by hand from the fixture's round numbers: command 100, page transfer 1024, read 10'000, program
+// 100'000, erase 1'000'000 ns; where the host interface counts, 200 ns a command and 2 ns a byte (a page 2048). Two channels of two chips of two
+// planes: planes 0, 1 are chip 0, 2, 3 chip 1, both on channel 0; planes 4 to 7 are channel 1's.
 #include <map>
 
 #include "tests/nand/nand_fixture.h"
@@ -134,7 +134,8 @@ TEST_CASE("an event tells when the operation had the bus and the cells", "[nand]
     CHECK((e.bus_in == at(300'000) && e.cells == at(300'100) && e.cells_end == at(1'300'100) && e.bus_out == e.bus_out_end));
 }
 
-// Every option alone and all together, under a load that piles up: buses and cells serve one operation at a time, so nothing is busier than the clock.
+// Every option alone and all together, under a load that piles up: buses and cells serve one operation at a time, so nothing is busier than the
+// clock.
 TEST_CASE("no resource serves two operations at once, whatever the options", "[nand][engine]") {
     const unsigned options = GENERATE(range(0u, 32u));
     NandConfig config = round_config();

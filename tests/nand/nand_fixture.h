@@ -13,10 +13,20 @@ namespace flashlab::testing {
 
 inline NandConfig round_config() {
     NandConfig config;
-    config.geometry = {.channels = 2, .chips_per_channel = 2, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 4,
-                       .pages_per_block = 8, .page_bytes = 1024, .spare_bytes = 64, .cell = CellType::slc};
-    config.timing = {.page_read = Duration{10'000}, .page_program = Duration{100'000}, .block_erase = Duration{1'000'000},
-                     .command = Duration{100}, .bus_ps_per_byte = 1000};
+    config.geometry = {.channels = 2,
+                       .chips_per_channel = 2,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 2,
+                       .blocks_per_plane = 4,
+                       .pages_per_block = 8,
+                       .page_bytes = 1024,
+                       .spare_bytes = 64,
+                       .cell = CellType::slc};
+    config.timing = {.page_read = Duration{10'000},
+                     .page_program = Duration{100'000},
+                     .block_erase = Duration{1'000'000},
+                     .command = Duration{100},
+                     .bus_ps_per_byte = 1000};
     config.factory_bad_per_million = 0;
     return config;
 }
@@ -43,7 +53,9 @@ struct Flash {
     }
     [[nodiscard]] Ppn page(std::uint32_t block, std::uint32_t index) const { return geometry.page_of(BlockId{block}, index); }
     /// The first block of a plane.
-    [[nodiscard]] std::uint32_t block_on(std::uint32_t plane, std::uint32_t index = 0) const { return geometry.block_at(PlaneId{plane}, index).value(); }
+    [[nodiscard]] std::uint32_t block_on(std::uint32_t plane, std::uint32_t index = 0) const {
+        return geometry.block_at(PlaneId{plane}, index).value();
+    }
     auto program(Ppn where, std::uint64_t value, SimTime now) {
         const auto data = page_bytes_of(geometry, value);
         const PageProgram one{where, store.keeps_payload() ? std::span<const std::byte>{data} : std::span<const std::byte>{},

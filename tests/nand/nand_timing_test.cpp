@@ -1,4 +1,5 @@
-// Every expected time is computed by hand from the fixture's round numbers: command 100, page transfer 1024, read 10'000, program 100'000, erase 1'000'000 ns.
+// Every expected time is computed by hand from the fixture's round numbers: command 100, page transfer 1024, read 10'000, program 100'000, erase
+// 1'000'000 ns.
 #include "nand/presets.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"

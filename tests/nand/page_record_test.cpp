@@ -9,7 +9,8 @@
 using namespace flashlab;
 
 TEST_CASE("every flipped bit of a page record is noticed, whatever state it is in, but those of garbage, which promises nothing", "[nand]") {
-    for (const CellState state : {CellState::erased, CellState::programmed, CellState::torn, CellState::garbage, CellState::unstable, CellState::weak}) {
+    for (const CellState state :
+         {CellState::erased, CellState::programmed, CellState::torn, CellState::garbage, CellState::unstable, CellState::weak}) {
         PageRecord record{.state = state};
         if (state != CellState::erased) {
             record.data_crc = 0x01020304;

@@ -1,4 +1,5 @@
-// Goal: any store gives back what it was given, and an array writes in the order that makes kill -9 safe. Method: one body for every store; a store that notes calls.
+// Goal: any store gives back what it was given, and an array writes in the order that makes kill -9 safe. Method: one body for every store; a store
+// that notes calls.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -58,7 +59,8 @@ TEST_CASE("records come back as written, with payload and without", "[nand]") {
     const auto geometry = *Geometry::make(round_config().geometry);
     MemoryPageStore store{geometry, payload};
     CHECK(*store.read_record(Ppn{5}) == PageRecord{});
-    const PageOob oobs[] = {{Lpn{0xffffffff}, WriteSequence{(1ull << 40) - 1}, PageKind::padding, 0}, {Lpn{1}, WriteSequence{2}, PageKind::data, 0xdeadbeef}};
+    const PageOob oobs[] = {{Lpn{0xffffffff}, WriteSequence{(1ull << 40) - 1}, PageKind::padding, 0},
+                            {Lpn{1}, WriteSequence{2}, PageKind::data, 0xdeadbeef}};
     for (const PageOob& oob : oobs) {
         for (const CellState state : {CellState::programmed, CellState::torn}) {
             PageRecord record{state, {}, 0};
@@ -89,7 +91,7 @@ TEST_CASE("each page keeps its own record, whether those of a block are alike or
     std::vector<std::optional<PageOob>> oobs(blocks * pages); // what each page must say
     std::vector<std::uint32_t> known(blocks, 0);
     Random random{7};
-    std::uint64_t sequence = (1ull << 32) - 2000;             // crosses to where the upper bits of a block's pages differ
+    std::uint64_t sequence = (1ull << 32) - 2000;                    // crosses to where the upper bits of a block's pages differ
     const auto draw = [&](std::uint32_t block, std::uint32_t page) { // mostly alike, sometimes not
         PageOob oob{Lpn{page}, WriteSequence{++sequence}, PageKind::data, block / 2};
         if (random.below(20) == 0) oob.scheme_word = static_cast<std::uint32_t>(random.below(3));

@@ -1,4 +1,5 @@
-// C5: what must survive is copied before a program endangers it, and is read from its copy when the cut took it. MLC, 8 pages: L0 L1 U0 L2 U1 L3 U2 U3.
+// C5: what must survive is copied before a program endangers it, and is read from its copy when the cut took it. MLC, 8 pages: L0 L1 U0 L2 U1 L3 U2
+// U3.
 #include "nand/pair_backup.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
@@ -43,7 +44,9 @@ void lose_page_0(Flash& flash, std::uint32_t block, std::uint64_t value, SimTime
 }
 
 struct Reopened {
-    explicit Reopened(Flash& flash_) : flash{flash_}, array{flash.geometry, flash.config, flash.store, sink, UndoPolicy::keep} { REQUIRE(array.open()); }
+    explicit Reopened(Flash& flash_) : flash{flash_}, array{flash.geometry, flash.config, flash.store, sink, UndoPolicy::keep} {
+        REQUIRE(array.open());
+    }
     auto read(Ppn page, SimTime now) {
         data.assign(flash.geometry.page_bytes(), std::byte{0});
         return array.read(PageRead{page, 0, flash.geometry.page_bytes(), data}, now, {});
@@ -59,7 +62,8 @@ struct Reopened {
 TEST_CASE("the OOB of a backup: golden bytes, and no flipped bit passes", "[nand][pairs]") {
     const BackupOob backup{PageOob{Lpn{0x01020304}, WriteSequence{0x1122334455}, PageKind::translation, 0xa1a2a3a4}, Ppn{0xb1b2b3b4}, 0xc1c2};
     const auto bytes = backup.encode();
-    const std::uint8_t golden[] = {0x55, 0x44, 0x33, 0x22, 0x11, 0x02, 0xc2, 0xc1, 0x04, 0x03, 0x02, 0x01, 0xa4, 0xa3, 0xa2, 0xa1, 0xb4, 0xb3, 0xb2, 0xb1};
+    const std::uint8_t golden[] = {0x55, 0x44, 0x33, 0x22, 0x11, 0x02, 0xc2, 0xc1, 0x04, 0x03,
+                                   0x02, 0x01, 0xa4, 0xa3, 0xa2, 0xa1, 0xb4, 0xb3, 0xb2, 0xb1};
     for (std::size_t i = 0; i < std::size(golden); ++i) CHECK(std::to_integer<std::uint8_t>(bytes[i]) == golden[i]);
     const auto decoded = BackupOob::decode(bytes);
     REQUIRE(decoded);

@@ -23,7 +23,7 @@ NandConfig part(std::string_view name) {
 struct Speed {
     Duration page_program; ///< of a page alone
     Duration page_read;
-    double program_mb_s;   ///< of a thousand pages, each issued as early as the part takes it
+    double program_mb_s; ///< of a thousand pages, each issued as early as the part takes it
     double read_mb_s;
 };
 
@@ -66,7 +66,9 @@ struct Streams {
 Streams stream(const NandConfig& config, std::span<const std::uint32_t> chips) {
     Flash flash{config, Payload::none, UndoPolicy::none};
     constexpr std::uint32_t pages = 64;
-    const auto mb_s = [&](SimTime from, SimTime to) { return pages * static_cast<double>(chips.size()) * 2048 * 1000 / static_cast<double>((to - from).count()); };
+    const auto mb_s = [&](SimTime from, SimTime to) {
+        return pages * static_cast<double>(chips.size()) * 2048 * 1000 / static_cast<double>((to - from).count());
+    };
     SimTime end = sim_start;
     for (std::uint32_t i = 0; i < pages; ++i)
         for (const std::uint32_t chip : chips) end = std::max(end, *flash.program(flash.page(flash.block_on(chip), i), 1, sim_start));

@@ -43,15 +43,15 @@ TEST_CASE("the header of an image, byte for byte", "[pram][format]") {
     std::array<std::byte, PramImageHeader::encoded_size> out{};
     PramImageHeader{.uuid = some_uuid(), .cell_bytes = 64u << 20, .word_bytes = 8}.encode(out);
     const auto expected = bytes_of({
-        'F', 'L', 'A', 'B', 'P', 'R', 'A', 'M',                                                         // magic
-        2, 0, 0, 0,                                                                                     // version
-        0x00, 0x10, 0, 0,                                                                               // header bytes
+        'F',  'L',  'A',  'B',  'P',  'R',  'A',  'M',                                                  // magic
+        2,    0,    0,    0,                                                                            // version
+        0x00, 0x10, 0,    0,                                                                            // header bytes
         0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, // uuid
-        0, 0, 0, 4, 0, 0, 0, 0,                                                                         // cell bytes
-        8, 0, 0, 0,                                                                                     // word bytes
-        0, 0, 1, 0,                                                                                     // wear region bytes
-        0, 0x10, 0, 0, 0, 0, 0, 0,                                                                      // wear offset
-        0, 0x30, 0, 0, 0, 0, 0, 0,                                                                      // cells offset: 1024 counters fill 8 KiB
+        0,    0,    0,    4,    0,    0,    0,    0,                                                    // cell bytes
+        8,    0,    0,    0,                                                                            // word bytes
+        0,    0,    1,    0,                                                                            // wear region bytes
+        0,    0x10, 0,    0,    0,    0,    0,    0,                                                    // wear offset
+        0,    0x30, 0,    0,    0,    0,    0,    0,                                                    // cells offset: 1024 counters fill 8 KiB
     });
     CHECK(std::ranges::equal(std::span{out}.first(expected.size()), expected));
     CHECK(std::ranges::all_of(std::span{out}.subspan(expected.size(), 4092 - expected.size()), [](std::byte b) { return b == std::byte{0}; }));

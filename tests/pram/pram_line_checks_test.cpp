@@ -93,7 +93,9 @@ TEST_CASE("cut and recovered cells have the sums of what they hold", "[pram][che
                 now = *log.commit(t, now, no_event);
             }
             FixedOutcome outcomes{WordOutcome::mixed_bits, seed};
-            (void)pram.cut(sim_time_from_ns(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(ns_since_start(pram.last_reserved_end()))))), outcomes);
+            (void)pram.cut(
+                sim_time_from_ns(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(ns_since_start(pram.last_reserved_end()))))),
+                outcomes);
         }
         const auto store = opened(folder / "pram.img");
         CHECK(store->damaged_lines(10).empty());

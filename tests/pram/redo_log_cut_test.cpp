@@ -36,9 +36,9 @@ PramTransaction some_transaction(Random& random, std::size_t largest) {
 }
 
 struct Run {
-    SimTime begin;                 ///< recovery before it is over
-    std::vector<Content> states;   ///< states[i]: after i transactions
-    std::vector<SimTime> durable;  ///< durable[i]: commit time of transaction i
+    SimTime begin;                ///< recovery before it is over
+    std::vector<Content> states;  ///< states[i]: after i transactions
+    std::vector<SimTime> durable; ///< durable[i]: commit time of transaction i
 };
 
 struct Workload {

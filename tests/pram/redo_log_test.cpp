@@ -21,9 +21,7 @@ PramTransaction one_word(std::uint64_t index, std::uint64_t value) {
     return t;
 }
 
-std::uint64_t word_at(const Pram& pram, std::uint64_t index) {
-    return load_le<std::uint64_t>(pram.view(PramAddress{home + index * 8}, 8));
-}
+std::uint64_t word_at(const Pram& pram, std::uint64_t index) { return load_le<std::uint64_t>(pram.view(PramAddress{home + index * 8}, 8)); }
 
 } // namespace
 

@@ -32,13 +32,13 @@ TEST_CASE("a record of two entries, byte for byte", "[pram][format]") {
     const auto record = built(builder, 0x0123456789ab);
     const auto expected = bytes_of({
         0x08, 0, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, // eight units of 8 bytes, sequence
-        3, 0, 0x00, 0x20, 0, 0, 0, 0,                // three words from 0x2000
-        0x11, 0, 0, 0, 0, 0, 0, 0,                   //
-        0, 0, 0, 0, 0, 0, 0, 0,                      //
-        0x22, 0, 0, 0, 0, 0, 0, 0,                   //
-        1, 0, 0x28, 0x20, 0, 0, 0, 0,                // one word from 0x2028
-        0, 0, 0, 0, 0, 0, 0, 0x33,                   //
-        2, 0, 0, 0,                                  // entries; the CRC follows
+        3,    0, 0x00, 0x20, 0,    0,    0,    0,    // three words from 0x2000
+        0x11, 0, 0,    0,    0,    0,    0,    0,    //
+        0,    0, 0,    0,    0,    0,    0,    0,    //
+        0x22, 0, 0,    0,    0,    0,    0,    0,    //
+        1,    0, 0x28, 0x20, 0,    0,    0,    0,    // one word from 0x2028
+        0,    0, 0,    0,    0,    0,    0,    0x33, //
+        2,    0, 0,    0,                            // entries; the CRC follows
     });
     REQUIRE(record.size() == 64);
     CHECK(std::ranges::equal(std::span{record}.first(60), expected));
@@ -50,10 +50,10 @@ TEST_CASE("a record of two-byte words is padded to eight bytes before its tail",
     REQUIRE(builder.add_changes(PramAddress{6}, bytes_of({0xcd, 0xab}), bytes_of({0, 0})));
     const auto record = built(builder, 1);
     const auto expected = bytes_of({
-        4, 0, 1, 0, 0, 0, 0, 0,       // four units, sequence 1
-        1, 0, 6, 0, 0, 0, 0, 0,       // one word at 6
+        4,    0,    1, 0, 0, 0, 0, 0, // four units, sequence 1
+        1,    0,    6, 0, 0, 0, 0, 0, // one word at 6
         0xcd, 0xab, 0, 0, 0, 0, 0, 0, // it, and six bytes of padding
-        1, 0, 0, 0,                   // one entry
+        1,    0,    0, 0,             // one entry
     });
     REQUIRE(record.size() == 32);
     CHECK(std::ranges::equal(std::span{record}.first(28), expected));

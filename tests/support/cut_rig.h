@@ -20,8 +20,15 @@ namespace flashlab::test {
 /// A small device whose cuts and collections come quickly.
 inline SsdConfig tiny_config() {
     SsdConfig c;
-    c.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 10, .pages_per_block = 8,
-                       .page_bytes = 512, .spare_bytes = 32, .cell = CellType::slc};
+    c.nand.geometry = {.channels = 1,
+                       .chips_per_channel = 1,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 2,
+                       .blocks_per_plane = 10,
+                       .pages_per_block = 8,
+                       .page_bytes = 512,
+                       .spare_bytes = 32,
+                       .cell = CellType::slc};
     c.nand.factory_bad_per_million = 0;
     c.pram.bytes = 1u << 20;
     return c;
@@ -75,12 +82,18 @@ public:
         const auto unit = static_cast<std::uint32_t>(random.below(random.chance(1, 2) ? units() : units() / 4 + 1));
         const auto count = static_cast<std::uint32_t>(1 + random.below(std::min<std::uint64_t>(units() - unit, random.chance(1, 4) ? 12 : 2)));
         SimTime done = now;
-        if (what < 13) done = write(unit, count);
-        else if (what < 14) done = write(unit, count, WriteDurability::fua);
-        else if (what < 15) done = part_of(unit, count, random);
-        else if (what < 17) done = trim(unit, count);
-        else if (what < 18) done = flush();
-        else (void)ssd().tick(now);
+        if (what < 13)
+            done = write(unit, count);
+        else if (what < 14)
+            done = write(unit, count, WriteDurability::fua);
+        else if (what < 15)
+            done = part_of(unit, count, random);
+        else if (what < 17)
+            done = trim(unit, count);
+        else if (what < 18)
+            done = flush();
+        else
+            (void)ssd().tick(now);
         // Half of the requests are waited for, the others overlap.
         now = random.chance(1, 2) ? std::max(now, done) : now + Duration{static_cast<std::int64_t>(random.below(300'000))};
     }

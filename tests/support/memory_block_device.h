@@ -31,7 +31,8 @@ public:
         }
         return now + latency_;
     }
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) override {
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
+                                SimTime now) override {
         ++writes;
         if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
         if (fail_writes || writes_to_fail != 0) {
@@ -82,7 +83,9 @@ public:
         unflushed_.clear();
         now_ = durable_;
     }
-    DeviceIdentity identify() const override { return {.sectors = units_ * unit_bytes_ / sector_bytes, .atomic_unit_bytes = unit_bytes_, .ftl = "memory"}; }
+    DeviceIdentity identify() const override {
+        return {.sectors = units_ * unit_bytes_ / sector_bytes, .atomic_unit_bytes = unit_bytes_, .ftl = "memory"};
+    }
     std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override {
         std::vector<LbaRange> ranges;
         const std::uint64_t per = unit_bytes_ / sector_bytes;
@@ -99,8 +102,8 @@ public:
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
     bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
     std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
-    int host_errno = EIO; ///< of writes that fail
-    unsigned writes_to_fail = 0; ///< so many more, then they succeed again
+    int host_errno = EIO;                    ///< of writes that fail
+    unsigned writes_to_fail = 0;             ///< so many more, then they succeed again
 
 private:
     void keep(std::uint64_t unit) {

@@ -22,8 +22,15 @@ struct SeparationPoint {
 /// 64 MiB on two planes, an eighth of it spare.
 inline SsdConfig skewed_drive(const std::string& scheme, const std::string& separation) {
     SsdConfig config;
-    config.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 128, .pages_per_block = 64,
-                            .page_bytes = 4096, .spare_bytes = 256, .cell = CellType::tlc};
+    config.nand.geometry = {.channels = 1,
+                            .chips_per_channel = 1,
+                            .dies_per_chip = 1,
+                            .planes_per_die = 2,
+                            .blocks_per_plane = 128,
+                            .pages_per_block = 64,
+                            .page_bytes = 4096,
+                            .spare_bytes = 256,
+                            .cell = CellType::tlc};
     config.nand.factory_bad_per_million = 0;
     config.ftl.reserved_permille = 125;
     config.ftl.scheme = scheme;

@@ -1,7 +1,7 @@
 /// Write amplification of page_map under uniform random writes, beside the closed form: the test and ftl_bench print the same experiment.
 ///
-/// Idea       One plane, one frontier, 4,096 blocks of 64 pages; filled once, then three fills of uniform random pages, the last two of them counted. Spare is what is neither
-///            logical nor kept for checkpoints, of what is not kept for checkpoints: nothing is hidden.
+/// Idea       One plane, one frontier, 4,096 blocks of 64 pages; filled once, then three fills of uniform random pages, the last two of them counted.
+///            Spare is what is neither logical nor kept for checkpoints, of what is not kept for checkpoints: nothing is hidden.
 /// Source     Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012: LRU (here: fifo) and greedy cleaning.
 #pragma once
 
@@ -21,11 +21,11 @@ inline double waf_of_fifo(double alpha) { return alpha / (alpha + lambert_w(-alp
 
 struct WafPoint {
     double spare = 0;
-    double measured = 0;  ///< programs of the host and of collections, for each page written
-    double with_map = 0;  ///< checkpoints included
+    double measured = 0; ///< programs of the host and of collections, for each page written
+    double with_map = 0; ///< checkpoints included
     double greedy = 0;
     double fifo = 0;
-    double expected = 0;  ///< as mkfs tells it
+    double expected = 0; ///< as mkfs tells it
 };
 
 inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& victim, std::uint32_t blocks_per_plane = 4096) {
@@ -34,8 +34,15 @@ inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& 
     config.ftl.victim = victim;
     config.ftl.reserved_permille = reserved_permille;
     config.nand.factory_bad_per_million = 0;
-    config.nand.geometry = {.channels = 1, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = blocks_per_plane, .pages_per_block = 64,
-                            .page_bytes = 4096, .spare_bytes = 64, .cell = CellType::slc};
+    config.nand.geometry = {.channels = 1,
+                            .chips_per_channel = 1,
+                            .dies_per_chip = 1,
+                            .planes_per_die = 1,
+                            .blocks_per_plane = blocks_per_plane,
+                            .pages_per_block = 64,
+                            .page_bytes = 4096,
+                            .spare_bytes = 64,
+                            .cell = CellType::slc};
     const Geometry geometry = *Geometry::make(config.nand.geometry);
     const FtlPlan plan = plan_ftl(config, geometry).value();
     MemoryPageStore store{geometry, Payload::none};

@@ -1,7 +1,7 @@
 /// Wear under a skewed load, a tenth of the pages takes nine writes of ten: the test and `ftl_bench wear` print the same experiment.
 ///
-/// Idea       Fill the device once, then write as many pages again as many times as wanted, and look at the erase counts. Factory-bad blocks, and those
-///            of a scheme's checkpoints and journal, count like any other.
+/// Idea       Fill the device once, then write as many pages again as many times as wanted, and look at the erase counts. Factory-bad blocks, and
+///            those of a scheme's checkpoints and journal, count like any other.
 /// Source     Ours: (max - mean) <= 20 % of the mean erase count after 100 fills of 256 MiB, with levelling on.
 #pragma once
 
@@ -23,7 +23,7 @@ struct WearPoint {
     double mean = 0;
     double max = 0;
     double min = 1e18;
-    double max_of_ring = 0;   ///< among the blocks that hold no data of the host's: checkpoints and journal
+    double max_of_ring = 0; ///< among the blocks that hold no data of the host's: checkpoints and journal
     std::uint64_t relocated = 0;
     std::uint64_t wear_programs = 0;
     std::uint64_t all_programs = 0;
@@ -31,9 +31,11 @@ struct WearPoint {
     bool is_sound = false;
     [[nodiscard]] double above_mean() const { return (max - mean) / mean; }
     [[nodiscard]] std::string text() const {
-        return fmt::format("{}, {} fills, threshold {}: erases of a block min {:.0f}, mean {:.1f}, max {:.0f} ({:+.1f} %), of a checkpoint's {:.0f}; {} blocks relocated, {:.2f} % of programs "
+        return fmt::format("{}, {} fills, threshold {}: erases of a block min {:.0f}, mean {:.1f}, max {:.0f} ({:+.1f} %), of a checkpoint's {:.0f}; "
+                           "{} blocks relocated, {:.2f} % of programs "
                            "are levelling's, write amplification {:.2f}",
-                           scheme, fills, threshold, min, mean, max, 100 * above_mean(), max_of_ring, relocated, 100.0 * static_cast<double>(wear_programs) / static_cast<double>(all_programs),
+                           scheme, fills, threshold, min, mean, max, 100 * above_mean(), max_of_ring, relocated,
+                           100.0 * static_cast<double>(wear_programs) / static_cast<double>(all_programs),
                            static_cast<double>(all_programs) / static_cast<double>(host_pages));
     }
 };
@@ -41,8 +43,15 @@ struct WearPoint {
 /// 256 MiB on eight planes, an eighth of it spare.
 inline SsdConfig wear_drive() {
     SsdConfig config;
-    config.nand.geometry = {.channels = 4, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 2, .blocks_per_plane = 128, .pages_per_block = 64,
-                            .page_bytes = 4096, .spare_bytes = 256, .cell = CellType::tlc};
+    config.nand.geometry = {.channels = 4,
+                            .chips_per_channel = 1,
+                            .dies_per_chip = 1,
+                            .planes_per_die = 2,
+                            .blocks_per_plane = 128,
+                            .pages_per_block = 64,
+                            .page_bytes = 4096,
+                            .spare_bytes = 256,
+                            .cell = CellType::tlc};
     config.nand.factory_bad_per_million = 0;
     config.ftl.reserved_permille = 125;
     return config;

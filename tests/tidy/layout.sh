@@ -19,9 +19,10 @@ too_long=$(printf '%s\n' "$code" | xargs grep -nE '^.{151,}' /dev/null || true)
 [ -z "$too_long" ] || printf '%s\n' "$too_long" | while IFS=: read -r file line _; do
     in_raw_string=$(awk -v last="$line" '
         NR > last { exit }
-        { if (!raw && index($0, "R\"")) raw = 1
+        { rest = $0
+          if (!raw && (at = index($0, "R\"("))) { raw = 1; rest = substr($0, at + 3) }
           at_line = raw
-          if (raw && match($0, /\)[A-Za-z]*"/)) raw = 0 }
+          if (raw && index(rest, ")\"")) raw = 0 }
         END { print at_line + 0 }' "$file")
     [ "$in_raw_string" = 1 ] || echo "$file:$line: longer than 150 characters"
 done > "$found"

@@ -72,8 +72,7 @@ inline std::map<off_t, std::string> extents(const files::path& path) {
 inline std::map<std::string, std::map<off_t, std::string>> contents(const files::path& directory) {
     std::map<std::string, std::map<off_t, std::string>> out;
     for (const auto& entry : files::recursive_directory_iterator{directory})
-        if (entry.is_regular_file())
-            out[files::relative(entry.path(), directory)] = extents(entry.path());
+        if (entry.is_regular_file()) out[files::relative(entry.path(), directory)] = extents(entry.path());
     return out;
 }
 

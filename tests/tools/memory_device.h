@@ -28,8 +28,7 @@ struct MemoryDevice {
         std::size_t at = 0;
         AddressFit fit{FitPolicy::as_is, bytes()};
         const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
-            if (at == requests.size())
-                return false;
+            if (at == requests.size()) return false;
             request = requests[at++];
             return true;
         };

@@ -23,17 +23,16 @@ constexpr std::array<std::string_view, 6> may_be_empty{"--label", "--preconditio
 std::string check_whole(const std::string& text) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.starts_with('-'))
-        return fmt::format("{} is negative: a whole number from 0 on is wanted", text);
-    if (error == std::errc::result_out_of_range)
-        return fmt::format("{} is too large: at most 18446744073709551615 is wanted", text);
+    if (text.starts_with('-')) return fmt::format("{} is negative: a whole number from 0 on is wanted", text);
+    if (error == std::errc::result_out_of_range) return fmt::format("{} is too large: at most 18446744073709551615 is wanted", text);
     return error != std::errc{} || end != text.data() + text.size() ? fmt::format("'{}' is no whole number", text) : std::string{};
 }
 
 std::string check_finite(const std::string& text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number) ? fmt::format("'{}' is no number", text) : std::string{};
+    return error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number) ? fmt::format("'{}' is no number", text)
+                                                                                              : std::string{};
 }
 
 std::string plain_name(const CLI::Option& option) { return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front(); }
@@ -44,8 +43,7 @@ std::pair<CLI::App*, std::size_t> command_of(CLI::App& app, const std::vector<st
     std::size_t at = 0;
     for (; at < words.size(); ++at) {
         const auto inner = command->get_subcommands([&](const CLI::App* c) { return c->get_name() == words[at]; });
-        if (inner.empty())
-            break;
+        if (inner.empty()) break;
         command = inner.front();
     }
     return {command, at};
@@ -53,15 +51,13 @@ std::pair<CLI::App*, std::size_t> command_of(CLI::App& app, const std::vector<st
 
 std::string full_name(const CLI::App* command) {
     std::string name;
-    for (; command != nullptr; command = command->get_parent())
-        name = command->get_name() + (name.empty() ? "" : " " + name);
+    for (; command != nullptr; command = command->get_parent()) name = command->get_name() + (name.empty() ? "" : " " + name);
     return name;
 }
 
 const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
     for (const CLI::Option* option : command.get_options())
-        if (word.starts_with("--") ? option->check_lname(word.substr(2)) : option->check_sname(word.substr(1, 1)))
-            return option;
+        if (word.starts_with("--") ? option->check_lname(word.substr(2)) : option->check_sname(word.substr(1, 1))) return option;
     return nullptr;
 }
 
@@ -69,13 +65,11 @@ const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
 std::string unknown_option(const CLI::App& command, std::span<const std::string> words) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options())
-        for (const std::string& name : option->get_lnames())
-            names.push_back("--" + name);
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
         const std::string& word = words[at];
         const bool is_number = word.size() > 1 && (std::isdigit(static_cast<unsigned char>(word[1])) != 0 || word[1] == '.');
-        if (word.size() < 2 || word.front() != '-' || is_number)
-            continue;
+        if (word.size() < 2 || word.front() != '-' || is_number) continue;
         const std::size_t equals = word.find('=');
         const std::string name = word.substr(0, equals);
         if (const CLI::Option* known = option_of(command, name); known != nullptr) {
@@ -94,24 +88,22 @@ std::string unknown_option(const CLI::App& command, std::span<const std::string>
 void refuse_nonsense(CLI::App& app) {
     for (CLI::Option* option : app.get_options()) {
         const std::string name = plain_name(*option), type = option->get_type_name();
-        if (option->get_items_expected_max() == 0)
-            continue;
+        if (option->get_items_expected_max() == 0) continue;
         if (type.starts_with("UINT"))
             option->check(CLI::Validator{[](std::string& text) { return check_whole(text); }, ""});
         else if (type.starts_with("FLOAT"))
             option->check(CLI::Validator{[](std::string& text) { return check_finite(text); }, ""});
         else if (std::ranges::find(may_be_empty, name) == may_be_empty.end())
-            option->check(CLI::Validator{[](std::string& text) { return text.empty() ? std::string{"is empty: leave it out, or say what you mean"} : std::string{}; }, ""});
+            option->check(CLI::Validator{
+                [](std::string& text) { return text.empty() ? std::string{"is empty: leave it out, or say what you mean"} : std::string{}; }, ""});
     }
-    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        refuse_nonsense(*command);
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_nonsense(*command);
 }
 
 std::string usage_text(CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error) {
     const auto [command, at] = command_of(app, arguments);
     std::string what = unknown_option(*command, std::span{arguments}.subspan(at));
-    if (what.empty())
-        what = std::string{error.what()} + ";";
+    if (what.empty()) what = std::string{error.what()} + ";";
     return fmt::format("{} see: {} --help", what, full_name(command));
 }
 
@@ -119,12 +111,14 @@ int print_help(CLI::App& app, const std::vector<std::string>& words) {
     const auto [command, at] = command_of(app, words);
     if (at != words.size()) {
         std::vector<std::string> names;
-        for (const CLI::App* inner : command->get_subcommands([](const CLI::App*) { return true; }))
-            names.push_back(inner->get_name());
+        for (const CLI::App* inner : command->get_subcommands([](const CLI::App*) { return true; })) names.push_back(inner->get_name());
         const std::string near = nearest_name(words[at], names);
-        return complain(fmt::format("help: no command is called '{}'; {}see: flashlab --help", words[at], near.empty() ? "" : fmt::format("did you mean '{}'? ", near)), exit_usage);
+        return complain(fmt::format("help: no command is called '{}'; {}see: flashlab --help", words[at],
+                                    near.empty() ? "" : fmt::format("did you mean '{}'? ", near)),
+                        exit_usage);
     }
-    fmt::print("{}", command->get_formatter()->make_help(command, full_name(command), CLI::AppFormatMode::Normal)); // help() would be that of the command `help`
+    fmt::print("{}", command->get_formatter()->make_help(command, full_name(command),
+                                                         CLI::AppFormatMode::Normal)); // help() would be that of the command `help`
     return exit_done;
 }
 

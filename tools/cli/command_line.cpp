@@ -52,7 +52,8 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--label", o.label, "Label of the file system");
     c.add_option("--seed", o.seed, "What is random about the device follows from it");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
-    c.add_option("--precondition", o.precondition, "A drive that is not new: fill:90,random:2x, in the file replay.data, as zeros, which take no disk");
+    c.add_option("--precondition", o.precondition,
+                 "A drive that is not new: fill:90,random:2x, in the file replay.data, as zeros, which take no disk");
     c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
     c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
     add_format(c, o.format, "One JSON object");
@@ -65,7 +66,9 @@ void add_mount(CLI::App& app, Action& action) {
     auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
-    c.add_option("-o,--options", o.options, "Mount options: ro, noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
+    c.add_option("-o,--options", o.options,
+                 "Mount options: ro, noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), "
+                 "host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
                  "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -87,7 +90,9 @@ void add_small_commands(CLI::App& app, Action& action) {
     auto& umount = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
     static UmountOptions to_unmount;
     umount.add_option("MNT", to_unmount.target, "Mount point, or its device directory")->required();
-    umount.add_option("--timeout", to_unmount.timeout_s, "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
+    umount
+        .add_option("--timeout", to_unmount.timeout_s,
+                    "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
         ->check(CLI::Range(0.0, 86400.0))
         ->capture_default_str();
     umount.callback([&action] { action = [] { return run_umount(to_unmount); }; });
@@ -98,8 +103,7 @@ void add_small_commands(CLI::App& app, Action& action) {
     info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
     add_format(info, format, "One JSON object");
     info.callback([&action, &info] {
-        if (!keys && target.empty())
-            throw CLI::RequiredError("DIR");
+        if (!keys && target.empty()) throw CLI::RequiredError("DIR");
         action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, format); };
     });
 
@@ -160,8 +164,7 @@ void add_query(CLI::App& app, Action& action) {
     c.add_flag("--schema", o.schema, "Print the tables");
     c.add_flag("--views", o.views, "Print the ready views");
     c.callback([&action] {
-        if (!o.schema && !o.views && (o.target.empty() || o.sql.empty()))
-            throw CLI::RequiredError("DIR and SQL");
+        if (!o.schema && !o.views && (o.target.empty() || o.sql.empty())) throw CLI::RequiredError("DIR and SQL");
         action = [] { return run_query(o); };
     });
 }
@@ -177,7 +180,8 @@ void add_bench(CLI::App& app, Action& action) {
     add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
     c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
-    c.add_option("--random-distribution", o.random_distribution, "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
+    c.add_option("--random-distribution", o.random_distribution,
+                 "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
@@ -190,18 +194,15 @@ void add_bench(CLI::App& app, Action& action) {
 std::string helper_of(const std::string& program) {
     const std::string name = program.substr(program.rfind('/') + 1);
     for (const char* helper : {"mkfs", "fsck", "mount"})
-        if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab"))
-            return helper;
+        if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab")) return helper;
     return {};
 }
 
 /// Empty when the first word is a command, or an option.
 std::string unknown_command(const CLI::App& app, const std::string& word) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({}))
-        names.push_back(command->get_name());
-    if (word.empty() || word.starts_with("-") || std::ranges::find(names, word) != names.end())
-        return {};
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    if (word.empty() || word.starts_with("-") || std::ranges::find(names, word) != names.end()) return {};
     const std::string near = nearest_name(word, names);
     return fmt::format("no command is called '{}'; {}see: flashlab --help", word, near.empty() ? "" : fmt::format("did you mean '{}'? ", near));
 }
@@ -220,8 +221,7 @@ int final_code(int code, const std::string& helper, const std::string& command, 
             complain(fmt::format("ended by {} before it was done", Interruption::name()));
         return Interruption::exit_code();
     }
-    if (!unwritten)
-        return code;
+    if (!unwritten) return code;
     complain(*unwritten);
     return code != exit_done ? code : failure_code(helper, command);
 }
@@ -250,11 +250,9 @@ int run_command_line(int argc, char** argv) {
 
     std::vector<std::string> arguments(argv + 1, argv + argc);
     const std::string helper = argc > 0 ? helper_of(argv[0]) : "";
-    if (!helper.empty())
-        arguments = translate_helper_arguments(helper, arguments);
+    if (!helper.empty()) arguments = translate_helper_arguments(helper, arguments);
     const std::string command = arguments.empty() ? "" : arguments.front();
-    if (const std::string unknown = unknown_command(app, command); !unknown.empty())
-        return complain(unknown, usage_code(helper, command));
+    if (const std::string unknown = unknown_command(app, command); !unknown.empty()) return complain(unknown, usage_code(helper, command));
     refuse_nonsense(app);
     try {
         std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it

@@ -12,15 +12,18 @@ namespace {
 
 void add_torture(CLI::App& crash, std::function<int()>& action) {
     static CrashTortureOptions o;
-    auto& torture = add_command(crash, "torture", "Cut the power under your own program, again and again, and let your own check judge",
-                                "flashlab crash torture --cuts 20 --check 'sqlite3 db \"PRAGMA integrity_check\" | grep -qx ok' -- sh -c 'fill-database db'\n\n"
-                                "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
-                                "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
-                                "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
+    auto& torture = add_command(
+        crash, "torture", "Cut the power under your own program, again and again, and let your own check judge",
+        "flashlab crash torture --cuts 20 --check 'sqlite3 db \"PRAGMA integrity_check\" | grep -qx ok' -- sh -c 'fill-database db'\n\n"
+        "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
+        "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
+        "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
     torture.add_option("COMMAND", o.command, "After '--'");
     torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
     torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");
-    torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+    torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
+        ->check(CLI::Range(0.01, 3600.0))
+        ->capture_default_str();
     torture.add_option("--seed", o.seed, "Of the instants and of what the cuts leave")->capture_default_str();
     auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
     torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
@@ -41,20 +44,24 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     static OutputFormat format = OutputFormat::table;
     auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
     crash.require_subcommand(1);
-    auto& explore = add_command(crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
-                                "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
-                                "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n"
-                                "  flashlab crash explore --ftl dftl --metadata journal --states 5000\n\n"
-                                "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, g3x2 reads, p and q\n"
-                                "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
-                                "request 500 ns later instead of waiting for the answer.");
+    auto& explore = add_command(
+        crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
+        "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
+        "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n"
+        "  flashlab crash explore --ftl dftl --metadata journal --states 5000\n\n"
+        "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, g3x2 "
+        "reads, p and q\n"
+        "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
+        "request 500 ns later instead of waiting for the answer.");
     explore.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
-    explore.add_option("--shape", o.shape, "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default chip, all of them with --states");
+    explore.add_option("--shape", o.shape,
+                       "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default chip, all of them with --states");
     explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
-    explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")->check(at_least_one());
+    explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")
+        ->check(at_least_one());
     explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
     explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
     explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)")->check(at_least_one());
@@ -69,7 +76,8 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     add_torture(crash, action);
     static std::string ftl = "all";
     static std::uint64_t states = 30'000, seed = 1;
-    auto& selftest = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
+    auto& selftest =
+        add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
     selftest.add_option("--ftl", ftl, translation_layers() + "; or all")->capture_default_str();
     selftest.add_option("--states", states, "States at most for each defect")->check(at_least_one())->capture_default_str();
     selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();
@@ -79,7 +87,8 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
 
 void add_copies(CLI::App& app, std::function<int()>& action) {
     static CopyOptions o;
-    auto& snapshot = add_command(app, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back", "flashlab snapshot /tmp/disk before-upgrade");
+    auto& snapshot = add_command(app, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back",
+                                 "flashlab snapshot /tmp/disk before-upgrade");
     snapshot.add_option("DIR", o.from, "Device directory, not mounted")->required();
     snapshot.add_option("NAME", o.to, "Letters, digits, '.', '-', '_'; without one the snapshots are listed");
     snapshot.add_flag("--delete", o.remove, "Delete the snapshot NAME instead");

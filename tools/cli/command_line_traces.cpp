@@ -11,13 +11,18 @@ namespace flashlab {
 namespace {
 
 void add_trace_input(CLI::App& c, TraceInput& input) {
-    c.add_option("TRACE", input.path, "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, small-writes)")->required();
+    c.add_option(
+         "TRACE", input.path,
+         "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, small-writes)")
+        ->required();
     c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
     auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
     c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str()->needs(columns);
     c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush")->needs(columns);
     c.add_flag("--header", input.has_header, "of --columns: the first line is a header")->needs(columns);
-    c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")->check(CLI::IsMember({"D", "Q", "C"}))->capture_default_str();
+    c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")
+        ->check(CLI::IsMember({"D", "Q", "C"}))
+        ->capture_default_str();
     c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
     c.add_option("--limit", input.limit, "Take at most this many requests");
     c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
@@ -50,10 +55,8 @@ void add_trace(CLI::App& app, std::function<int()>& action) {
     c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output")->needs(convert);
     add_format(c, o.format, "One JSON object");
     c.callback([&action] {
-        if (!formats && o.input.path.empty())
-            throw CLI::RequiredError("TRACE");
-        if (formats)
-            o.input.path.clear();
+        if (!formats && o.input.path.empty()) throw CLI::RequiredError("TRACE");
+        if (formats) o.input.path.clear();
         action = [] { return run_trace(o); };
     });
 }
@@ -62,8 +65,11 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
     static std::vector<std::string> reports;
     static OutputFormat format = OutputFormat::table;
     auto& c = add_command(app, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
-    c.add_option("REPORTS", reports, "Two files or more of replay --json or bench --json; the ratios are to the first")->required()->expected(2, 1000);
-    add_format(c, format, "An array of objects: key, values, ratios; of two reports also a, b, ratio", "A line a key: its values, then their ratios to the first");
+    c.add_option("REPORTS", reports, "Two files or more of replay --json or bench --json; the ratios are to the first")
+        ->required()
+        ->expected(2, 1000);
+    add_format(c, format, "An array of objects: key, values, ratios; of two reports also a, b, ratio",
+               "A line a key: its values, then their ratios to the first");
     c.callback([&action] { action = [] { return run_compare(reports, format); }; });
 }
 

@@ -20,8 +20,7 @@ CLI::Option* add_size(CLI::App& app, const std::string& names, Target& target, c
             names,
             [&target, names](const std::string& text) {
                 const auto bytes = parse_size(text);
-                if (!bytes)
-                    throw CLI::ValidationError(names, bytes.error());
+                if (!bytes) throw CLI::ValidationError(names, bytes.error());
                 target = *bytes;
             },
             help)
@@ -39,7 +38,10 @@ inline CLI::Validator is_size() {
 
 /// Refuses 0 for counts of trials: with 0 nothing would be tried, which nobody asks for.
 inline CLI::Validator at_least_one() {
-    return CLI::Validator{[](std::string& text) { return text.find_first_not_of('0') == std::string::npos ? fmt::format("{}: at least 1 is wanted", text) : std::string{}; }, ""};
+    return CLI::Validator{[](std::string& text) {
+                              return text.find_first_not_of('0') == std::string::npos ? fmt::format("{}: at least 1 is wanted", text) : std::string{};
+                          },
+                          ""};
 }
 
 inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
@@ -50,8 +52,11 @@ inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::
 
 /// --json and --csv. Without them results are printed for people.
 inline void add_format(CLI::App& c, OutputFormat& format, const std::string& json_help, const std::string& csv_help = "Comma-separated: key,value") {
-    auto* json = c.add_flag_callback("--json", [&format] { format = OutputFormat::json; }, json_help);
-    c.add_flag_callback("--csv", [&format] { format = OutputFormat::csv; }, csv_help)->excludes(json);
+    auto* json = c.add_flag_callback(
+        "--json", [&format] { format = OutputFormat::json; }, json_help);
+    c.add_flag_callback(
+         "--csv", [&format] { format = OutputFormat::csv; }, csv_help)
+        ->excludes(json);
 }
 
 /// Help of --ftl: which there are.
@@ -65,7 +70,8 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
     c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
     c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");
-    c.add_option("--events", choice.events_file, "Event log of the run: an SQLite file for flashlab query; with --device DIR/events.db is the default");
+    c.add_option("--events", choice.events_file,
+                 "Event log of the run: an SQLite file for flashlab query; with --device DIR/events.db is the default");
     c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
 }
 

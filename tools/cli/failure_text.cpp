@@ -12,14 +12,17 @@ namespace flashlab {
 
 std::string failure_text(const std::exception& error) {
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr || dynamic_cast<const std::length_error*>(&error) != nullptr)
-        return "this host has no memory left for it: take a smaller device (--size, dram.size), or more memory (ulimit -v says what a process may have)";
+        return "this host has no memory left for it: take a smaller device (--size, dram.size), or more memory (ulimit -v says what a process may "
+               "have)";
     if (const auto* host = dynamic_cast<const std::system_error*>(&error))
         return fmt::format("the host refused: {}; {}", host->what(),
-                           host->code() == std::errc::no_space_on_device || host->code() == std::errc::file_too_large ? "make room there, or name another place"
-                           : host->code() == std::errc::resource_unavailable_try_again                               ? "the limit of processes (ulimit -u) or memory is reached"
-                                                                                                                     : "look whether the place is there and yours");
+                           host->code() == std::errc::no_space_on_device || host->code() == std::errc::file_too_large
+                               ? "make room there, or name another place"
+                           : host->code() == std::errc::resource_unavailable_try_again ? "the limit of processes (ulimit -u) or memory is reached"
+                                                                                       : "look whether the place is there and yours");
     if (const auto* broken = dynamic_cast<const ContractViolation*>(&error))
-        return fmt::format("something that always holds did not: {}; 'flashlab fsck' tells whether the images are damaged; if they are not, please report it with the command that led here",
+        return fmt::format("something that always holds did not: {}; 'flashlab fsck' tells whether the images are damaged; if they are not, please "
+                           "report it with the command that led here",
                            broken->what());
     return fmt::format("it ended unexpectedly: {}; please report it with the command that led here", error.what());
 }

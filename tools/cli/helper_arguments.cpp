@@ -21,8 +21,7 @@ std::vector<std::string> separated(const std::string& helper, const std::vector<
         if (!joined)
             out.push_back(argument);
         else
-            for (const char letter : argument.substr(1))
-                out.push_back(std::string{"-"} + letter);
+            for (const char letter : argument.substr(1)) out.push_back(std::string{"-"} + letter);
     }
     return out;
 }
@@ -34,18 +33,15 @@ bool is_any_of(const std::string& argument, std::initializer_list<const char*> n
 /// fsck(8): -n looks only, -y -p -a ask for what fsck does anyway. True: taken care of; `at` may move over a value.
 bool translate_fsck(const std::vector<std::string>& in, std::size_t& at, std::vector<std::string>&) {
     if (in[at].starts_with("-C")) { // a progress descriptor, joined or as the next argument
-        if (in[at] == "-C" && at + 1 < in.size() && is_number(in[at + 1]))
-            ++at;
+        if (in[at] == "-C" && at + 1 < in.size() && is_number(in[at + 1])) ++at;
         return true;
     }
     return is_any_of(in[at], {"-y", "-p", "-a", "-f", "-v", "-V", "-T", "-M", "-l", "-r"});
 }
 
 bool translate_mkfs(const std::vector<std::string>& in, std::size_t& at, std::vector<std::string>& out) {
-    if (in[at] == "-F")
-        out.emplace_back("--force");
-    if (in[at] == "-L")
-        out.emplace_back("--label");
+    if (in[at] == "-F") out.emplace_back("--force");
+    if (in[at] == "-L") out.emplace_back("--label");
     return is_any_of(in[at], {"-F", "-L", "-v", "-V"});
 }
 
@@ -55,12 +51,9 @@ bool translate_mount(const std::vector<std::string>& in, std::size_t& at, std::v
         ++at;
         return true;
     }
-    if (in[at] == "-r")
-        out.emplace_back("--read-only");
-    if (in[at] == "-s")
-        out.emplace_back("--sloppy");
-    if (in[at] == "-f")
-        out.emplace_back("--fake");
+    if (in[at] == "-r") out.emplace_back("--read-only");
+    if (in[at] == "-s") out.emplace_back("--sloppy");
+    if (in[at] == "-f") out.emplace_back("--fake");
     return is_any_of(in[at], {"-r", "-w", "-n", "-v", "-s", "-f", "-i"});
 }
 
@@ -71,18 +64,14 @@ std::vector<std::string> translate_helper_arguments(const std::string& helper, c
     const auto translate = helper == "fsck" ? translate_fsck : helper == "mkfs" ? translate_mkfs : translate_mount;
     std::vector<std::string> out{helper};
     for (std::size_t at = 0; at < in.size(); ++at)
-        if (!translate(in, at, out))
-            out.push_back(in[at]);
+        if (!translate(in, at, out)) out.push_back(in[at]);
     return out;
 }
 
 int translate_exit_code(const std::string& helper, int code) {
-    if (code == exit_done || helper == "fsck")
-        return code;
-    if (helper == "mkfs")
-        return code == exit_usage ? 16 : 8;
-    if (helper == "mount")
-        return code == exit_usage ? 1 : 32;
+    if (code == exit_done || helper == "fsck") return code;
+    if (helper == "mkfs") return code == exit_usage ? 16 : 8;
+    if (helper == "mount") return code == exit_usage ? 1 : 32;
     return code;
 }
 

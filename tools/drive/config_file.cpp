@@ -23,22 +23,16 @@ constexpr std::size_t largest_text = 1u << 20;
 
 std::expected<std::string, std::string> read_text(const std::string& path) {
     auto text = read_regular_file(path, largest_text);
-    if (!text)
-        return std::unexpected(fmt::format("{}: {}: no configuration", path, text.error()));
+    if (!text) return std::unexpected(fmt::format("{}: {}: no configuration", path, text.error()));
     return text;
 }
 
-std::string place(const std::string& name, const toml::source_region& at) {
-    return fmt::format("{}:{}:{}", name, at.begin.line, at.begin.column);
-}
+std::string place(const std::string& name, const toml::source_region& at) { return fmt::format("{}:{}:{}", name, at.begin.line, at.begin.column); }
 
 std::expected<std::string, std::string> scalar_text(const toml::node& node, ConfigType type) {
-    if (const auto* text = node.as_string())
-        return text->get();
-    if (type == ConfigType::text)
-        return std::unexpected(std::string{"a text in quotes is wanted here"});
-    if (const auto* number = node.as_integer())
-        return fmt::format("{}", number->get());
+    if (const auto* text = node.as_string()) return text->get();
+    if (type == ConfigType::text) return std::unexpected(std::string{"a text in quotes is wanted here"});
+    if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
     return std::unexpected(std::string{type == ConfigType::size ? "a whole number of bytes, or a size in quotes such as \"64M\", is wanted here"
                                                                 : "a whole number is wanted here"});
 }
@@ -48,39 +42,34 @@ std::expected<void, std::string> apply_table(DeviceConfig& config, const toml::t
         const std::string full = prefix + std::string{key.str()};
         const ConfigKey* known = find_config_key(full);
         if (const auto* inner = node.as_table(); inner != nullptr && known == nullptr && prefix.empty()) {
-            if (auto done = apply_table(config, *inner, full + ".", name); !done)
-                return done;
+            if (auto done = apply_table(config, *inner, full + ".", name); !done) return done;
             continue;
         }
-        if (known == nullptr)
-            return std::unexpected(fmt::format("{}: {}", place(name, key.source()), unknown_key_text(full)));
+        if (known == nullptr) return std::unexpected(fmt::format("{}: {}", place(name, key.source()), unknown_key_text(full)));
         const auto value = scalar_text(node, known->type);
-        if (!value)
-            return std::unexpected(fmt::format("{}: {}: {}", place(name, node.source()), full, value.error()));
-        if (auto done = set_key(config, full, *value); !done)
-            return std::unexpected(fmt::format("{}: {}", place(name, node.source()), done.error()));
+        if (!value) return std::unexpected(fmt::format("{}: {}: {}", place(name, node.source()), full, value.error()));
+        if (auto done = set_key(config, full, *value); !done) return std::unexpected(fmt::format("{}: {}", place(name, node.source()), done.error()));
     }
     return {};
 }
 
 std::expected<toml::table, std::string> parse(std::string_view text, const std::string& name) {
     auto parsed = toml::parse(text, name);
-    if (!parsed)
-        return std::unexpected(fmt::format("{}: {}", place(name, parsed.error().source()), parsed.error().description()));
+    if (!parsed) return std::unexpected(fmt::format("{}: {}", place(name, parsed.error().source()), parsed.error().description()));
     return std::move(parsed).table();
 }
 
 std::string newer_format_text(const std::string& at, std::uint64_t format) {
-    return fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", at, format, FLASHLAB_VERSION, device_format);
+    return fmt::format("{}: format {} is newer than this flashlab ({}) knows: {}; use the version that made it", at, format, FLASHLAB_VERSION,
+                       device_format);
 }
 
-/// A device.toml may describe another device like it: mkfs plans the layout anew. A [layout] that somebody wrote by hand would be lost without a word.
+/// A device.toml may describe another device like it: mkfs plans the layout anew. A [layout] that somebody wrote by hand would be lost without a
+/// word.
 std::expected<void, std::string> forget_what_mkfs_writes(DeviceConfig& config, const std::string& text, const std::string& name) {
     const auto table = parse(text, name);
-    if (!table)
-        return std::unexpected(table.error());
-    if (config.format > device_format)
-        return std::unexpected(newer_format_text(place(name, table->get("format")->source()), config.format));
+    if (!table) return std::unexpected(table.error());
+    if (config.format > device_format) return std::unexpected(newer_format_text(place(name, table->get("format")->source()), config.format));
     if (const toml::node* layout = table->get("layout"); layout != nullptr && config.checksum.empty())
         return std::unexpected(fmt::format("{}: mkfs plans the layout itself; leave [layout] out", place(name, layout->source())));
     config.layout = PramLayout{};
@@ -90,12 +79,12 @@ std::expected<void, std::string> forget_what_mkfs_writes(DeviceConfig& config, c
 
 std::string variable_of(std::string_view key) {
     std::string out = "FLASHLAB_";
-    for (const char c : key)
-        out += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    for (const char c : key) out += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return out;
 }
 
-/// FLASHLAB_DRAM_ and whatever other section the schema has: a new one needs no second list. Keys without a section (format, preset) have no variable.
+/// FLASHLAB_DRAM_ and whatever other section the schema has: a new one needs no second list. Keys without a section (format, preset) have no
+/// variable.
 bool is_ours(const std::string& variable) {
     return std::ranges::any_of(config_keys(), [&](const ConfigKey& key) {
         const auto dot = key.name.find('.');
@@ -105,8 +94,7 @@ bool is_ours(const std::string& variable) {
 
 std::string unknown_variable_text(const std::string& variable) {
     std::vector<std::string> names;
-    for (const auto& key : config_keys())
-        names.push_back(variable_of(key.name));
+    for (const auto& key : config_keys()) names.push_back(variable_of(key.name));
     const std::string near = nearest_name(variable, names);
     return near.empty() ? fmt::format("environment: {} sets no known key", variable)
                         : fmt::format("environment: {} sets no known key; did you mean {}?", variable, near);
@@ -119,8 +107,7 @@ bool is_by_hand(const toml::table& table) { return !table.at_path("layout.checks
 std::expected<void, std::string> check_scheme(const DeviceConfig& config, const ConfigSources& sources, std::string_view text) {
     if (sources.file) {
         const auto table = parse(text, *sources.file);
-        if (!table)
-            return std::unexpected(table.error());
+        if (!table) return std::unexpected(table.error());
         for (const auto& key : config_keys())
             if (const auto value = table->at_path(key.name); is_by_hand(*table) && value.is_value())
                 if (auto done = check_key_of_scheme(key.name, config.ssd.ftl.scheme); !done)
@@ -133,29 +120,25 @@ std::expected<void, std::string> check_scheme(const DeviceConfig& config, const 
 
 std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name) {
     const auto table = parse(text, name);
-    if (!table)
-        return std::unexpected(table.error());
+    if (!table) return std::unexpected(table.error());
     DeviceConfig next = config;
-    if (auto done = apply_table(next, *table, "", name); !done)
-        return done;
+    if (auto done = apply_table(next, *table, "", name); !done) return done;
     config = next;
     return {};
 }
 
-std::expected<void, std::string> apply_environment(DeviceConfig& config, const std::vector<std::pair<std::string, std::string>>& environment, bool mounting) {
+std::expected<void, std::string> apply_environment(DeviceConfig& config, const std::vector<std::pair<std::string, std::string>>& environment,
+                                                   bool mounting) {
     DeviceConfig next = config;
     for (const auto& [variable, value] : environment) {
-        if (!is_ours(variable))
-            continue;
+        if (!is_ours(variable)) continue;
         const auto key = std::ranges::find_if(config_keys(), [&](const ConfigKey& k) { return variable_of(k.name) == variable; });
-        if (key == config_keys().end())
-            return std::unexpected(unknown_variable_text(variable));
+        if (key == config_keys().end()) return std::unexpected(unknown_variable_text(variable));
         if (key->phase == ConfigPhase::written_by_mkfs)
             return std::unexpected(fmt::format("environment: {}: mkfs writes {} itself; it cannot be set", variable, key->name));
         if (mounting && key->phase == ConfigPhase::mkfs) // what was exported for mkfs must not keep the device from being mounted
             continue;
-        if (auto done = set_key(next, key->name, value); !done)
-            return std::unexpected(fmt::format("environment: {}: {}", variable, done.error()));
+        if (auto done = set_key(next, key->name, value); !done) return std::unexpected(fmt::format("environment: {}: {}", variable, done.error()));
     }
     config = next;
     return {};
@@ -170,11 +153,10 @@ std::expected<void, std::string> apply_settings(DeviceConfig& config, const std:
         const std::string name = setting.substr(0, equals);
         const ConfigKey* key = find_config_key(name);
         if (key != nullptr && (key->phase == ConfigPhase::written_by_mkfs || (mounting && key->phase == ConfigPhase::mkfs)))
-            return std::unexpected(fmt::format("--set {}: the images are made for one value; make another device with flashlab mkfs to change it", name));
-        if (name == "preset")
-            return std::unexpected(std::string{"--set preset: use --preset"});
-        if (auto done = set_key(next, name, setting.substr(equals + 1)); !done)
-            return std::unexpected(fmt::format("--set: {}", done.error()));
+            return std::unexpected(
+                fmt::format("--set {}: the images are made for one value; make another device with flashlab mkfs to change it", name));
+        if (name == "preset") return std::unexpected(std::string{"--set preset: use --preset"});
+        if (auto done = set_key(next, name, setting.substr(equals + 1)); !done) return std::unexpected(fmt::format("--set: {}", done.error()));
     }
     config = next;
     return {};
@@ -185,33 +167,24 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
     std::string preset_name = sources.preset.value_or("");
     if (sources.file) {
         auto read = read_text(*sources.file);
-        if (!read)
-            return std::unexpected(read.error());
+        if (!read) return std::unexpected(read.error());
         text = std::move(*read);
         const auto table = parse(text, *sources.file);
-        if (!table)
-            return std::unexpected(table.error());
-        if (preset_name.empty())
-            preset_name = table->get("preset") != nullptr ? table->get("preset")->value_or(std::string{}) : std::string{};
+        if (!table) return std::unexpected(table.error());
+        if (preset_name.empty()) preset_name = table->get("preset") != nullptr ? table->get("preset")->value_or(std::string{}) : std::string{};
     }
     const auto preset = find_device_preset(preset_name.empty() ? default_preset_name : preset_name);
-    if (!preset)
-        return std::unexpected(preset.error());
+    if (!preset) return std::unexpected(preset.error());
     DeviceConfig config;
     config.ssd = preset->config;
     if (sources.file) {
-        if (auto done = apply_toml(config, text, *sources.file); !done)
-            return std::unexpected(done.error());
+        if (auto done = apply_toml(config, text, *sources.file); !done) return std::unexpected(done.error());
         config.ssd.preset = preset->config.preset;
-        if (auto done = forget_what_mkfs_writes(config, text, *sources.file); !done)
-            return std::unexpected(done.error());
+        if (auto done = forget_what_mkfs_writes(config, text, *sources.file); !done) return std::unexpected(done.error());
     }
-    if (auto done = apply_environment(config, sources.environment, false); !done)
-        return std::unexpected(done.error());
-    if (auto done = apply_settings(config, sources.settings, false); !done)
-        return std::unexpected(done.error());
-    if (auto done = check_scheme(config, sources, text); !done)
-        return std::unexpected(done.error());
+    if (auto done = apply_environment(config, sources.environment, false); !done) return std::unexpected(done.error());
+    if (auto done = apply_settings(config, sources.settings, false); !done) return std::unexpected(done.error());
+    if (auto done = check_scheme(config, sources, text); !done) return std::unexpected(done.error());
     return config;
 }
 
@@ -225,8 +198,7 @@ std::vector<std::string> asked_keys(const ConfigSources& sources) {
             std::ranges::any_of(sources.environment, [&](const auto& entry) { return entry.first == variable_of(key.name); }))
             asked.emplace_back(key.name);
     for (const auto& setting : sources.settings)
-        if (const ConfigKey* key = find_config_key(setting.substr(0, setting.find('='))))
-            asked.emplace_back(key->name);
+        if (const ConfigKey* key = find_config_key(setting.substr(0, setting.find('=')))) asked.emplace_back(key->name);
     return asked;
 }
 
@@ -244,13 +216,12 @@ std::expected<DeviceConfig, std::string> read_device_toml(const std::string& dir
     const std::string path = directory + "/device.toml";
     if (::access(path.c_str(), F_OK) != 0)
         return std::unexpected(fmt::format("{}: {}; make a device with: flashlab mkfs {}", directory,
-                                           errno == ENOENT || errno == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(errno), directory));
+                                           errno == ENOENT || errno == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(errno),
+                                           directory));
     const auto text = read_text(path);
-    if (!text)
-        return std::unexpected(text.error());
+    if (!text) return std::unexpected(text.error());
     const auto table = parse(*text, path);
-    if (!table)
-        return std::unexpected(table.error());
+    if (!table) return std::unexpected(table.error());
     const toml::node* format = table->get("format");
     if (format == nullptr || !format->is_integer())
         return std::unexpected(fmt::format("{}: no 'format' with a number: this is not a device.toml of flashlab mkfs; restore it from a copy",
@@ -258,8 +229,7 @@ std::expected<DeviceConfig, std::string> read_device_toml(const std::string& dir
     if (format->value_or(std::int64_t{0}) > static_cast<std::int64_t>(device_format))
         return std::unexpected(newer_format_text(place(path, format->source()), format->value_or(std::uint64_t{0})));
     DeviceConfig config;
-    if (auto done = apply_toml(config, *text, path); !done)
-        return std::unexpected(done.error());
+    if (auto done = apply_toml(config, *text, path); !done) return std::unexpected(done.error());
     if (config.checksum.empty())
         return std::unexpected(fmt::format("{}: layout.checksum, its last key, is missing: the file was cut short; restore it from a copy", path));
     return config;
@@ -269,25 +239,22 @@ std::expected<void, std::string> verify_images_keys(const DeviceConfig& config, 
     const std::string path = directory + "/device.toml";
     const auto text = read_text(path);
     const auto table = text ? parse(*text, path) : std::unexpected(text.error());
-    if (!table)
-        return std::unexpected(table.error());
+    if (!table) return std::unexpected(table.error());
     const std::string checksum = checksum_of_images_keys(config, [&](std::string_view key) { return table->at_path(key).is_value(); });
-    if (checksum == config.checksum)
-        return {};
+    if (checksum == config.checksum) return {};
     std::vector<std::string_view> names;
     for (const auto& key : config_keys())
-        if (key.phase != ConfigPhase::mount)
-            names.push_back(key.name);
-    return std::unexpected(fmt::format("{}: {}: not what mkfs wrote: one of the keys that describe the images was changed or removed; put it back, or restore the file from a "
-                                       "copy, or make another device with flashlab mkfs. They are: {}",
-                                       place(path, table->at_path("layout.checksum").node()->source()), "layout.checksum", fmt::join(names, ", ")));
+        if (key.phase != ConfigPhase::mount) names.push_back(key.name);
+    return std::unexpected(fmt::format(
+        "{}: {}: not what mkfs wrote: one of the keys that describe the images was changed or removed; put it back, or restore the file from a "
+        "copy, or make another device with flashlab mkfs. They are: {}",
+        place(path, table->at_path("layout.checksum").node()->source()), "layout.checksum", fmt::join(names, ", ")));
 }
 
 std::string with_origin(const std::string& error, const ConfigSources& sources) {
     const auto text = sources.file ? read_text(*sources.file) : std::unexpected(std::string{});
     const auto table = text ? parse(*text, *sources.file) : std::unexpected(text.error());
-    if (!table)
-        return error;
+    if (!table) return error;
     for (const auto& key : config_keys()) {
         const auto value = table->at_path(key.name);
         const std::string_view own = key.name.substr(key.name.find('.') + 1);
@@ -302,8 +269,7 @@ std::vector<std::pair<std::string, std::string>> flashlab_environment() {
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text{*entry};
         const auto equals = text.find('=');
-        if (text.starts_with("FLASHLAB_") && equals != std::string_view::npos)
-            out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        if (text.starts_with("FLASHLAB_") && equals != std::string_view::npos) out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
     return out;
 }

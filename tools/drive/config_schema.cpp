@@ -39,7 +39,8 @@ void assign(CellType& to, std::uint64_t, std::string_view text) {
     to = static_cast<CellType>(std::ranges::find(cell_names, text) - cell_names.begin());
 }
 
-#define FIELD(path) [](const DeviceConfig& c) { return as_text(c.path); }, [](DeviceConfig& c, std::uint64_t n, std::string_view t) { assign(c.path, n, t); }
+#define FIELD(path)                                                                                                                                  \
+    [](const DeviceConfig& c) { return as_text(c.path); }, [](DeviceConfig& c, std::uint64_t n, std::string_view t) { assign(c.path, n, t); }
 using enum ConfigType;
 using enum ConfigPhase;
 
@@ -79,22 +80,24 @@ const std::array keys{
               FIELD(ssd.nand.timing.controller_page_read)},
     ConfigKey{"nand.controller_page_program_ns", integer, mount, 0, 10 * ns_per_second, "", "Controller time for each page programmed.",
               FIELD(ssd.nand.timing.controller_page_program)},
-    ConfigKey{"nand.page_buffers_per_channel", integer, mount, 0, 64, "", "Page buffers of a channel manager; 1: no pipelining, 0: the CPU moves pages.",
-              FIELD(ssd.nand.page_buffers_per_channel)},
+    ConfigKey{"nand.page_buffers_per_channel", integer, mount, 0, 64, "",
+              "Page buffers of a channel manager; 1: no pipelining, 0: the CPU moves pages.", FIELD(ssd.nand.page_buffers_per_channel)},
     ConfigKey{"nand.host_interface_command_ns", integer, mount, 0, ns_per_second, "",
               "Serial host interface behind the page buffers: command of each page that the host reads or writes.",
               FIELD(ssd.nand.timing.host_interface_command)},
     ConfigKey{"nand.host_interface_confirm_ns", integer, mount, 0, ns_per_second, "", "The same: in addition for each page that the host writes.",
               FIELD(ssd.nand.timing.host_interface_confirm)},
     ConfigKey{"nand.host_interface_ps_per_byte", integer, mount, 0, ns_per_second, "",
-              "The same: a page's data between its buffer and the host; 0: only the host link counts.", FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
-    ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.", FIELD(ssd.nand.striping)},
-    ConfigKey{"nand.independent_planes", integer, mount, 0, 1, "", "1: planes of a die overlap; 0: one after the other, but for multi-plane commands.",
-              FIELD(ssd.nand.options.independent_planes)},
+              "The same: a page's data between its buffer and the host; 0: only the host link counts.",
+              FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
+    ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.",
+              FIELD(ssd.nand.striping)},
+    ConfigKey{"nand.independent_planes", integer, mount, 0, 1, "",
+              "1: planes of a die overlap; 0: one after the other, but for multi-plane commands.", FIELD(ssd.nand.options.independent_planes)},
     ConfigKey{"nand.cache_register", integer, mount, 0, 1, "", "1: cached programs and reads, the bus serves the register while the cells work.",
               FIELD(ssd.nand.options.cache_register)},
-    ConfigKey{"nand.erase_suspends", integer, mount, 0, 1000, "", "Reads of the host that may suspend an erase; each erase is given time for so many. 0: none.",
-              FIELD(ssd.nand.options.erase_suspends)},
+    ConfigKey{"nand.erase_suspends", integer, mount, 0, 1000, "",
+              "Reads of the host that may suspend an erase; each erase is given time for so many. 0: none.", FIELD(ssd.nand.options.erase_suspends)},
     ConfigKey{"nand.program_suspends", integer, mount, 0, 1000, "", "The same of programs that no host waits for (collections, merges, tables).",
               FIELD(ssd.nand.options.program_suspends)},
     ConfigKey{"nand.suspend_ns", integer, mount, 0, 1'000'000'000, "ns", "From the suspend command until the cells can be read.",
@@ -104,7 +107,8 @@ const std::array keys{
     ConfigKey{"nand.paired_pages", integer, mkfs, 0, 1, "",
               "1: on MLC and TLC a cut program damages the pages that share its cells, and what must survive is backed up before.",
               FIELD(ssd.nand.options.paired_pages)},
-    ConfigKey{"nand.spare_on_bus", integer, mount, 0, 1, "", "1: a page's spare bytes cross the bus with its data, with a part of it in proportion; 0: data alone.",
+    ConfigKey{"nand.spare_on_bus", integer, mount, 0, 1, "",
+              "1: a page's spare bytes cross the bus with its data, with a part of it in proportion; 0: data alone.",
               FIELD(ssd.nand.options.spare_on_bus)},
     ConfigKey{"nand.bus_held_while_sensing", integer, mount, 0, 1, "", "1: the channel manager polls: a read holds the bus from command to data.",
               FIELD(ssd.nand.options.bus_held_while_sensing)},
@@ -114,31 +118,37 @@ const std::array keys{
               FIELD(ssd.nand.factory_bad_per_million)},
     ConfigKey{"nand.seed", integer, mkfs, 0, max_u64 / 2, "", "What is random about the device follows from it.", FIELD(ssd.nand.seed)},
 
-    ConfigKey{"pram.bytes", size, mkfs, 1u << 16, std::uint64_t{1} << 40, "", "Size of the PRAM, a multiple of 4096; mkfs chooses it.", FIELD(ssd.pram.bytes)},
+    ConfigKey{"pram.bytes", size, mkfs, 1u << 16, std::uint64_t{1} << 40, "", "Size of the PRAM, a multiple of 4096; mkfs chooses it.",
+              FIELD(ssd.pram.bytes)},
     ConfigKey{"pram.word_bytes", integer, mkfs, 2, 8, "", "The unit that is written at once: 2, 4 or 8.", FIELD(ssd.pram.word_bytes)},
     ConfigKey{"pram.word_read_ns", integer, mount, 1, 1'000'000, "", "Read of one word.", FIELD(ssd.pram.word_read)},
     ConfigKey{"pram.word_write_ns", integer, mount, 1, 1'000'000, "", "Write of one word.", FIELD(ssd.pram.word_write)},
 
     ConfigKey{"ftl.scheme", text, mkfs, 0, 0, "", "The flash translation layer.", FIELD(ssd.ftl.scheme)},
     ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
-    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels of a page set, for schemes that make their own sets; others: nand.striping.", FIELD(ssd.ftl.striping)},
+    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels of a page set, for schemes that make their own sets; others: nand.striping.",
+              FIELD(ssd.ftl.striping)},
     ConfigKey{"ftl.allocation", text, mount, 0, 0,
               "CWDP CWPD CDWP CDPW CPWD CPDW WCDP WCPD WDCP WDPC WPCD WPDC DCWP DCPW DWCP DWPC DPCW DPWC PCWD PCDW PWCD PWDC PDCW PDWC",
-              "Units that neighbouring pages take in turn, the fastest first: C channel, W way (chip), D die, P plane. Not coftl, whose sets are its order.",
+              "Units that neighbouring pages take in turn, the fastest first: C channel, W way (chip), D die, P plane. Not coftl, whose sets are its "
+              "order.",
               FIELD(ssd.ftl.allocation)},
-    ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.", FIELD(ssd.ftl.groups)},
+    ConfigKey{"ftl.groups", integer, mkfs, 0, 65536, "", "Independent groups that are written in turn; 0: as many as keep 64 blocks each.",
+              FIELD(ssd.ftl.groups)},
     ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
               FIELD(ssd.ftl.reserved_permille)},
-    ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "", "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
-              FIELD(ssd.ftl.log_blocks)},
+    ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "",
+              "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.", FIELD(ssd.ftl.log_blocks)},
     ConfigKey{"ftl.victim", text, mount, 0, 0, "", victim_help, FIELD(ssd.ftl.victim)},
-    ConfigKey{"ftl.separation", text, mkfs, 0, 0, "", "page_map, dftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
+    ConfigKey{"ftl.separation", text, mkfs, 0, 0, "",
+              "page_map, dftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
               FIELD(ssd.ftl.separation)},
-    ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "", "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
-              FIELD(ssd.ftl.checkpoint_blocks)},
+    ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "",
+              "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.", FIELD(ssd.ftl.checkpoint_blocks)},
     ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
               FIELD(ssd.ftl.mapping_cache_bytes)},
-    ConfigKey{"ftl.mapping_entry_bytes", integer, mkfs, 4, 64, "", "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
+    ConfigKey{"ftl.mapping_entry_bytes", integer, mkfs, 4, 64, "",
+              "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
               FIELD(ssd.ftl.mapping_entry_bytes)},
     ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
               "Erases by which a block may lag behind the mean before its data are moved; 0: no wear levelling.", FIELD(ssd.ftl.wear_threshold)},
@@ -149,16 +159,17 @@ const std::array keys{
               FIELD(ssd.ftl.gc_slice_us)},
 
     ConfigKey{"dftl.fetch_on_write_miss", integer, mount, 0, 1, "",
-              "1: a write whose mapping entry is not cached reads its translation page first, as Gupta et al. have it; 0: it makes a dirty entry (Shim et al.).",
+              "1: a write whose mapping entry is not cached reads its translation page first, as Gupta et al. have it; 0: it makes a dirty entry "
+              "(Shim et al.).",
               FIELD(ssd.ftl.fetch_on_write_miss)},
     ConfigKey{"coftl.cache_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Data cache of coftl, in slots of a virtual page; 0: none.",
               FIELD(ssd.ftl.coftl.cache_bytes)},
     ConfigKey{"coftl.cached_tables", integer, mount, 1, 1u << 24, "", "Virtual page tables of coftl that are kept in RAM.",
               FIELD(ssd.ftl.coftl.cached_tables)},
-    ConfigKey{"coftl.free_sets", integer, mount, 0, 1u << 24, "", "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.",
-              FIELD(ssd.ftl.coftl.free_sets)},
-    ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "", "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.",
-              FIELD(ssd.ftl.coftl.swap_sets)},
+    ConfigKey{"coftl.free_sets", integer, mount, 0, 1u << 24, "",
+              "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.", FIELD(ssd.ftl.coftl.free_sets)},
+    ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "",
+              "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.", FIELD(ssd.ftl.coftl.swap_sets)},
     ConfigKey{"coftl.wear_period", integer, mount, 0, 1u << 30, "", "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
               FIELD(ssd.ftl.coftl.wear_period)},
 
@@ -167,37 +178,41 @@ const std::array keys{
     ConfigKey{"host_link.request_overhead_ns", integer, mount, 1, ns_per_second, "", "Time on the link for each request.",
               FIELD(ssd.host_link.request_overhead)},
     ConfigKey{"host_link.pipelined", integer, mount, 0, 1, "",
-              "1: each page crosses the link by itself, while others are still sensed or arriving; 0: reads cross when all is read, programs begin when all is there.",
+              "1: each page crosses the link by itself, while others are still sensed or arriving; 0: reads cross when all is read, programs begin "
+              "when all is there.",
               FIELD(ssd.host_link.pipelined)},
     ConfigKey{"host_link.controller_request_ns", integer, mount, 0, ns_per_second, "", "Controller CPU for each request, one after the other.",
               FIELD(ssd.host_link.controller_request)},
 
     ConfigKey{"dram.size", size, mount, 0, std::uint64_t{1} << 40, "",
               "DRAM of the drive, for write buffer and maps together; 0: each as large as its own key says.", FIELD(ssd.dram.size_bytes)},
-    ConfigKey{"dram.partition", text, mount, 0, 0, "adaptive static none",
-              "Who divides dram.size: ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes and ftl.mapping_cache_bytes.",
-              FIELD(ssd.dram.partition)},
+    ConfigKey{
+        "dram.partition", text, mount, 0, 0, "adaptive static none",
+        "Who divides dram.size: ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes and ftl.mapping_cache_bytes.",
+        FIELD(ssd.dram.partition)},
     ConfigKey{"dram.map_share_permille", integer, mount, 0, 1000, "", "Share of the maps in dram.size; adaptive begins with it.",
               FIELD(ssd.dram.map_share_permille)},
-    ConfigKey{"dram.tune_interval", integer, mount, 0, max_u32, "", "Requests between two decisions of adaptive; 0: the scheme's (dftl 1000, fast 10000, coftl 1000).",
-              FIELD(ssd.dram.tune_interval)},
-    ConfigKey{"dram.tune_units", integer, mount, 1, 1u << 20, "", "Times the ratio of the two benefits: cached entries, log blocks or page tables that a decision moves.",
-              FIELD(ssd.dram.tune_units)},
+    ConfigKey{"dram.tune_interval", integer, mount, 0, max_u32, "",
+              "Requests between two decisions of adaptive; 0: the scheme's (dftl 1000, fast 10000, coftl 1000).", FIELD(ssd.dram.tune_interval)},
+    ConfigKey{"dram.tune_units", integer, mount, 1, 1u << 20, "",
+              "Times the ratio of the two benefits: cached entries, log blocks or page tables that a decision moves.", FIELD(ssd.dram.tune_units)},
     ConfigKey{"dram.ghost_floor_permille", integer, mount, 0, 1'000'000, "", "Thousandths of a hit that a ghost cache without a hit counts.",
               FIELD(ssd.dram.ghost_floor_permille)},
     ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "", "Bitmap of the ghost mapping cache, a power of two; taken off dram.size.",
               FIELD(ssd.dram.ghost_bitmap_bytes)},
-    ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "", "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's (dftl and fast 1000, coftl 30).",
+    ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "",
+              "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's (dftl and fast 1000, coftl 30).",
               FIELD(ssd.dram.ghost_reach_permille)},
-    ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "",
-              "Writes are answered from here and programmed later; 0: none.", FIELD(ssd.dram.write_buffer_bytes)},
+    ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Writes are answered from here and programmed later; 0: none.",
+              FIELD(ssd.dram.write_buffer_bytes)},
     ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
               FIELD(ssd.dram.is_protected)},
 
     ConfigKey{"fs.metadata", text, mkfs, 0, 0, "pram journal", "Where names, attributes and extents live: on PRAM, or in a journal on the drive.",
               FIELD(metadata)},
 
-    ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.", FIELD(layout.ftl_at)},
+    ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins.",
+              FIELD(layout.ftl_at)},
     ConfigKey{"layout.ftl_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: redo log and tables.", FIELD(layout.ftl_bytes)},
     ConfigKey{"layout.fs_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the file system's part begins.", FIELD(layout.fs_at)},
     ConfigKey{"layout.fs_bytes", size, written_by_mkfs, 0, max_u64 / 2, "", "Its size: superblock, redo log, bitmap, nodes.", FIELD(layout.fs_bytes)},
@@ -208,8 +223,7 @@ const std::array keys{
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        row[j] = j;
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i);
         for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -250,24 +264,20 @@ bool is_choice(std::string_view choices, std::string_view value) {
 }
 
 std::expected<std::uint64_t, std::string> parse_number(const ConfigKey& key, std::string_view value) {
-    if (key.type == ConfigType::size)
-        return parse_size(value);
+    if (key.type == ConfigType::size) return parse_size(value);
     std::string digits;
     std::ranges::copy_if(value, std::back_inserter(digits), [](char c) { return c != '_'; });
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size())
-        return std::unexpected(fmt::format("'{}' is not a whole number", value));
+    if (error != std::errc{} || end != digits.data() + digits.size()) return std::unexpected(fmt::format("'{}' is not a whole number", value));
     return number;
 }
 
 } // namespace
 
 std::string ConfigKey::range_text() const {
-    if (type == ConfigType::text)
-        return choices.empty() ? "a name" : listed(choices);
-    if (type == ConfigType::size)
-        return fmt::format("{} to {}", format_size(min), max >= max_u64 / 2 ? "any" : format_size(max));
+    if (type == ConfigType::text) return choices.empty() ? "a name" : listed(choices);
+    if (type == ConfigType::size) return fmt::format("{} to {}", format_size(min), max >= max_u64 / 2 ? "any" : format_size(max));
     return fmt::format("{} to {}", min, max);
 }
 
@@ -303,15 +313,13 @@ std::string unknown_key_text(std::string_view name) {
             return fmt::format("unknown key '{}'; did you mean '{}'?", name, key.name);
     }
     const std::string near = nearest_name(name, names);
-    if (near.empty())
-        return fmt::format("unknown key '{}'; 'flashlab info --keys' lists the known ones", name);
+    if (near.empty()) return fmt::format("unknown key '{}'; 'flashlab info --keys' lists the known ones", name);
     return fmt::format("unknown key '{}'; did you mean '{}'?", name, near);
 }
 
 std::expected<void, std::string> set_key(DeviceConfig& config, std::string_view name, std::string_view value) {
     const ConfigKey* key = find_config_key(name);
-    if (key == nullptr)
-        return std::unexpected(unknown_key_text(name));
+    if (key == nullptr) return std::unexpected(unknown_key_text(name));
     if (key->type == ConfigType::text) {
         if ((value.empty() && key->phase != ConfigPhase::written_by_mkfs) || (!key->choices.empty() && !is_choice(key->choices, value)))
             return std::unexpected(fmt::format("{} = '{}': allowed: {}", name, value, key->range_text()));
@@ -319,10 +327,8 @@ std::expected<void, std::string> set_key(DeviceConfig& config, std::string_view 
         return {};
     }
     const auto number = parse_number(*key, value);
-    if (!number)
-        return std::unexpected(fmt::format("{}: {}", name, number.error()));
-    if (*number < key->min || *number > key->max)
-        return std::unexpected(fmt::format("{} = {}: allowed: {}", name, value, key->range_text()));
+    if (!number) return std::unexpected(fmt::format("{}: {}", name, number.error()));
+    if (*number < key->min || *number > key->max) return std::unexpected(fmt::format("{} = {}: allowed: {}", name, value, key->range_text()));
     key->set(config, *number, {});
     return {};
 }
@@ -334,13 +340,12 @@ std::string to_toml(const DeviceConfig& config) {
     for (const auto& key : keys) {
         const auto dot = key.name.find('.');
         const std::string_view own = dot == std::string_view::npos ? std::string_view{} : key.name.substr(0, dot);
-        if (own != section)
-            out += fmt::format("\n[{}]\n", own);
+        if (own != section) out += fmt::format("\n[{}]\n", own);
         section = own;
         const std::string value = key.get(config);
         const char* quote = key.type == ConfigType::text ? "\"" : "";
-        out += fmt::format("# {} ({})\n{} = {}{}{}\n", key.help, key.range_text(), dot == std::string_view::npos ? key.name : key.name.substr(dot + 1), quote,
-                           value, quote);
+        out += fmt::format("# {} ({})\n{} = {}{}{}\n", key.help, key.range_text(),
+                           dot == std::string_view::npos ? key.name : key.name.substr(dot + 1), quote, value, quote);
     }
     return out;
 }
@@ -363,8 +368,7 @@ Json to_json(const DeviceConfig& config) {
 Table describe_config_keys() {
     const DeviceConfig defaults;
     Table table{{"key", "default", "allowed", "when", "meaning"}};
-    for (const auto& key : keys)
-        table.add({std::string{key.name}, key.get(defaults), allowed_of(key), std::string{when_of(key)}, meaning_of(key)});
+    for (const auto& key : keys) table.add({std::string{key.name}, key.get(defaults), allowed_of(key), std::string{when_of(key)}, meaning_of(key)});
     return table;
 }
 
@@ -372,7 +376,8 @@ Json config_keys_as_json() {
     const DeviceConfig defaults;
     Json all{Json::Array{}};
     for (const auto& key : keys)
-        all.push(Json::object({{"key", key.name}, {"default", key.get(defaults)}, {"allowed", allowed_of(key)}, {"when", when_of(key)}, {"meaning", meaning_of(key)}}));
+        all.push(Json::object(
+            {{"key", key.name}, {"default", key.get(defaults)}, {"allowed", allowed_of(key)}, {"when", when_of(key)}, {"meaning", meaning_of(key)}}));
     return Json::object({{"keys", std::move(all)}});
 }
 

@@ -17,13 +17,21 @@ namespace flashlab {
 
 std::string to_text(const DeviceError& error) {
     switch (error.kind) {
-    case DeviceErrorKind::uncorrectable: return fmt::format("uncorrectable data at sector {}", error.where.value());
-    case DeviceErrorKind::out_of_range: return fmt::format("sector {} is beyond the device", error.where.value());
-    case DeviceErrorKind::no_space: return "no free block is left on the flash";
-    case DeviceErrorKind::read_only: return "the device is read-only (worn out, or its image could not be written)";
-    case DeviceErrorKind::foreign: return "the records of its translation layer do not parse: damaged, or written by another version of FlashLab; use that one to copy its files off, or a copy of the device";
+    case DeviceErrorKind::uncorrectable:
+        return fmt::format("uncorrectable data at sector {}", error.where.value());
+    case DeviceErrorKind::out_of_range:
+        return fmt::format("sector {} is beyond the device", error.where.value());
+    case DeviceErrorKind::no_space:
+        return "no free block is left on the flash";
+    case DeviceErrorKind::read_only:
+        return "the device is read-only (worn out, or its image could not be written)";
+    case DeviceErrorKind::foreign:
+        return "the records of its translation layer do not parse: damaged, or written by another version of FlashLab; use that one to copy its "
+               "files off, or a copy of the device";
     case DeviceErrorKind::host_io:
-        if (error.host_errno == EBADMSG) return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' names it; put back copies of both images, or make the device anew";
+        if (error.host_errno == EBADMSG)
+            return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' "
+                   "names it; put back copies of both images, or make the device anew";
         return fmt::format("the image could not be read or written: {}", std::strerror(error.host_errno));
     }
     return "unknown";
@@ -32,28 +40,28 @@ std::string to_text(const DeviceError& error) {
 std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
                                                                      std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past) {
     const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry)
-        return std::unexpected(geometry.error());
-    if (const auto timing = config.ssd.nand.timing.validate(); !timing)
-        return std::unexpected(timing.error());
-    if (const auto pram = config.ssd.pram.validate(); !pram)
-        return std::unexpected(pram.error());
+    if (!geometry) return std::unexpected(geometry.error());
+    if (const auto timing = config.ssd.nand.timing.validate(); !timing) return std::unexpected(timing.error());
+    if (const auto pram = config.ssd.pram.validate(); !pram) return std::unexpected(pram.error());
     const bool undoable = past == DevicePast::undoable;
     std::unique_ptr<Device> device{new Device{config, events}};
     device->store_ = std::move(store);
     device->pram_store_ = std::move(pram_store);
-    device->array_ = std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
+    device->array_ =
+        std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
     if (const auto opened = device->array_->open(); !opened)
-        return std::unexpected(fmt::format("the records of the NAND image cannot be read: {}", opened.error().host_errno == EBADMSG ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew" : std::strerror(opened.error().host_errno)));
+        return std::unexpected(
+            fmt::format("the records of the NAND image cannot be read: {}",
+                        opened.error().host_errno == EBADMSG
+                            ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew"
+                            : std::strerror(opened.error().host_errno)));
     if (config.needs_pram())
         device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
     const PramRange range{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes};
     auto ftl = make_ftl(device->config_.ssd, *device->array_, device->pram_.get(), range, events);
-    if (!ftl)
-        return std::unexpected(ftl.error());
+    if (!ftl) return std::unexpected(ftl.error());
     device->ftl_ = std::move(*ftl);
-    if (const auto good = check_dram(config.ssd); !good)
-        return std::unexpected(good.error());
+    if (const auto good = check_dram(config.ssd); !good) return std::unexpected(good.error());
     if (config.ssd.dram.is_partitioned())
         if (const auto why = DramPartition::refusal(config.ssd.dram, device->ftl_->mapping_space(), device->ftl_->logical_page_bytes()))
             return std::unexpected(*why);
@@ -78,10 +86,11 @@ Pram& Device::pram() {
 std::expected<void, std::string> Device::start(SimTime now) {
     const auto recovered = ssd_->recover(now);
     if (!recovered)
-        return std::unexpected(fmt::format("the device cannot be recovered: {}{}", to_text(recovered.error()),
-                                           recovered.error().kind == DeviceErrorKind::uncorrectable
-                                               ? "; nand.img is damaged where its translation layer keeps its records: put back copies of both images, or make the device anew"
-                                               : ""));
+        return std::unexpected(fmt::format(
+            "the device cannot be recovered: {}{}", to_text(recovered.error()),
+            recovered.error().kind == DeviceErrorKind::uncorrectable
+                ? "; nand.img is damaged where its translation layer keeps its records: put back copies of both images, or make the device anew"
+                : ""));
     recovery_ = *recovered;
     started_at_ = now;
     ready_at_ = std::max(now, recovered->done);
@@ -89,10 +98,9 @@ std::expected<void, std::string> Device::start(SimTime now) {
 }
 
 std::expected<void, std::string> Device::format(const std::string& label, FileTime wall) {
-    const auto formatted = config_.in_journal() ? FileSystem::format_journal(*ssd_, label, wall, ready_at_)
-                                                : FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
-    if (!formatted)
-        return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
+    const auto formatted =
+        config_.in_journal() ? FileSystem::format_journal(*ssd_, label, wall, ready_at_) : FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
+    if (!formatted) return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
     if (config_.in_journal()) {
         ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
         return {};
@@ -104,8 +112,7 @@ std::expected<void, std::string> Device::format(const std::string& label, FileTi
 std::expected<void, std::string> Device::open_file_system(const FsOptions& options) {
     auto fs = config_.in_journal() ? FileSystem::open_journal(*ssd_, events_, options, ready_at_)
                                    : FileSystem::open(*pram_, fs_range(), *ssd_, events_, options, ready_at_);
-    if (!fs)
-        return std::unexpected(fs.error());
+    if (!fs) return std::unexpected(fs.error());
     fs_ = std::move(*fs);
     ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
     tell_start();
@@ -114,12 +121,10 @@ std::expected<void, std::string> Device::open_file_system(const FsOptions& optio
 
 /// From power-on until the file system could answer: the drive's recovery and the file system's.
 void Device::tell_start() {
-    if (!events_.wants(EventLevel::summary))
-        return;
+    if (!events_.wants(EventLevel::summary)) return;
     PowerEvent event{.kind = PowerEventKind::mount, .at = started_at_};
     events_.on(event);
-    if (recovery_.was_clean)
-        return;
+    if (recovery_.was_clean) return;
     event.kind = PowerEventKind::recovery;
     event.recovery = ready_at_ - started_at_;
     event.pages_scanned = recovery_.pages_scanned;
@@ -129,17 +134,14 @@ void Device::tell_start() {
 std::expected<void, std::string> Device::shut_down(SimTime now) {
     if (fs_ != nullptr) {
         const auto done = fs_->shut_down(now);
-        if (!done)
-            return std::unexpected(fmt::format("the file system could not be closed cleanly: {}", std::strerror(done.error().error_number)));
+        if (!done) return std::unexpected(fmt::format("the file system could not be closed cleanly: {}", std::strerror(done.error().error_number)));
         now = std::max(now, *done);
     }
     const auto done = ssd_->shut_down(now);
-    if (!done)
-        return std::unexpected(fmt::format("the device could not be closed cleanly: {}", to_text(done.error())));
+    if (!done) return std::unexpected(fmt::format("the device could not be closed cleanly: {}", to_text(done.error())));
     ready_at_ = std::max({ready_at_, now, *done, ssd_->last_reserved_end()});
     ssd_->settle(ready_at_);
-    if (events_.wants(EventLevel::summary))
-        events_.on(PowerEvent{.kind = PowerEventKind::clean_unmount, .at = ready_at_});
+    if (events_.wants(EventLevel::summary)) events_.on(PowerEvent{.kind = PowerEventKind::clean_unmount, .at = ready_at_});
     return {};
 }
 
@@ -153,8 +155,7 @@ SampleDetails Device::sample_details() const {
 WearHistogram Device::wear() const {
     std::map<std::uint32_t, std::uint32_t> blocks;
     for (std::uint32_t block = 0; block < array_->geometry().blocks(); ++block)
-        if (!array_->is_bad(BlockId{block}))
-            ++blocks[array_->erase_count(BlockId{block})];
+        if (!array_->is_bad(BlockId{block})) ++blocks[array_->erase_count(BlockId{block})];
     return WearHistogram{{blocks.begin(), blocks.end()}};
 }
 
@@ -174,9 +175,9 @@ CutSummary Device::cut(SimTime at, std::uint64_t seed) {
         event.words_torn = report->pram.words_torn;
         event.words_undone = report->pram.words_undone;
     }
-    if (events_.wants(EventLevel::summary))
-        events_.on(event);
-    const CutSummary summary{.at = at, .operations_undone = event.operations_undone + event.words_undone, .operations_torn = event.operations_torn + event.words_torn};
+    if (events_.wants(EventLevel::summary)) events_.on(event);
+    const CutSummary summary{
+        .at = at, .operations_undone = event.operations_undone + event.words_undone, .operations_torn = event.operations_torn + event.words_torn};
     ready_at_ = at;
     return summary;
 }

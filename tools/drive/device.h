@@ -28,8 +28,8 @@ enum class DevicePast : std::uint8_t { undoable, final };
 class Device final : public DevicePower {
 public:
     /// `events` must outlive the device.
-    [[nodiscard]] static std::expected<std::unique_ptr<Device>, std::string> assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
-                                                                                      std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past);
+    [[nodiscard]] static std::expected<std::unique_ptr<Device>, std::string>
+    assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store, std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past);
     ~Device() override;
 
     /// Recovers the drive: mapping and logs. It must be the first call on the drive.

@@ -33,21 +33,17 @@ void check_records(const Device& device, CheckedDevice& checked) {
 } // namespace
 
 void add_damage(const std::vector<ImageDamage>& damage, CheckedDevice& checked) {
-    for (const auto& d : damage)
-        add(checked.problems, d.kind, d.where, d.detail);
+    for (const auto& d : damage) add(checked.problems, d.kind, d.where, d.detail);
 }
 
 CheckedDevice check_device(Device& device, DeviceCheckDepth depth, const std::function<bool(std::uint64_t)>& go_on) {
     CheckedDevice checked;
     Json& problems = checked.problems;
     try {
-        for (const auto& p : device.ssd().check())
-            add(problems, "device " + p.invariant, p.where, p.detail);
-        for (const auto& p : device.fs().check())
-            add(problems, p.kind, p.where, p.detail);
+        for (const auto& p : device.ssd().check()) add(problems, "device " + p.invariant, p.where, p.detail);
+        for (const auto& p : device.fs().check()) add(problems, p.kind, p.where, p.detail);
         check_records(device, checked);
-        if (depth != DeviceCheckDepth::data)
-            return checked;
+        if (depth != DeviceCheckDepth::data) return checked;
         const auto data = device.fs().check_data(
             [&](std::uint64_t pages) {
                 device.settle(device.last_reserved_end());
@@ -56,8 +52,7 @@ CheckedDevice check_device(Device& device, DeviceCheckDepth depth, const std::fu
             device.ready_at());
         checked.data_pages = data.pages;
         checked.data_checked = data.complete;
-        for (const auto& p : data.problems)
-            add(problems, p.kind, p.where, p.detail);
+        for (const auto& p : data.problems) add(problems, p.kind, p.where, p.detail);
     } catch (const ContractViolation& broken) { // the structures are so damaged that even the check cannot walk them
         add(problems, "unreadable", "metadata", broken.what());
     }

@@ -15,7 +15,7 @@ struct DeviceConfig {
     std::uint64_t format = device_format;
     SsdConfig ssd;
     std::string metadata = "pram"; ///< of the file system: on PRAM, or in a journal on the drive itself
-    PramLayout layout;    ///< all zero until mkfs has planned
+    PramLayout layout;             ///< all zero until mkfs has planned
     [[nodiscard]] bool in_journal() const { return metadata == "journal"; }
     /// No part of it is used: the drive is built without.
     [[nodiscard]] bool needs_pram() const { return !in_journal() || layout.ftl_bytes != 0; }

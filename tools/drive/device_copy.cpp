@@ -38,8 +38,7 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     ~File() {
-        if (fd_ >= 0)
-            ::close(fd_);
+        if (fd_ >= 0) ::close(fd_);
     }
     [[nodiscard]] int fd() const { return fd_; }
     [[nodiscard]] const files::path& path() const { return path_; }
@@ -55,8 +54,7 @@ std::expected<void, std::string> lock_against_writers(const File& image, const f
     struct flock whole {};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
-    if (::fcntl(image.fd(), F_OFD_SETLK, &whole) == 0)
-        return {};
+    if (::fcntl(image.fd(), F_OFD_SETLK, &whole) == 0) return {};
     if (errno == EAGAIN || errno == EACCES)
         return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory.string()));
     return image.failed();
@@ -72,22 +70,18 @@ std::expected<std::uint64_t, std::string> copy_range(const File& from, const Fil
     std::uint64_t copied = 0;
     std::vector<char> buffer(extents == Extents::own ? piece : 0);
     while (begin < end) {
-        if (Interruption::came())
-            return std::unexpected(std::string{"interrupted: no copy is made"});
+        if (Interruption::came()) return std::unexpected(std::string{"interrupted: no copy is made"});
         off_t in = begin, out = begin;
-        ssize_t n = buffer.empty() ? ::copy_file_range(from.fd(), &in, to.fd(), &out, std::min(static_cast<std::size_t>(end - begin), most_at_once), 0) : -1;
-        if (n < 0 && buffer.empty() && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
-            buffer.resize(piece);
+        ssize_t n =
+            buffer.empty() ? ::copy_file_range(from.fd(), &in, to.fd(), &out, std::min(static_cast<std::size_t>(end - begin), most_at_once), 0) : -1;
+        if (n < 0 && buffer.empty() && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS)) buffer.resize(piece);
         if (n < 0 && !buffer.empty()) {
             n = ::pread(from.fd(), buffer.data(), std::min<std::size_t>(buffer.size(), static_cast<std::size_t>(end - begin)), begin);
-            if (n < 0)
-                return from.failed();
+            if (n < 0) return from.failed();
             n = ::pwrite(to.fd(), buffer.data(), static_cast<std::size_t>(n), begin);
         }
-        if (n < 0)
-            return to.failed();
-        if (n == 0)
-            break;
+        if (n < 0) return to.failed();
+        if (n == 0) break;
         begin += n;
         copied += static_cast<std::uint64_t>(n);
     }
@@ -96,28 +90,21 @@ std::expected<std::uint64_t, std::string> copy_range(const File& from, const Fil
 
 std::expected<void, std::string> copy_file(const File& from, const File& to, Extents extents, CopiedDevice& report) {
     struct stat status {};
-    if (::fstat(from.fd(), &status) != 0)
-        return from.failed();
+    if (::fstat(from.fd(), &status) != 0) return from.failed();
     report.file_bytes += static_cast<std::uint64_t>(status.st_size);
     if (extents == Extents::shared) {
-        if (::ioctl(to.fd(), FICLONE, from.fd()) == 0)
-            return {};
+        if (::ioctl(to.fd(), FICLONE, from.fd()) == 0) return {};
         report.reflinked = false;
     }
-    if (::ftruncate(to.fd(), status.st_size) != 0)
-        return to.failed();
+    if (::ftruncate(to.fd(), status.st_size) != 0) return to.failed();
     for (off_t at = 0; at < status.st_size;) {
         const off_t data = ::lseek(from.fd(), at, SEEK_DATA);
-        if (data < 0 && errno == ENXIO)
-            return {};
-        if (data < 0)
-            return from.failed();
+        if (data < 0 && errno == ENXIO) return {};
+        if (data < 0) return from.failed();
         const off_t hole = ::lseek(from.fd(), data, SEEK_HOLE);
-        if (hole < 0)
-            return from.failed();
+        if (hole < 0) return from.failed();
         const auto copied = copy_range(from, to, data, hole, extents);
-        if (!copied)
-            return std::unexpected(copied.error());
+        if (!copied) return std::unexpected(copied.error());
         report.copied_bytes += *copied;
         at = hole;
     }
@@ -129,15 +116,12 @@ template <class Header>
 std::expected<void, std::string> give_identity(const files::path& path, const Uuid& uuid) {
     const File file{path, O_RDWR};
     std::array<std::byte, Header::encoded_size> raw{};
-    if (!file.is_open() || ::pread(file.fd(), raw.data(), raw.size(), 0) != static_cast<ssize_t>(raw.size()))
-        return file.failed();
+    if (!file.is_open() || ::pread(file.fd(), raw.data(), raw.size(), 0) != static_cast<ssize_t>(raw.size())) return file.failed();
     auto header = Header::decode(raw);
-    if (!header)
-        return std::unexpected(fmt::format("{}: its header is damaged", path.string()));
+    if (!header) return std::unexpected(fmt::format("{}: its header is damaged", path.string()));
     header->uuid = uuid;
     header->encode(raw);
-    if (::pwrite(file.fd(), raw.data(), raw.size(), 0) != static_cast<ssize_t>(raw.size()))
-        return file.failed();
+    if (::pwrite(file.fd(), raw.data(), raw.size(), 0) != static_cast<ssize_t>(raw.size())) return file.failed();
     return {};
 }
 
@@ -147,42 +131,32 @@ std::expected<CopiedDevice, std::string> copy_into(const files::path& from, cons
     CopiedDevice report{.directory = to.string(), .reflinked = true};
     const File nand{from / images[0], O_RDONLY}, pram{from / images[1], O_RDONLY};
     for (const File* image : {&nand, &pram}) {
-        if (!image->is_open())
-            return image->failed();
+        if (!image->is_open()) return image->failed();
         if (const char* kind = irregular_kind(image->fd()))
             return std::unexpected(fmt::format("{}: is {}, no image; put the image back, or restore it from a copy", image->path().string(), kind));
-        if (auto locked = lock_against_writers(*image, from); !locked)
-            return std::unexpected(locked.error());
+        if (auto locked = lock_against_writers(*image, from); !locked) return std::unexpected(locked.error());
     }
     for (const auto& [image, name, extents] : {std::tuple{&nand, images[0], Extents::shared}, std::tuple{&pram, images[1], Extents::own}}) {
         const File copy{to / name, O_RDWR | O_CREAT | O_EXCL};
-        if (!copy.is_open())
-            return copy.failed();
-        if (auto copied = copy_file(*image, copy, extents, report); !copied)
-            return std::unexpected(copied.error());
+        if (!copy.is_open()) return copy.failed();
+        if (auto copied = copy_file(*image, copy, extents, report); !copied) return std::unexpected(copied.error());
     }
     for (const char* name : texts) {
         std::error_code error;
-        if (files::is_regular_file(from / name, error))
-            files::copy_file(from / name, to / name, error);
-        if (error)
-            return std::unexpected(fmt::format("{}: {}", (to / name).string(), error.message()));
+        if (files::is_regular_file(from / name, error)) files::copy_file(from / name, to / name, error);
+        if (error) return std::unexpected(fmt::format("{}: {}", (to / name).string(), error.message()));
     }
-    if (identity == Identity::kept)
-        return report;
+    if (identity == Identity::kept) return report;
     Uuid uuid{};
     if (::getrandom(uuid.data(), uuid.size(), 0) != static_cast<ssize_t>(uuid.size()))
         return std::unexpected(fmt::format("no identity for {}: {}", to.string(), std::strerror(errno)));
-    if (auto given = give_identity<ImageHeader>(to / images[0], uuid); !given)
-        return std::unexpected(given.error());
-    if (auto given = give_identity<PramImageHeader>(to / images[1], uuid); !given)
-        return std::unexpected(given.error());
+    if (auto given = give_identity<ImageHeader>(to / images[0], uuid); !given) return std::unexpected(given.error());
+    if (auto given = give_identity<PramImageHeader>(to / images[1], uuid); !given) return std::unexpected(given.error());
     return report;
 }
 
 std::expected<CopiedDevice, std::string> copy_device(const files::path& from, const files::path& to, Identity identity) {
-    if (auto config = read_device_toml(from.string()); !config)
-        return std::unexpected(config.error());
+    if (auto config = read_device_toml(from.string()); !config) return std::unexpected(config.error());
     const files::path building = to.string() + fmt::format(".copying-{}", ::getpid());
     std::error_code error;
     if (!files::create_directory(building, error))
@@ -190,19 +164,16 @@ std::expected<CopiedDevice, std::string> copy_device(const files::path& from, co
     files::permissions(building, files::perms::owner_all, error);
     UnfinishedDirectory unfinished{building};
     auto copied = copy_into(from, building, identity);
-    if (!copied)
-        return copied;
+    if (!copied) return copied;
     files::rename(building, to, error); // over an empty directory, too
-    if (error)
-        return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
+    if (error) return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
     unfinished.keep();
     copied->directory = to.string();
     return copied;
 }
 
 std::string without_slash(std::string path) {
-    while (path.size() > 1 && path.back() == '/')
-        path.pop_back();
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
     return path;
 }
 
@@ -213,8 +184,7 @@ std::expected<void, std::string> check_snapshot_name(const std::string& name) {
     const bool good = !name.empty() && name.size() <= longest && name.front() != '.' && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
     });
-    if (good)
-        return {};
+    if (good) return {};
     return std::unexpected(
         fmt::format("'{}' is no name of a snapshot: 1 to {} letters, digits, '.', '-', '_', not beginning with '.'", name, longest));
 }
@@ -222,31 +192,26 @@ std::expected<void, std::string> check_snapshot_name(const std::string& name) {
 std::string directory_of_device(const std::string& device) {
     std::error_code ignored;
     const std::size_t at = device.rfind('@');
-    if (at == std::string::npos || files::exists(device, ignored))
-        return without_slash(device);
+    if (at == std::string::npos || files::exists(device, ignored)) return without_slash(device);
     return (files::path{without_slash(device.substr(0, at))} / snapshots / device.substr(at + 1)).string();
 }
 
 std::expected<CopiedDevice, std::string> take_snapshot(const std::string& directory, const std::string& name) {
-    if (auto good = check_snapshot_name(name); !good)
-        return std::unexpected(good.error());
+    if (auto good = check_snapshot_name(name); !good) return std::unexpected(good.error());
     const files::path device{without_slash(directory)};
-    if (auto config = read_device_toml(device.string()); !config)
-        return std::unexpected(config.error());
+    if (auto config = read_device_toml(device.string()); !config) return std::unexpected(config.error());
     std::error_code error;
     if (files::exists(device / snapshots / name, error))
         return std::unexpected(fmt::format("{}: has a snapshot '{}' already; delete it first: flashlab snapshot --delete {} {}", device.string(),
                                            name, device.string(), name));
     files::create_directories(device / snapshots, error);
-    if (error)
-        return std::unexpected(fmt::format("{}: {}", (device / snapshots).string(), error.message()));
+    if (error) return std::unexpected(fmt::format("{}: {}", (device / snapshots).string(), error.message()));
     return copy_device(device, device / snapshots / name, Identity::kept);
 }
 
 std::expected<std::vector<std::string>, std::string> list_snapshots(const std::string& directory) {
     const files::path device{without_slash(directory)};
-    if (auto config = read_device_toml(device.string()); !config)
-        return std::unexpected(config.error());
+    if (auto config = read_device_toml(device.string()); !config) return std::unexpected(config.error());
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& entry : files::directory_iterator{device / snapshots, error})
@@ -258,13 +223,10 @@ std::expected<std::vector<std::string>, std::string> list_snapshots(const std::s
 }
 
 std::expected<void, std::string> delete_snapshot(const std::string& directory, const std::string& name) {
-    if (auto good = check_snapshot_name(name); !good)
-        return good;
+    if (auto good = check_snapshot_name(name); !good) return good;
     const auto names = list_snapshots(directory);
-    if (!names)
-        return std::unexpected(names.error());
-    if (std::ranges::find(*names, name) == names->end())
-        return std::unexpected(fmt::format("{}: has no snapshot '{}'", directory, name));
+    if (!names) return std::unexpected(names.error());
+    if (std::ranges::find(*names, name) == names->end()) return std::unexpected(fmt::format("{}: has no snapshot '{}'", directory, name));
     const files::path path = files::path{without_slash(directory)} / snapshots / name;
     for (const char* image : images) {
         const File file{path / image, O_RDWR};
@@ -276,8 +238,7 @@ std::expected<void, std::string> delete_snapshot(const std::string& directory, c
     }
     std::error_code error;
     files::remove_all(path, error);
-    if (error)
-        return std::unexpected(fmt::format("{}: {}", path.string(), error.message()));
+    if (error) return std::unexpected(fmt::format("{}: {}", path.string(), error.message()));
     return {};
 }
 
@@ -285,8 +246,7 @@ std::expected<CopiedDevice, std::string> clone_device(const std::string& from, c
     const files::path target{without_slash(to)};
     std::error_code error;
     if (const std::size_t at = from.rfind('@'); at != std::string::npos && !files::exists(from, error))
-        if (auto good = check_snapshot_name(from.substr(at + 1)); !good)
-            return std::unexpected(good.error());
+        if (auto good = check_snapshot_name(from.substr(at + 1)); !good) return std::unexpected(good.error());
     if (files::exists(target, error) && !(files::is_directory(target, error) && files::is_empty(target, error)))
         return std::unexpected(fmt::format("{}: exists and is not an empty directory; name a new one", target.string()));
     return copy_device(directory_of_device(from), target, Identity::fresh);

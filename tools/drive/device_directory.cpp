@@ -15,8 +15,8 @@
 #include "nand/image_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tools/drive/config_file.h"
-#include "tools/drive/scheme_keys.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
@@ -39,17 +39,13 @@ files::path directory_named(const std::string& name) {
 std::expected<void, std::string> check_target(const files::path& directory, ExistingDevice existing) {
     std::error_code error;
     const auto status = files::status(directory, error);
-    if (status.type() == files::file_type::not_found)
-        return {};
-    if (error)
-        return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
+    if (status.type() == files::file_type::not_found) return {};
+    if (error) return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
     if (status.type() != files::file_type::directory)
         return std::unexpected(fmt::format("{}: exists and is no directory; name a new or empty one", directory.string()));
     files::directory_iterator entries{directory, error};
-    if (error)
-        return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
-    if (entries == files::directory_iterator{})
-        return {};
+    if (error) return std::unexpected(fmt::format("{}: {}", directory.string(), error.message()));
+    if (entries == files::directory_iterator{}) return {};
     if (!files::exists(directory / "device.toml") && !files::exists(directory / "nand.img"))
         return std::unexpected(fmt::format("{}: is not empty and holds no FlashLab device; name a new or empty directory", directory.string()));
     if (is_in_use(directory.string()))
@@ -61,8 +57,7 @@ std::expected<void, std::string> check_target(const files::path& directory, Exis
 
 Uuid random_uuid() {
     Uuid uuid{};
-    if (::getrandom(uuid.data(), uuid.size(), 0) != static_cast<ssize_t>(uuid.size()))
-        uuid[0] = std::byte{1};
+    if (::getrandom(uuid.data(), uuid.size(), 0) != static_cast<ssize_t>(uuid.size())) uuid[0] = std::byte{1};
     return uuid;
 }
 
@@ -77,28 +72,20 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
     const Uuid uuid = random_uuid();
     const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
     auto nand = ImagePageStore::create(directory / "nand.img", *geometry, uuid);
-    if (!nand)
-        return std::unexpected(nand.error().message);
-    if (auto made = ImagePramStore::create(directory / "pram.img", plan.config.ssd.pram, uuid); !made)
-        return std::unexpected(made.error());
+    if (!nand) return std::unexpected(nand.error().message);
+    if (auto made = ImagePramStore::create(directory / "pram.img", plan.config.ssd.pram, uuid); !made) return std::unexpected(made.error());
     auto pram = ImagePramStore::open(directory / "pram.img");
-    if (!pram)
-        return std::unexpected(pram.error());
+    if (!pram) return std::unexpected(pram.error());
     NullEventSink events;
     auto device = Device::assemble(plan.config, std::move(*nand), std::move(*pram), events, DevicePast::final);
-    if (!device)
-        return std::unexpected(device.error());
+    if (!device) return std::unexpected(device.error());
     const bool in_journal = plan.config.in_journal();
     if (in_journal)
-        if (auto started = (*device)->start(sim_start); !started)
-            return started;
-    if (auto formatted = (*device)->format(label, wall_now()); !formatted)
-        return std::unexpected(formatted.error());
+        if (auto started = (*device)->start(sim_start); !started) return started;
+    if (auto formatted = (*device)->format(label, wall_now()); !formatted) return std::unexpected(formatted.error());
     if (in_journal)
-        if (auto closed = (*device)->shut_down((*device)->ready_at()); !closed)
-            return closed;
-    if (auto done = DeviceHistory{}.write(directory.string()); !done)
-        return done;
+        if (auto closed = (*device)->shut_down((*device)->ready_at()); !closed) return closed;
+    if (auto done = DeviceHistory{}.write(directory.string()); !done) return done;
     DeviceConfig config = plan.config;
     config.checksum = checksum_of_images_keys(config, [](std::string_view) { return true; });
     return write_private_file((directory / "device.toml").string(), to_toml(config));
@@ -112,14 +99,12 @@ public:
     Moves& operator=(const Moves&) = delete;
     ~Moves() {
         std::error_code ignored;
-        for (auto move = moves_.rbegin(); move != moves_.rend(); ++move)
-            files::rename(move->second, move->first, ignored);
+        for (auto move = moves_.rbegin(); move != moves_.rend(); ++move) files::rename(move->second, move->first, ignored);
     }
     [[nodiscard]] std::expected<void, std::string> move(const files::path& from, const files::path& to) {
         std::error_code error;
         files::rename(from, to, error);
-        if (error)
-            return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
+        if (error) return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
         moves_.emplace_back(from, to);
         return {};
     }
@@ -139,15 +124,12 @@ std::expected<void, std::string> move_into_place(const files::path& made, const 
     }
     const files::path aside = made / "replaced";
     std::error_code error;
-    if (!files::create_directory(aside, error))
-        return std::unexpected(fmt::format("{}: {}", aside.string(), error.message()));
+    if (!files::create_directory(aside, error)) return std::unexpected(fmt::format("{}: {}", aside.string(), error.message()));
     for (const char* name : all_files)
         if (files::exists(directory / name, error))
-            if (auto moved = moves.move(directory / name, aside / name); !moved)
-                return moved;
+            if (auto moved = moves.move(directory / name, aside / name); !moved) return moved;
     for (const char* name : {"counters.json", "nand.img", "pram.img", "device.toml"})
-        if (auto moved = moves.move(made / name, directory / name); !moved)
-            return moved;
+        if (auto moved = moves.move(made / name, directory / name); !moved) return moved;
     moves.keep();
     return {};
 }
@@ -155,41 +137,39 @@ std::expected<void, std::string> move_into_place(const files::path& made, const 
 /// A contract that breaks here was broken by the images: by a part that no checksum covers, or by damage that the user wants to look at.
 std::expected<void, std::string> bring_up(Device& device, SimTime start, const FsOptions& options) {
     try {
-        if (auto started = device.start(start); !started)
-            return started;
+        if (auto started = device.start(start); !started) return started;
         return device.open_file_system(options);
     } catch (const ContractViolation& broken) {
-        return std::unexpected(fmt::format("the metadata in its images are damaged; restore nand.img and pram.img from a copy, or make the device anew ({})", broken.what()));
+        return std::unexpected(fmt::format(
+            "the metadata in its images are damaged; restore nand.img and pram.img from a copy, or make the device anew ({})", broken.what()));
     }
 }
 
 } // namespace
 
-std::expected<void, std::string> check_device_target(const std::string& name, ExistingDevice existing) { return check_target(directory_named(name), existing); }
+std::expected<void, std::string> check_device_target(const std::string& name, ExistingDevice existing) {
+    return check_target(directory_named(name), existing);
+}
 
-std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label, ExistingDevice existing,
-                                                       const FinishDevice& finish) {
+std::expected<void, std::string> make_device_directory(const std::string& name, const DevicePlan& plan, const std::string& label,
+                                                       ExistingDevice existing, const FinishDevice& finish) {
     const files::path directory = directory_named(name);
-    if (auto good = check_target(directory, existing); !good)
-        return good;
+    if (auto good = check_target(directory, existing); !good) return good;
     // The device is built beside its place and moved there when it is complete, so that a failure or a kill leaves no half device. If the directory
     // exists, the device is built inside it, to be on the same disk.
-    const files::path made = files::exists(directory) ? directory / fmt::format(".mkfs-{}", ::getpid()) : files::path{fmt::format("{}.mkfs-{}", directory.string(), ::getpid())};
+    const files::path made = files::exists(directory) ? directory / fmt::format(".mkfs-{}", ::getpid())
+                                                      : files::path{fmt::format("{}.mkfs-{}", directory.string(), ::getpid())};
     std::error_code error;
     if (!files::create_directory(made, error))
         return std::unexpected(fmt::format("{}: {}", directory.string(), error ? error.message() : "cannot be made"));
     files::permissions(made, files::perms::owner_all, error); // only the owner may read what lies in it
     UnfinishedDirectory half{made};
-    if (auto filled = fill(made, plan, label); !filled)
-        return filled;
-    if (auto finished = finish ? finish(made.string()) : std::expected<void, std::string>{}; !finished)
-        return finished;
-    if (Interruption::came())
-        return std::unexpected(fmt::format("{}: interrupted: it is as it was before", directory.string()));
+    if (auto filled = fill(made, plan, label); !filled) return filled;
+    if (auto finished = finish ? finish(made.string()) : std::expected<void, std::string>{}; !finished) return finished;
+    if (Interruption::came()) return std::unexpected(fmt::format("{}: interrupted: it is as it was before", directory.string()));
     const bool renamed_whole = !files::exists(directory);
     auto moved = move_into_place(made, directory);
-    if (moved && renamed_whole)
-        half.keep();
+    if (moved && renamed_whole) half.keep();
     return moved;
 }
 
@@ -205,38 +185,32 @@ void add_failure_log(Json& report, const std::string& directory) {
 ImageUse use_of_images(const std::string& directory) {
     for (const char* image : images) {
         const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            continue;
-        struct flock lock{};
+        if (fd < 0) continue;
+        struct flock lock {};
         lock.l_type = F_WRLCK;
         lock.l_whence = SEEK_SET;
         const bool locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
         ::close(fd);
-        if (locked)
-            return lock.l_type == F_WRLCK ? ImageUse::written : ImageUse::looked_at;
+        if (locked) return lock.l_type == F_WRLCK ? ImageUse::written : ImageUse::looked_at;
     }
     return ImageUse::none;
 }
 
 std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::open(const std::string& name, const OpenOptions& options) {
     auto config = read_device_toml(name);
-    if (!config)
-        return std::unexpected(config.error());
-    if (auto done = apply_environment(*config, options.environment, true); !done)
-        return std::unexpected(done.error());
-    if (auto done = apply_settings(*config, options.settings, true); !done)
-        return std::unexpected(done.error());
-    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl.scheme); !done)
-        return std::unexpected(done.error());
+    if (!config) return std::unexpected(config.error());
+    if (auto done = apply_environment(*config, options.environment, true); !done) return std::unexpected(done.error());
+    if (auto done = apply_settings(*config, options.settings, true); !done) return std::unexpected(done.error());
+    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl.scheme); !done) return std::unexpected(done.error());
     auto stores = open_device_images(name, *config, options.access);
-    if (!stores)
-        return std::unexpected(stores.error());
+    if (!stores) return std::unexpected(stores.error());
     const bool damaged = !stores->damage.empty();
-    if (options.damage != nullptr)
-        *options.damage = stores->damage;
+    if (options.damage != nullptr) *options.damage = stores->damage;
     if (damaged && !options.tolerate_damage)
-        return std::unexpected(fmt::format("{0}: {1}; what it holds cannot be trusted: 'flashlab fsck {0}' lists the damage, 'mount -o recovery' lets you copy out what can be read, "
-                                           "and a copy of both images brings the device back", name, to_text(stores->damage)));
+        return std::unexpected(fmt::format("{0}: {1}; what it holds cannot be trusted: 'flashlab fsck {0}' lists the damage, 'mount -o recovery' "
+                                           "lets you copy out what can be read, "
+                                           "and a copy of both images brings the device back",
+                                           name, to_text(stores->damage)));
 
     std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
     opened->directory_ = name;
@@ -270,11 +244,9 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     }
     opened->log_ = std::move(*events);
 
-    if (opened->access_ != DeviceAccess::look)
-        opened->image_ = static_cast<const ImagePageStore*>(stores->pages.get());
+    if (opened->access_ != DeviceAccess::look) opened->image_ = static_cast<const ImagePageStore*>(stores->pages.get());
     auto device = Device::assemble(*config, std::move(stores->pages), std::move(stores->cells), *opened->log_, options.past);
-    if (!device)
-        return std::unexpected(fmt::format("{}: {}", name, device.error()));
+    if (!device) return std::unexpected(fmt::format("{}: {}", name, device.error()));
     opened->device_ = std::move(*device);
     if (opened->access_ != DeviceAccess::look && config->needs_pram()) {
         opened->nand_ = stores->nand;
@@ -286,15 +258,13 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     if (options.kind == "mount")
         fs.unreadable = [self = opened.get()](Ino ino, std::uint64_t offset, std::uint64_t bytes) { self->tell_unreadable(ino, offset, bytes); };
     if (damaged)
-        opened->complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})", name, to_text(stores->damage)));
+        opened->complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})",
+                                      name, to_text(stores->damage)));
     fs.read_only = fs.read_only || damaged;
-    if (auto up = bring_up(*opened->device_, start, fs); !up)
-        return std::unexpected(fmt::format("{}: {}", name, up.error()));
-    if (opened->access_ != DeviceAccess::use)
-        return opened;
+    if (auto up = bring_up(*opened->device_, start, fs); !up) return std::unexpected(fmt::format("{}: {}", name, up.error()));
+    if (opened->access_ != DeviceAccess::use) return opened;
     ++opened->history_.power_cycles;
-    if (opened->history_.in_use)
-        ++opened->history_.unsafe_shutdowns;
+    if (opened->history_.in_use) ++opened->history_.unsafe_shutdowns;
     opened->history_.in_use = true;
     opened->history_.clock_ns = ns_since_start(opened->device_->ready_at());
     opened->save_history(opened->history_);
@@ -307,9 +277,9 @@ void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64
     const bool is_told = ++unreadable_ <= most_told;
     const auto paths = is_told ? device_->fs().paths_of(ino, 1) : std::vector<std::string>{}; // paths_of() walks the whole tree
     log_->add_unreadable_file({.ino = ino, .offset = offset, .bytes = bytes, .path = paths.empty() ? std::string{} : paths.front()});
-    if (!is_told)
-        return;
-    complain_(fmt::format("{}, offset {}, {} bytes: the flash does not give these data back (uncorrectable), reading them is EIO; 'flashlab fsck --data {}' finds all such places{}",
+    if (!is_told) return;
+    complain_(fmt::format("{}, offset {}, {} bytes: the flash does not give these data back (uncorrectable), reading them is EIO; 'flashlab fsck "
+                          "--data {}' finds all such places{}",
                           paths.empty() ? fmt::format("inode {}", ino.value()) : paths.front(), offset, bytes, directory_,
                           unreadable_ == most_told ? "; no more of them are listed here" : ""));
 }
@@ -317,8 +287,7 @@ void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64
 int DeviceDirectory::host_errno() const { return device_ == nullptr || image_ == nullptr ? 0 : image_->host_errno(); }
 
 DeviceHistory DeviceDirectory::history_now() {
-    if (access_ == DeviceAccess::look)
-        return history_;
+    if (access_ == DeviceAccess::look) return history_;
     const auto counters = device_->ftl().counters();
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
     return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies, device_->ssd().counters().uncorrectable_reads);
@@ -331,17 +300,14 @@ void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& laten
 }
 
 void DeviceDirectory::save_history(const DeviceHistory& history) {
-    if (access_ == DeviceAccess::look)
-        return;
-    if (auto written = history.write(folder_.path()); !written)
-        complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
+    if (access_ == DeviceAccess::look) return;
+    if (auto written = history.write(folder_.path()); !written) complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
 }
 
 std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::vector<FsLatencyRow>& latency) {
     std::expected<void, std::string> closed;
     const bool cut = device_->was_cut();
-    if (!cut && access_ != DeviceAccess::look)
-        closed = device_->shut_down(now);
+    if (!cut && access_ != DeviceAccess::look) closed = device_->shut_down(now);
     const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
     sample(end, latency);
     log_->add_wear(device_->wear());
@@ -352,8 +318,7 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     save_history(history);
     if (nand_ != nullptr) {
         const auto paired = step_generation(*nand_, *pram_, static_cast<std::uint64_t>(history.clock_ns) ^ history.totals.host_write_bytes << 1);
-        if (!paired && closed)
-            closed = std::unexpected(paired.error());
+        if (!paired && closed) closed = std::unexpected(paired.error());
     }
     device_.reset(); // gives the locks back: umount returns, and the next mount may begin
     return closed;

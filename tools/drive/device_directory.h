@@ -51,14 +51,14 @@ enum class DeviceAccess : std::uint8_t { use, check, look };
 struct OpenOptions {
     DeviceAccess access = DeviceAccess::use;
     EventLevel log = EventLevel::none;
-    std::string log_path{};                         ///< empty: DIR/events.db
+    std::string log_path{}; ///< empty: DIR/events.db
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
-    DevicePast past = DevicePast::undoable;         ///< final: this run has no simulated power cuts; it survives kill -9 only
-    bool tolerate_damage = false;                   ///< open damaged images to look at what can be read, instead of refusing them
-    std::vector<ImageDamage>* damage = nullptr;     ///< out: the damage found, also if the open fails
+    DevicePast past = DevicePast::undoable;     ///< final: this run has no simulated power cuts; it survives kill -9 only
+    bool tolerate_damage = false;               ///< open damaged images to look at what can be read, instead of refusing them
+    std::vector<ImageDamage>* damage = nullptr; ///< out: the damage found, also if the open fails
     FsOptions fs;
-    std::vector<std::string> settings;              ///< key=value, of phase mount
+    std::vector<std::string> settings; ///< key=value, of phase mount
     std::vector<std::pair<std::string, std::string>> environment;
     std::function<void(const std::string&)> complain; ///< called for a failure that does not stop the device
 };

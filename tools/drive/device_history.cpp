@@ -57,16 +57,14 @@ Json to_json(const SampleEvent& s) {
 
 std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string& directory) {
     const auto failed = [&](std::string_view why) {
-        return std::unexpected(fmt::format("{}: {}; the device is unharmed, its clock and the counters of smart begin again at zero", path_in(directory), why));
+        return std::unexpected(
+            fmt::format("{}: {}; the device is unharmed, its clock and the counters of smart begin again at zero", path_in(directory), why));
     };
     const auto text = read_regular_file(path_in(directory), largest_file);
-    if (!text)
-        return failed(text.error());
+    if (!text) return failed(text.error());
     const auto json = Json::parse(*text);
-    if (!json)
-        return failed(json.error());
-    if (!(*json)["clock_ns"].is_number() || (*json)["clock_ns"].number(latest_clock_ns + 1) > latest_clock_ns)
-        return failed("clock_ns is no time");
+    if (!json) return failed(json.error());
+    if (!(*json)["clock_ns"].is_number() || (*json)["clock_ns"].number(latest_clock_ns + 1) > latest_clock_ns) return failed("clock_ns is no time");
     DeviceHistory history;
     history.clock_ns = static_cast<std::int64_t>((*json)["clock_ns"].number());
     history.power_cycles = (*json)["power_cycles"].number();
@@ -90,10 +88,8 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
                                     {"totals", to_json(totals)}});
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
-    if (auto written = write_private_file(next, json.dump() + "\n"); !written)
-        return written;
-    if (std::rename(next.c_str(), path.c_str()) != 0)
-        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (auto written = write_private_file(next, json.dump() + "\n"); !written) return written;
+    if (std::rename(next.c_str(), path.c_str()) != 0) return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     return {};
 }
 

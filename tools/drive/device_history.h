@@ -18,8 +18,8 @@ struct DeviceHistory {
     std::int64_t clock_ns = 0;
     std::uint64_t power_cycles = 0;
     std::uint64_t unsafe_shutdowns = 0;
-    bool in_use = false;               ///< a mount began and has not ended cleanly
-    SampleEvent totals;                ///< counters of all mounts that have ended
+    bool in_use = false; ///< a mount began and has not ended cleanly
+    SampleEvent totals;  ///< counters of all mounts that have ended
     std::uint64_t gc_jobs = 0, gc_page_copies = 0;
     std::uint64_t uncorrectable_reads = 0; ///< requests that met data which the flash did not give back
 

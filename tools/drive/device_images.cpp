@@ -22,14 +22,10 @@ constexpr std::size_t most_listed = 1000;
 /// What lies at this place of the file system's range.
 std::string part_of_file_system(std::span<const std::byte> range, std::uint64_t at) {
     const auto id = SuperblockIdentity::decode(range.first<SuperblockIdentity::encoded_size>());
-    if (at < superblock_bytes || !id)
-        return at < superblock_bytes ? "superblock" : fmt::format("metadata + {}", at);
-    if (at < id->page_bitmap_offset)
-        return "redo log";
-    if (at < id->node_bitmap_offset)
-        return "bitmap of data pages";
-    if (at < id->nodes_offset)
-        return "bitmap of nodes";
+    if (at < superblock_bytes || !id) return at < superblock_bytes ? "superblock" : fmt::format("metadata + {}", at);
+    if (at < id->page_bitmap_offset) return "redo log";
+    if (at < id->node_bitmap_offset) return "bitmap of data pages";
+    if (at < id->nodes_offset) return "bitmap of nodes";
     return fmt::format("node {}", (at - id->nodes_offset) / 4096 + 1);
 }
 
@@ -37,14 +33,14 @@ std::string part_of_pram(const DeviceConfig& config, std::span<const std::byte> 
     const auto& layout = config.layout;
     if (at >= layout.fs_at && at - layout.fs_at < layout.fs_bytes)
         return "file system: " + part_of_file_system(cells.subspan(layout.fs_at, layout.fs_bytes), at - layout.fs_at);
-    if (at >= layout.ftl_at && at - layout.ftl_at < layout.ftl_bytes)
-        return fmt::format("translation layer: tables + {}", at - layout.ftl_at);
+    if (at >= layout.ftl_at && at - layout.ftl_at < layout.ftl_bytes) return fmt::format("translation layer: tables + {}", at - layout.ftl_at);
     return "unused";
 }
 
 void find_damaged_lines(ImagePramStore& pram, const DeviceConfig& config, std::vector<ImageDamage>& damage) {
     for (const std::uint64_t at : pram.damaged_lines(most_listed))
-        damage.push_back({"pram-damaged", fmt::format("pram.img byte {} ({})", pram.header().cells_offset() + at, part_of_pram(config, pram.cells(), at)),
+        damage.push_back({"pram-damaged",
+                          fmt::format("pram.img byte {} ({})", pram.header().cells_offset() + at, part_of_pram(config, pram.cells(), at)),
                           fmt::format("these {} bytes are not what was written: the checksum does not hold", pram_line_bytes)});
 }
 
@@ -52,40 +48,44 @@ void find_damaged_blocks(ImagePageStore& nand, const Geometry& geometry, std::ve
     std::vector<BlockRecord> records(std::min(geometry.blocks(), 1u << 16));
     for (std::uint32_t first = 0; first < geometry.blocks(); first += static_cast<std::uint32_t>(records.size())) {
         const auto part = std::span{records}.first(std::min<std::size_t>(records.size(), geometry.blocks() - first));
-        if (nand.read_blocks(BlockId{first}, part))
-            continue;
+        if (nand.read_blocks(BlockId{first}, part)) continue;
         for (std::uint32_t i = 0; i < part.size() && damage.size() < most_listed; ++i)
             if (!nand.read_blocks(BlockId{first + i}, part.first(1)))
-                damage.push_back({"block-record-damaged", fmt::format("nand.img block {}", first + i), "its record (erase count, bad mark) is not what was written: the checksum does not hold"});
+                damage.push_back({"block-record-damaged", fmt::format("nand.img block {}", first + i),
+                                  "its record (erase count, bad mark) is not what was written: the checksum does not hold"});
     }
 }
 
 void find_unpaired(const ImagePageStore& nand, const ImagePramStore& pram, std::vector<ImageDamage>& damage) {
     const auto flash = nand.generation();
     const auto cells = pram.generation();
-    if (!flash)
-        damage.push_back({"generation-damaged", "nand.img", flash.error().message});
-    if (!cells)
-        damage.push_back({"generation-damaged", "pram.img", cells.error()});
-    if (!flash || !cells || belong_together(*flash, *cells))
-        return;
+    if (!flash) damage.push_back({"generation-damaged", "nand.img", flash.error().message});
+    if (!cells) damage.push_back({"generation-damaged", "pram.img", cells.error()});
+    if (!flash || !cells || belong_together(*flash, *cells)) return;
     const bool is_older = flash->number < cells->number;
-    damage.push_back({"images-apart", is_older ? "nand.img" : flash->number > cells->number ? "pram.img" : "nand.img and pram.img",
-                      flash->number == cells->number ? std::string{"the two have different pasts: one is a copy from another device's life"}
-                                                     : fmt::format("is older than its sister (generation {} against {}): put the two back that were copied together",
-                                                                   std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
+    damage.push_back({"images-apart",
+                      is_older                        ? "nand.img"
+                      : flash->number > cells->number ? "pram.img"
+                                                      : "nand.img and pram.img",
+                      flash->number == cells->number
+                          ? std::string{"the two have different pasts: one is a copy from another device's life"}
+                          : fmt::format("is older than its sister (generation {} against {}): put the two back that were copied together",
+                                        std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
 }
 
-std::expected<void, std::string> fits_configuration(const std::string& directory, const DeviceConfig& config, const ImagePageStore& nand, const ImagePramStore& pram) {
+std::expected<void, std::string> fits_configuration(const std::string& directory, const DeviceConfig& config, const ImagePageStore& nand,
+                                                    const ImagePramStore& pram) {
     if (pram.header().uuid != nand.uuid())
-        return std::unexpected(fmt::format("{}: nand.img and pram.img belong to different devices; put back the two that were made together", directory));
+        return std::unexpected(
+            fmt::format("{}: nand.img and pram.img belong to different devices; put back the two that were made together", directory));
     if (pram.header().cell_bytes != config.ssd.pram.bytes || pram.header().word_bytes != config.ssd.pram.word_bytes)
-        return std::unexpected(fmt::format("{0}: device.toml says pram.bytes = {1}, pram.word_bytes = {2}, but pram.img has {3} and {4}; put the old values back",
-                                           directory, config.ssd.pram.bytes, config.ssd.pram.word_bytes, pram.header().cell_bytes, pram.header().word_bytes));
-    if (auto kept = verify_images_keys(config, directory); !kept)
-        return kept;
+        return std::unexpected(
+            fmt::format("{0}: device.toml says pram.bytes = {1}, pram.word_bytes = {2}, but pram.img has {3} and {4}; put the old values back",
+                        directory, config.ssd.pram.bytes, config.ssd.pram.word_bytes, pram.header().cell_bytes, pram.header().word_bytes));
+    if (auto kept = verify_images_keys(config, directory); !kept) return kept;
     const auto& layout = config.layout;
-    if (layout.fs_at > config.ssd.pram.bytes || layout.ftl_at + layout.ftl_bytes > layout.fs_at || layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
+    if (layout.fs_at > config.ssd.pram.bytes || layout.ftl_at + layout.ftl_bytes > layout.fs_at ||
+        layout.fs_at + layout.fs_bytes > config.ssd.pram.bytes)
         return std::unexpected(fmt::format("{}/device.toml: [layout] does not fit the PRAM; put the values of mkfs back", directory));
     return {};
 }
@@ -100,18 +100,14 @@ std::string to_text(const std::vector<ImageDamage>& damage) {
 
 std::expected<DeviceImages, std::string> open_device_images(const std::string& directory, const DeviceConfig& config, DeviceAccess access) {
     const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry)
-        return std::unexpected(fmt::format("{}/device.toml: {}", directory, geometry.error()));
+    if (!geometry) return std::unexpected(fmt::format("{}/device.toml: {}", directory, geometry.error()));
     const bool look = access == DeviceAccess::look;
     const files::path place{directory};
     auto nand = ImagePageStore::open(place / "nand.img", *geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
-    if (!nand)
-        return std::unexpected(nand.error().message);
+    if (!nand) return std::unexpected(nand.error().message);
     auto pram = ImagePramStore::open(place / "pram.img", look ? PramImageAccess::private_copy : PramImageAccess::read_write);
-    if (!pram)
-        return std::unexpected(pram.error());
-    if (auto fits = fits_configuration(directory, config, **nand, **pram); !fits)
-        return std::unexpected(fits.error());
+    if (!pram) return std::unexpected(pram.error());
+    if (auto fits = fits_configuration(directory, config, **nand, **pram); !fits) return std::unexpected(fits.error());
     DeviceImages images{.pages = nullptr, .cells = nullptr, .nand = nand->get(), .pram = pram->get(), .damage = {}};
     if (config.needs_pram()) {
         find_unpaired(**nand, **pram, images.damage);
@@ -125,16 +121,14 @@ std::expected<DeviceImages, std::string> open_device_images(const std::string& d
     }
     images.cells = std::move(*pram);
     images.pages = std::move(*nand);
-    if (look)
-        images.pages = std::make_unique<PrivatePageStore>(std::move(images.pages), *geometry);
+    if (look) images.pages = std::make_unique<PrivatePageStore>(std::move(images.pages), *geometry);
     return images;
 }
 
 std::expected<void, std::string> step_generation(ImagePageStore& nand, ImagePramStore& pram, std::uint64_t history) {
     // A kill may have left the two a step apart. The next generation counts from the PRAM's, which is then the one behind.
     const auto now = pram.generation();
-    if (!now)
-        return std::unexpected(now.error());
+    if (!now) return std::unexpected(now.error());
     ImageGeneration next = now->next(history);
     next.announced = true;
     if (auto written = nand.set_generation(next); !written)

@@ -40,7 +40,8 @@ struct DeviceImages {
 
 /// Refuses images that belong to another device or do not fit device.toml. Damage is listed; damaged images are opened to be looked at only, whatever
 /// `access` says.
-[[nodiscard]] std::expected<DeviceImages, std::string> open_device_images(const std::string& directory, const DeviceConfig& config, DeviceAccess access);
+[[nodiscard]] std::expected<DeviceImages, std::string> open_device_images(const std::string& directory, const DeviceConfig& config,
+                                                                          DeviceAccess access);
 
 /// Moves the generation of both images one step on. `history` distinguishes this device's past from the past of its copies.
 [[nodiscard]] std::expected<void, std::string> step_generation(ImagePageStore& nand, ImagePramStore& pram, std::uint64_t history);

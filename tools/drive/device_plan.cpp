@@ -19,15 +19,15 @@ std::uint64_t logical_bytes(const FtlPlan& plan) { return std::uint64_t{plan.log
 
 std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config) {
     const auto geometry = Geometry::make(config.nand.geometry);
-    if (!geometry)
-        return std::unexpected(geometry.error());
+    if (!geometry) return std::unexpected(geometry.error());
     return plan_ftl(config, *geometry);
 }
 
 /// The least blocks_per_plane that holds `size`, with the channels as they are.
 std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::uint64_t size) {
     auto& g = config.nand.geometry;
-    const std::uint64_t plane_row = std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.pages_per_block * g.page_bytes;
+    const std::uint64_t plane_row =
+        std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.pages_per_block * g.page_bytes;
     std::uint64_t low = std::max<std::uint64_t>(1, size / plane_row);
     std::uint64_t high = low + low / 4 + 64;
     std::string why;
@@ -35,13 +35,11 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
         g.blocks_per_plane = static_cast<std::uint32_t>(blocks);
         const auto plan = plan_of(config);
         const bool too_large = !Geometry::make(g).has_value(); // follows from doubling: what was wrong before it is the reason
-        if (!plan && (!too_large || why.empty()))
-            why = plan.error();
+        if (!plan && (!too_large || why.empty())) why = plan.error();
         return plan && logical_bytes(*plan) >= size;
     };
     while (!holds(high)) {
-        if (high > std::uint64_t{1} << 30)
-            return std::unexpected(why.empty() ? std::string{"no geometry of this preset holds it"} : why);
+        if (high > std::uint64_t{1} << 30) return std::unexpected(why.empty() ? std::string{"no geometry of this preset holds it"} : why);
         low = high;
         high *= 2;
     }
@@ -57,7 +55,8 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
 
 std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups or the user asks for.
+/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups or the user
+/// asks for.
 std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size, const std::vector<std::string>& asked) {
     auto& g = config.nand.geometry;
     const auto is_free = [&](std::string_view key) { return std::ranges::find(asked, key) == asked.end(); };
@@ -65,19 +64,18 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     while (true) {
         const auto blocks = least_blocks(config, size);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
-        std::uint32_t* give_up = !gives_up                                                             ? nullptr
+        std::uint32_t* give_up = !gives_up                                                      ? nullptr
                                  : g.channels > 1 && is_free("nand.channels")                   ? &g.channels
                                  : g.chips_per_channel > 1 && is_free("nand.chips_per_channel") ? &g.chips_per_channel
                                  : g.dies_per_chip > 1 && is_free("nand.dies_per_chip")         ? &g.dies_per_chip
                                                                                                 : nullptr;
-        if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1))
-            give_up = nullptr;
+        if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1)) give_up = nullptr;
         if (!small || give_up == nullptr) {
-            if (!blocks)
-                return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));
+            if (!blocks) return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));
             if (!gives_up && *blocks != g.blocks_per_plane)
-                return std::unexpected(fmt::format("nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",
-                                                   g.blocks_per_plane, format_size(size), *blocks));
+                return std::unexpected(fmt::format(
+                    "nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",
+                    g.blocks_per_plane, format_size(size), *blocks));
             g.blocks_per_plane = *blocks;
             return {};
         }
@@ -85,28 +83,27 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     }
 }
 
-/// Metadata in a journal: the PRAM is the translation layer's alone. One that needs none leaves the smallest image, which nothing uses but to pair the images.
+/// Metadata in a journal: the PRAM is the translation layer's alone. One that needs none leaves the smallest image, which nothing uses but to pair
+/// the images.
 std::expected<void, std::string> place_journal(DevicePlan& plan) {
     constexpr std::uint64_t smallest_pram = std::uint64_t{64} << 10;
-    const auto parts = JournalSuperblock::lay_out(plan.logical_bytes, static_cast<std::uint32_t>(std::max<std::uint64_t>(page_of_host, plan.ftl.logical_page_bytes)));
-    if (!parts)
-        return std::unexpected(parts.error());
+    const auto parts = JournalSuperblock::lay_out(plan.logical_bytes,
+                                                  static_cast<std::uint32_t>(std::max<std::uint64_t>(page_of_host, plan.ftl.logical_page_bytes)));
+    if (!parts) return std::unexpected(parts.error());
     plan.mirror_bytes = (parts->home_blocks + parts->ring_blocks) * journal_block_bytes;
     auto& pram = plan.config.ssd.pram;
     auto& layout = plan.config.layout;
     layout = PramLayout{.ftl_at = 0, .ftl_bytes = round_up(plan.ftl.pram_bytes, page_of_host), .fs_at = 0, .fs_bytes = 0};
     layout.fs_at = layout.ftl_bytes;
-    if (pram.bytes == 0)
-        pram.bytes = std::max(smallest_pram, layout.ftl_bytes);
+    if (pram.bytes == 0) pram.bytes = std::max(smallest_pram, layout.ftl_bytes);
     if (pram.bytes < layout.ftl_bytes)
-        return std::unexpected(fmt::format("pram.bytes = {} is too small: the {} scheme needs {} of it; leave pram.bytes out and mkfs chooses", format_size(pram.bytes),
-                                           plan.config.ssd.ftl.scheme, human_size(layout.ftl_bytes)));
+        return std::unexpected(fmt::format("pram.bytes = {} is too small: the {} scheme needs {} of it; leave pram.bytes out and mkfs chooses",
+                                           format_size(pram.bytes), plan.config.ssd.ftl.scheme, human_size(layout.ftl_bytes)));
     return pram.validate();
 }
 
 std::expected<void, std::string> place_pram(DevicePlan& plan) {
-    if (plan.config.in_journal())
-        return place_journal(plan);
+    if (plan.config.in_journal()) return place_journal(plan);
     auto& pram = plan.config.ssd.pram;
     auto& layout = plan.config.layout;
     layout.ftl_at = 0;
@@ -115,9 +112,10 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
     if (pram.bytes == 0) {
         pram.bytes = round_up(layout.ftl_bytes + FileSystem::suggested_pram_bytes(plan.logical_bytes), page_of_host);
     } else if (pram.bytes < layout.ftl_bytes + (std::uint64_t{1} << 20)) {
-        return std::unexpected(fmt::format("pram.bytes = {} is too small: the {} scheme needs {} of it and the file system at least 1 MiB more; leave pram.bytes out "
-                                           "and mkfs chooses",
-                                           format_size(pram.bytes), plan.config.ssd.ftl.scheme, human_size(layout.ftl_bytes)));
+        return std::unexpected(
+            fmt::format("pram.bytes = {} is too small: the {} scheme needs {} of it and the file system at least 1 MiB more; leave pram.bytes out "
+                        "and mkfs chooses",
+                        format_size(pram.bytes), plan.config.ssd.ftl.scheme, human_size(layout.ftl_bytes)));
     }
     layout.fs_bytes = (pram.bytes - layout.fs_at) / page_of_host * page_of_host;
     return pram.validate();
@@ -134,46 +132,42 @@ std::uint64_t dram_of_drive(const Scheme& scheme, const SsdConfig& config) {
 std::expected<void, std::string> check_dram(const SsdConfig& config) {
     const DramConfig& dram = config.dram;
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
-        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none", dram.write_buffer_bytes,
-                                           dram.partition));
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none",
+                                           dram.write_buffer_bytes, dram.partition));
     if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + config.ftl.mapping_cache_bytes > dram.size_bytes)
-        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}", dram.write_buffer_bytes,
-                                           config.ftl.mapping_cache_bytes, dram.size_bytes));
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}",
+                                           dram.write_buffer_bytes, config.ftl.mapping_cache_bytes, dram.size_bytes));
     return {};
 }
 
-std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size, const std::vector<std::string>& asked) {
+std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, std::optional<std::uint64_t> size,
+                                                   const std::vector<std::string>& asked) {
     const auto scheme = find_scheme(config.ssd.ftl.scheme);
-    if (!scheme)
-        return std::unexpected(scheme.error());
-    if (const auto timing = config.ssd.nand.timing.validate(); !timing)
-        return std::unexpected(timing.error());
-    if (const auto good = check_dram(config.ssd); !good)
-        return std::unexpected(good.error());
+    if (!scheme) return std::unexpected(scheme.error());
+    if (const auto timing = config.ssd.nand.timing.validate(); !timing) return std::unexpected(timing.error());
+    if (const auto good = check_dram(config.ssd); !good) return std::unexpected(good.error());
     DevicePlan plan;
     plan.config = config;
     if ((*scheme)->settle != nullptr)
-        if (auto settled = (*scheme)->settle(plan.config.ssd, asked); !settled)
-            return std::unexpected(settled.error());
+        if (auto settled = (*scheme)->settle(plan.config.ssd, asked); !settled) return std::unexpected(settled.error());
     if (size && *size < smallest_device_bytes)
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));
     if (size)
-        if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted)
-            return std::unexpected(fitted.error());
+        if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted) return std::unexpected(fitted.error());
     auto ftl = plan_of(plan.config.ssd);
-    if (!ftl)
-        return std::unexpected(ftl.error());
+    if (!ftl) return std::unexpected(ftl.error());
     plan.ftl = std::move(*ftl);
     plan.logical_bytes = logical_bytes(plan.ftl);
-    if (auto placed = place_pram(plan); !placed)
-        return std::unexpected(placed.error());
+    if (auto placed = place_pram(plan); !placed) return std::unexpected(placed.error());
     const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
     constexpr std::uint64_t page_record_bytes = 32;
     constexpr std::uint64_t block_ram_bytes = 128;
-    plan.nand_bytes = geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
+    plan.nand_bytes =
+        geometry->bytes() + std::uint64_t{geometry->pages()} * page_record_bytes + std::uint64_t{geometry->blocks()} * 16 + page_of_host;
     plan.pram_bytes = plan.config.ssd.pram.bytes;
-    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes + dram_of_drive(**scheme, config.ssd);
+    plan.ram_bytes = (std::uint64_t{80} << 20) + std::uint64_t{geometry->blocks()} * block_ram_bytes + geometry->pages() / 8 + plan.mirror_bytes +
+                     dram_of_drive(**scheme, config.ssd);
     return plan;
 }
 

@@ -22,13 +22,13 @@ inline constexpr std::uint64_t default_device_bytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t smallest_device_bytes = std::uint64_t{16} << 20;
 
 struct DevicePlan {
-    DeviceConfig config;              ///< complete: geometry, pram.bytes, layout
+    DeviceConfig config; ///< complete: geometry, pram.bytes, layout
     FtlPlan ftl;
     std::uint64_t logical_bytes = 0;
-    std::uint64_t nand_bytes = 0;     ///< disk at most: the image is sparse
-    std::uint64_t pram_bytes = 0;     ///< disk at once
-    std::uint64_t mirror_bytes = 0;   ///< metadata in a journal: RAM that holds them and the ring, at most
-    std::uint64_t ram_bytes = 0;      ///< of a mount, about
+    std::uint64_t nand_bytes = 0;   ///< disk at most: the image is sparse
+    std::uint64_t pram_bytes = 0;   ///< disk at once
+    std::uint64_t mirror_bytes = 0; ///< metadata in a journal: RAM that holds them and the ring, at most
+    std::uint64_t ram_bytes = 0;    ///< of a mount, about
 };
 
 /// That the keys of the drive's DRAM agree with each other; whether it is large enough for the scheme, DramPartition knows.

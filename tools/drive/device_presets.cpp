@@ -27,8 +27,7 @@ void surround(DevicePreset& preset) {
         config.ftl.reserved_permille = 30;
         preset.source += " Sets of one block on each channel; 3 % spare, since 97 % was written beforehand.";
     }
-    if (preset.name == "slc-64g")
-        config.ftl.reserved_permille = 30;
+    if (preset.name == "slc-64g") config.ftl.reserved_permille = 30;
 }
 
 } // namespace
@@ -51,8 +50,7 @@ std::vector<DevicePreset> device_presets() {
 std::expected<DevicePreset, std::string> find_device_preset(std::string_view name) {
     std::string names;
     for (auto& preset : device_presets()) {
-        if (preset.name == name)
-            return preset;
+        if (preset.name == name) return preset;
         names += (names.empty() ? "" : ", ") + preset.name;
     }
     return std::unexpected(fmt::format("no preset is called '{}'; there are: {}", name, names));

@@ -16,8 +16,7 @@ double ratio(std::uint64_t a, std::uint64_t b) { return b == 0 ? 0.0 : std::roun
 
 std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
     std::uint64_t total = 0;
-    for (const std::uint64_t n : by_cause)
-        total += n;
+    for (const std::uint64_t n : by_cause) total += n;
     return total;
 }
 
@@ -35,8 +34,7 @@ Wear wear_of(const Device& device) {
         sum_of += static_cast<double>(erases) * blocks;
         squares += static_cast<double>(erases) * erases * blocks;
     }
-    if (wear.blocks == 0)
-        return wear;
+    if (wear.blocks == 0) return wear;
     wear.min = histogram.front().first;
     wear.max = histogram.back().first;
     wear.mean = sum_of / wear.blocks;
@@ -76,8 +74,7 @@ void add_background(Json& out, Device& device) {
 
 std::uint64_t factory_bad_of(const Device& device) {
     std::uint64_t bad = 0;
-    for (std::uint32_t b = 0; b < device.array().geometry().blocks(); ++b)
-        bad += device.array().is_factory_bad(BlockId{b}) ? 1 : 0;
+    for (std::uint32_t b = 0; b < device.array().geometry().blocks(); ++b) bad += device.array().is_factory_bad(BlockId{b}) ? 1 : 0;
     return bad;
 }
 
@@ -98,33 +95,34 @@ Json info_report(Device& device) {
     const auto usage = device.fs().usage();
     const auto plan = plan_ftl(config, device.array().geometry());
     Json out = Json::object({{"preset", config.preset},
-                         {"ftl", identity.ftl},
-                         {"label", device.fs().label()},
-                         {"channels", g.channels},
-                         {"chips_per_channel", g.chips_per_channel},
-                         {"dies_per_chip", g.dies_per_chip},
-                         {"planes_per_die", g.planes_per_die},
-                         {"blocks_per_plane", g.blocks_per_plane},
-                         {"pages_per_block", g.pages_per_block},
-                         {"page_bytes", g.page_bytes},
-                         {"flash_bytes", device.array().geometry().bytes()},
-                         {"device_bytes", identity.sectors * sector_bytes},
-                         {"atomic_unit_bytes", identity.atomic_unit_bytes},
-                         {"free_blocks", space.free_blocks},
-                         {"spare_blocks", space.spare_blocks},
-                         {"nominal_spare_blocks", plan ? plan->spare_blocks : 0},
-                         {"effective_spare_blocks", plan ? plan->effective_spare_blocks - std::min<std::uint64_t>(plan->effective_spare_blocks, grown_bad(device)) : 0},
-                         {"bad_blocks", space.bad_blocks},
-                         {"mapped_pages", space.mapped_pages},
-                         {"data_bytes", usage.data_pages * usage.block_bytes},
-                         {"data_free_bytes", usage.data_pages_free * usage.block_bytes},
-                         {"inodes", usage.inodes},
-                         {"inodes_free", usage.inodes_free},
-                         {"metadata", device.config().metadata},
-                         {"pram_bytes", device.config().needs_pram() ? config.pram.bytes : 0},
-                         {"metadata_bytes", usage.metadata_bytes},
-                         {"metadata_free_bytes", usage.metadata_bytes_free},
-                         {"clean_at_open", device.recovery().was_clean}});
+                             {"ftl", identity.ftl},
+                             {"label", device.fs().label()},
+                             {"channels", g.channels},
+                             {"chips_per_channel", g.chips_per_channel},
+                             {"dies_per_chip", g.dies_per_chip},
+                             {"planes_per_die", g.planes_per_die},
+                             {"blocks_per_plane", g.blocks_per_plane},
+                             {"pages_per_block", g.pages_per_block},
+                             {"page_bytes", g.page_bytes},
+                             {"flash_bytes", device.array().geometry().bytes()},
+                             {"device_bytes", identity.sectors * sector_bytes},
+                             {"atomic_unit_bytes", identity.atomic_unit_bytes},
+                             {"free_blocks", space.free_blocks},
+                             {"spare_blocks", space.spare_blocks},
+                             {"nominal_spare_blocks", plan ? plan->spare_blocks : 0},
+                             {"effective_spare_blocks",
+                              plan ? plan->effective_spare_blocks - std::min<std::uint64_t>(plan->effective_spare_blocks, grown_bad(device)) : 0},
+                             {"bad_blocks", space.bad_blocks},
+                             {"mapped_pages", space.mapped_pages},
+                             {"data_bytes", usage.data_pages * usage.block_bytes},
+                             {"data_free_bytes", usage.data_pages_free * usage.block_bytes},
+                             {"inodes", usage.inodes},
+                             {"inodes_free", usage.inodes_free},
+                             {"metadata", device.config().metadata},
+                             {"pram_bytes", device.config().needs_pram() ? config.pram.bytes : 0},
+                             {"metadata_bytes", usage.metadata_bytes},
+                             {"metadata_free_bytes", usage.metadata_bytes_free},
+                             {"clean_at_open", device.recovery().was_clean}});
     if (config.dram.write_buffer_bytes != 0) out.add("write_buffer_bytes", config.dram.write_buffer_bytes);
     add_background(out, device);
     return out;
@@ -190,8 +188,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
         waf.add(std::string{name_of_cause(c)}, ratio(sample.nand_programs[c] * page, sample.host_write_bytes));
     const auto busy = device.sample_details().channel_busy_ns;
     Json utilisation;
-    for (const std::uint64_t ns : busy)
-        utilisation.push(ratio(ns, static_cast<std::uint64_t>(std::max<std::int64_t>(1, since_start.count()))));
+    for (const std::uint64_t ns : busy) utilisation.push(ratio(ns, static_cast<std::uint64_t>(std::max<std::int64_t>(1, since_start.count()))));
     const auto busiest = std::ranges::max_element(busy);
     Json out = to_json(sample);
     out.add("clock_ns", static_cast<std::uint64_t>(ns_since_start(now)));

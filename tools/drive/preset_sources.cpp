@@ -12,50 +12,60 @@ constexpr std::array everywhere{
                  "ours: byte-addressable memory of today, of the order of Optane DC (Izraelevitz et al., arXiv:1903.05714: reads of 169 to 305 ns)"},
     NumberSource{"ftl.* dftl.* coftl.*", "ours: a setting of the firmware, not a property of the device (docs/configuration.md)"},
     NumberSource{"host_link.ps_per_byte", "ours: 4 GB/s, about PCIe 3.0 x4"},
-    NumberSource{"host_link.request_overhead_ns host_link.controller_request_ns", "ours: a microsecond a request on the link, a controller that keeps up"},
+    NumberSource{"host_link.request_overhead_ns host_link.controller_request_ns",
+                 "ours: a microsecond a request on the link, a controller that keeps up"},
     NumberSource{"host_link.pipelined", "ours: a request's data cross the link together"},
     NumberSource{"dram.*", "ours: no write buffer unless asked for, as an answered write is then on the flash"},
     NumberSource{"nand.controller_page_read_ns nand.controller_page_program_ns", "none: the controller moves pages by DMA"},
     NumberSource{"nand.page_buffers_per_channel", "ours: two, one fills while the other empties"},
-    NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns nand.host_interface_ps_per_byte", "none: the host link lies before the controller, see host_link.*"},
+    NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns nand.host_interface_ps_per_byte",
+                 "none: the host link lies before the controller, see host_link.*"},
     NumberSource{"nand.striping", "ours: a logical page lies on one channel"},
-    NumberSource{"nand.independent_planes nand.cache_register nand.bus_held_while_sensing", "ours: planes work independently, no cache commands, the controller is interrupted when a page is ready"},
+    NumberSource{"nand.independent_planes nand.cache_register nand.bus_held_while_sensing",
+                 "ours: planes work independently, no cache commands, the controller is interrupted when a page is ready"},
     NumberSource{"nand.spare_on_bus", "ours: transfer times are given for a page's data"},
-    NumberSource{"nand.erase_suspends nand.program_suspends nand.suspend_ns nand.resume_ns", "ours: suspends are off unless asked for; a suspend or resume takes microseconds on the parts that have it"},
+    NumberSource{"nand.erase_suspends nand.program_suspends nand.suspend_ns nand.resume_ns",
+                 "ours: suspends are off unless asked for; a suspend or resume takes microseconds on the parts that have it"},
     NumberSource{"nand.paired_pages", "ours: a choice of the fault model, not a figure of the device"},
     NumberSource{"nand.factory_bad_per_million", "ours: one block in a thousand; data sheets allow up to 2 % over the whole life"},
     NumberSource{"nand.seed", "ours: any number"},
 };
 
-constexpr std::string_view modern_geometry =
-    "ours: channels and planes of a small drive of today; 4 KiB pages and blocks of 256 of them are scaled down from 16 KiB and several hundred to thousands, so that small devices have enough blocks";
+constexpr std::string_view modern_geometry = "ours: channels and planes of a small drive of today; 4 KiB pages and blocks of 256 of them are scaled "
+                                             "down from 16 KiB and several hundred to thousands, so that small devices have enough blocks";
 constexpr std::string_view modern_bus = "ONFI 4.x NV-DDR3 at 1200 MT/s; command cycles of the same order as its data sheets";
-constexpr std::string_view geometry_keys = "nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die nand.blocks_per_plane nand.pages_per_block nand.page_bytes nand.spare_bytes";
+constexpr std::string_view geometry_keys = "nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die nand.blocks_per_plane "
+                                           "nand.pages_per_block nand.page_bytes nand.spare_bytes";
 constexpr std::string_view bus_keys = "nand.command_ns nand.bus_ps_per_byte";
 constexpr std::string_view cell_keys = "nand.page_read_ns nand.page_program_ns nand.block_erase_ns";
 
 constexpr std::array modern_tlc{
     NumberSource{geometry_keys, modern_geometry},
     NumberSource{bus_keys, modern_bus},
-    NumberSource{cell_keys, "order of magnitude of published parts, e.g. a 64-layer 512 Gb TLC (Kim et al., ISSCC 2017: read 60 us, program 660 us); erase as HP's technical white paper on SLC, MLC and TLC, 3 to 4.5 ms"},
+    NumberSource{cell_keys, "order of magnitude of published parts, e.g. a 64-layer 512 Gb TLC (Kim et al., ISSCC 2017: read 60 us, program 660 us); "
+                            "erase as HP's technical white paper on SLC, MLC and TLC, 3 to 4.5 ms"},
     NumberSource{"nand.endurance_cycles", "HP, Solid State Drive Technology, Table 1: TLC 1000 to 3000 cycles"},
 };
 constexpr std::array modern_slc{
     NumberSource{geometry_keys, modern_geometry},
     NumberSource{bus_keys, modern_bus},
-    NumberSource{cell_keys, "order of magnitude of low-latency parts such as Z-NAND (Cheong et al., ISSCC 2018: read 3 us, program 100 us); erase ours"},
-    NumberSource{"nand.endurance_cycles", "ours: half of the 100,000 that HP, Solid State Drive Technology, Table 1, gives for SLC, since cells are smaller today"},
+    NumberSource{cell_keys,
+                 "order of magnitude of low-latency parts such as Z-NAND (Cheong et al., ISSCC 2018: read 3 us, program 100 us); erase ours"},
+    NumberSource{"nand.endurance_cycles",
+                 "ours: half of the 100,000 that HP, Solid State Drive Technology, Table 1, gives for SLC, since cells are smaller today"},
 };
 constexpr std::array modern_mlc{
     NumberSource{geometry_keys, modern_geometry},
     NumberSource{bus_keys, modern_bus},
-    NumberSource{cell_keys, "HP, Solid State Drive Technology, Table 1: MLC reads in 50 us, programs in 600 to 900 us, erases in 3 ms; three-dimensional cells program faster: 45 and 400 us are ours"},
+    NumberSource{cell_keys, "HP, Solid State Drive Technology, Table 1: MLC reads in 50 us, programs in 600 to 900 us, erases in 3 ms; "
+                            "three-dimensional cells program faster: 45 and 400 us are ours"},
     NumberSource{"nand.endurance_cycles", "HP, Table 1: MLC 3000 to 5000 cycles in planar cells; twice that in three-dimensional ones is ours"},
 };
 constexpr std::array modern_qlc{
     NumberSource{geometry_keys, modern_geometry},
     NumberSource{bus_keys, modern_bus},
-    NumberSource{cell_keys, "order of magnitude of published parts, e.g. a 64-layer 1 Tb QLC (Lee et al., ISSCC 2018: 12 MB/s a chip, about 2.7 ms for a 32 KiB program on two planes); read and erase ours"},
+    NumberSource{cell_keys, "order of magnitude of published parts, e.g. a 64-layer 1 Tb QLC (Lee et al., ISSCC 2018: 12 MB/s a chip, about 2.7 ms "
+                            "for a 32 KiB program on two planes); read and erase ours"},
     NumberSource{"nand.endurance_cycles", "ours: the 1000 cycles that makers name for drives"},
 };
 constexpr std::array coftl{
@@ -71,34 +81,43 @@ constexpr std::array coftl{
     NumberSource{"ftl.reserved_permille", "CO, section IV-A: 97 % of the storage system was initially stored with data"},
 };
 constexpr std::array k9g8g08u0m{
-    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die", "HY, Figure 10: 1 channel, 1 way; one plane, since the paper counts times one after the other"},
-    NumberSource{"nand.blocks_per_plane nand.pages_per_block nand.page_bytes nand.spare_bytes", "K9G8G08U0M data sheet: 2 KB + 64 B pages, 128 pages a block, 1 GB"},
+    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die",
+                 "HY, Figure 10: 1 channel, 1 way; one plane, since the paper counts times one after the other"},
+    NumberSource{"nand.blocks_per_plane nand.pages_per_block nand.page_bytes nand.spare_bytes",
+                 "K9G8G08U0M data sheet: 2 KB + 64 B pages, 128 pages a block, 1 GB"},
     NumberSource{cell_keys, "HY, Table 1: read 121 us and program 861 us a page, transfer included; erase 1.5 ms a block"},
     NumberSource{bus_keys, "in the times of HY, Table 1: none of their own"},
-    NumberSource{"nand.controller_page_read_ns nand.controller_page_program_ns", "HY, section 5: raw speed 4.24 and 1.73 MB/s, so 483 and 1184 us a page: 362 and 323 us more than Table 1"},
+    NumberSource{"nand.controller_page_read_ns nand.controller_page_program_ns",
+                 "HY, section 5: raw speed 4.24 and 1.73 MB/s, so 483 and 1184 us a page: 362 and 323 us more than Table 1"},
     NumberSource{"nand.page_buffers_per_channel", "HY, section 5: the CPU moves every page itself"},
     NumberSource{"nand.endurance_cycles", "not given: 5000, usual for MLC of its time"},
     NumberSource{"pram.word_bytes", "HY2: the filter compares words of 2 bytes"},
     NumberSource{"pram.word_read_ns pram.word_write_ns", "HY, Table 1: read 80 ns, write 10 us a word"},
 };
 constexpr std::array dumbo{
-    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die nand.blocks_per_plane nand.pages_per_block nand.page_bytes nand.spare_bytes",
+    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die nand.blocks_per_plane nand.pages_per_block "
+                 "nand.page_bytes nand.spare_bytes",
                  "MC, section 3: 4 channel managers with 8 large-block chips of 1 Gbit: 1024 blocks of 64 pages of 2 KB + 64 B, one plane"},
     NumberSource{"nand.page_read_ns", "MC, Table 2: busy time of a read 27.32 us"},
-    NumberSource{"nand.page_program_ns", "MC, Table 2: busy time of a program 196.37 us; reproduce adds how late the driver notices its end, fitted (tools/reproduce/README.md)"},
+    NumberSource{
+        "nand.page_program_ns",
+        "MC, Table 2: busy time of a program 196.37 us; reproduce adds how late the driver notices its end, fitted (tools/reproduce/README.md)"},
     NumberSource{"nand.block_erase_ns", "not given: 2 ms, usual for SLC of that size"},
     NumberSource{"nand.bus_ps_per_byte", "MC, Table 2: 16 bits in 50 ns"},
     NumberSource{"nand.command_ns", "not given: in the busy times"},
     NumberSource{"nand.page_buffers_per_channel", "MC, section 3.2: two page buffers a channel manager"},
-    NumberSource{"nand.host_interface_ps_per_byte", "MC, Table 2: host interface 25 MB/s; section 4.2.1: one, serial, behind all channel managers' buffers"},
+    NumberSource{"nand.host_interface_ps_per_byte",
+                 "MC, Table 2: host interface 25 MB/s; section 4.2.1: one, serial, behind all channel managers' buffers"},
     NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns",
                  "control overheads (RS, WS; WC) are not given: fitted to the figures quoted from MC, section 5.1 (tools/reproduce/README.md)"},
     NumberSource{"nand.bus_held_while_sensing", "MC, section 3.3: the channel manager polls the chip in the busy phase of a read"},
     NumberSource{"nand.endurance_cycles", "not given: 100,000, usual for SLC of its time"},
-    NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns", "none: the host interface lies behind the page buffers, nand.host_interface_*"},
+    NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns",
+                 "none: the host interface lies behind the page buffers, nand.host_interface_*"},
 };
 constexpr std::array slc_64g{
-    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die", "AP, section IV-A: not given; one of each, since the paper adds operation times"},
+    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die",
+                 "AP, section IV-A: not given; one of each, since the paper adds operation times"},
     NumberSource{"nand.blocks_per_plane", "AP, section IV-A: 64 GB, 524,288 blocks; IV-B: 3 % extra blocks"},
     NumberSource{"nand.pages_per_block nand.page_bytes", "AP, Table I, SLC: 2 KB pages, 128 KB blocks"},
     NumberSource{"nand.spare_bytes", "not given: 64 B, usual for pages of 2 KB"},
@@ -116,8 +135,11 @@ struct Rows {
     std::span<const NumberSource> rows;
 };
 constexpr std::array all{
-    Rows{"", everywhere},         Rows{"modern-tlc", modern_tlc}, Rows{"modern-slc", modern_slc}, Rows{"modern-mlc", modern_mlc}, Rows{"modern-qlc", modern_qlc},
-    Rows{"coftl", coftl},         Rows{"k9g8g08u0m", k9g8g08u0m}, Rows{"dumbo", dumbo},           Rows{"slc-64g", slc_64g},       Rows{"tiny", tiny},
+    Rows{"", everywhere},           Rows{"modern-tlc", modern_tlc},
+    Rows{"modern-slc", modern_slc}, Rows{"modern-mlc", modern_mlc},
+    Rows{"modern-qlc", modern_qlc}, Rows{"coftl", coftl},
+    Rows{"k9g8g08u0m", k9g8g08u0m}, Rows{"dumbo", dumbo},
+    Rows{"slc-64g", slc_64g},       Rows{"tiny", tiny},
 };
 
 } // namespace
@@ -131,8 +153,7 @@ bool names_key(const NumberSource& row, std::string_view key) {
     for (std::size_t at = 0; at < row.keys.size();) {
         const std::size_t end = std::min(row.keys.find(' ', at), row.keys.size());
         const std::string_view name = row.keys.substr(at, end - at);
-        if (name == key || (name.ends_with('*') && key.starts_with(name.substr(0, name.size() - 1))))
-            return true;
+        if (name == key || (name.ends_with('*') && key.starts_with(name.substr(0, name.size() - 1)))) return true;
         at = end + 1;
     }
     return false;
@@ -141,8 +162,7 @@ bool names_key(const NumberSource& row, std::string_view key) {
 std::string_view source_of(std::string_view preset, std::string_view key) {
     for (const std::string_view of : {preset, std::string_view{}})
         for (const NumberSource& row : number_sources(of))
-            if (names_key(row, key))
-                return row.source;
+            if (names_key(row, key)) return row.source;
     return {};
 }
 

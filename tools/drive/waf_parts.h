@@ -20,7 +20,8 @@ struct WafParts {
         WafParts parts;
         if (host_bytes == 0) return parts;
         for (std::size_t c = 0; c < cause_count; ++c)
-            parts.part_of(static_cast<Cause>(c)) += static_cast<double>(programs[c]) * static_cast<double>(page_bytes) / static_cast<double>(host_bytes);
+            parts.part_of(static_cast<Cause>(c)) +=
+                static_cast<double>(programs[c]) * static_cast<double>(page_bytes) / static_cast<double>(host_bytes);
         return parts;
     }
 

@@ -17,7 +17,9 @@ namespace {
 namespace files = std::filesystem;
 
 std::unexpected<std::string> refusal(const std::string& path, int why) {
-    const char* remedy = why == ENOENT ? "; its folder is not there: make it, or name another place" : why == EEXIST ? "; name another file, or move this one away" : "";
+    const char* remedy = why == ENOENT   ? "; its folder is not there: make it, or name another place"
+                         : why == EEXIST ? "; name another file, or move this one away"
+                                         : "";
     return std::unexpected(fmt::format("{}: {}{}", path, std::strerror(why), remedy));
 }
 
@@ -25,11 +27,9 @@ std::unexpected<std::string> refusal(const std::string& path, int why) {
 std::expected<files::path, int> written_by(files::path path) {
     std::error_code error;
     for (int links = 0; files::is_symlink(files::symlink_status(path, error)); ++links) {
-        if (links == 40)
-            return std::unexpected(ELOOP);
+        if (links == 40) return std::unexpected(ELOOP);
         const files::path to = files::read_symlink(path, error);
-        if (error)
-            return std::unexpected(error.value());
+        if (error) return std::unexpected(error.value());
         path = to.is_absolute() ? to : path.parent_path() / to;
     }
     return path;
@@ -37,10 +37,8 @@ std::expected<files::path, int> written_by(files::path path) {
 
 /// rename(2), but it fails with EEXIST if the name is taken.
 bool rename_to_new_name(const std::string& from, const std::string& to) {
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
     if (::link(from.c_str(), to.c_str()) != 0) // the file system lacks that flag
         return false;
     return ::unlink(from.c_str()) == 0;
@@ -49,32 +47,25 @@ bool rename_to_new_name(const std::string& from, const std::string& to) {
 } // namespace
 
 std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, Existing existing) {
-    if (name.empty())
-        return std::unexpected(std::string{"a file without a name cannot be written"});
+    if (name.empty()) return std::unexpected(std::string{"a file without a name cannot be written"});
     struct stat there {};
     if (::stat(name.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) // /dev/stdout may be a link to no name at all
         return AsideFile{name, name, existing};
     const auto resolved = written_by(name);
-    if (!resolved)
-        return refusal(name, resolved.error());
+    if (!resolved) return refusal(name, resolved.error());
     const std::string target = resolved->string();
     const bool is_there = ::stat(target.c_str(), &there) == 0;
-    if (is_there && S_ISDIR(there.st_mode))
-        return refusal(name, EISDIR);
-    if (is_there && existing == Existing::refused)
-        return refusal(name, EEXIST);
-    if (is_there && ::access(target.c_str(), W_OK) != 0)
-        return refusal(name, errno);
+    if (is_there && S_ISDIR(there.st_mode)) return refusal(name, EISDIR);
+    if (is_there && existing == Existing::refused) return refusal(name, EEXIST);
+    if (is_there && ::access(target.c_str(), W_OK) != 0) return refusal(name, errno);
     std::string path;
     int made = -1;
     for (int n = 0; n < 100 && made < 0; ++n) { // an earlier process with our PID may have been killed and have left this name
         path = fmt::format("{}.unfinished-{}{}", target, ::getpid(), n == 0 ? "" : fmt::format("-{}", n));
         made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (made < 0 && errno != EEXIST)
-            break;
+        if (made < 0 && errno != EEXIST) break;
     }
-    if (made < 0)
-        return refusal(name, errno);
+    if (made < 0) return refusal(name, errno);
     if (is_there && ::fchmod(made, there.st_mode & 07777) != 0 && errno != EPERM) {
         const int why = errno;
         ::close(made);
@@ -86,28 +77,24 @@ std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, E
 }
 
 AsideFile::AsideFile(AsideFile&& other) noexcept
-    : target_{std::move(other.target_)}, path_{std::move(other.path_)}, existing_{other.existing_}, stream_{std::exchange(other.stream_, nullptr)}, gone_{std::exchange(other.gone_, true)} {}
+    : target_{std::move(other.target_)}, path_{std::move(other.path_)}, existing_{other.existing_}, stream_{std::exchange(other.stream_, nullptr)},
+      gone_{std::exchange(other.gone_, true)} {}
 
 AsideFile::~AsideFile() {
-    if (stream_ != nullptr)
-        std::fclose(stream_);
-    if (gone_ || !is_aside())
-        return;
-    for (const char* beside : {"", "-wal", "-shm", "-journal"})
-        ::unlink((path_ + beside).c_str());
+    if (stream_ != nullptr) std::fclose(stream_);
+    if (gone_ || !is_aside()) return;
+    for (const char* beside : {"", "-wal", "-shm", "-journal"}) ::unlink((path_ + beside).c_str());
 }
 
 std::unexpected<std::string> AsideFile::failed(int why) const { return refusal(target_, why); }
 
 std::FILE* AsideFile::stream() {
-    if (stream_ == nullptr)
-        stream_ = std::fopen(path_.c_str(), "we");
+    if (stream_ == nullptr) stream_ = std::fopen(path_.c_str(), "we");
     return stream_;
 }
 
 std::expected<void, std::string> AsideFile::write(std::string_view text) {
-    if (stream() == nullptr || std::fwrite(text.data(), 1, text.size(), stream_) != text.size())
-        return failed(errno);
+    if (stream() == nullptr || std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) return failed(errno);
     return {};
 }
 

@@ -11,8 +11,7 @@ namespace flashlab {
 FolderHandle::FolderHandle(std::string path) : name_{std::move(path)}, fd_{::open(name_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {}
 
 FolderHandle::~FolderHandle() {
-    if (fd_ >= 0)
-        ::close(fd_);
+    if (fd_ >= 0) ::close(fd_);
 }
 
 std::string FolderHandle::path() const {

@@ -24,23 +24,26 @@ Interruption::Interruption() {
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < noted.size(); ++i) {
         ::sigaction(noted[i], nullptr, &before_[i]);
-        if (noted[i] != SIGHUP || before_[i].sa_handler != SIG_IGN)
-            ::sigaction(noted[i], &action, nullptr);
+        if (noted[i] != SIGHUP || before_[i].sa_handler != SIG_IGN) ::sigaction(noted[i], &action, nullptr);
     }
 }
 
 Interruption::~Interruption() {
-    for (std::size_t i = 0; i < noted.size(); ++i)
-        ::sigaction(noted[i], &before_[i], nullptr);
+    for (std::size_t i = 0; i < noted.size(); ++i) ::sigaction(noted[i], &before_[i], nullptr);
 }
 
 std::string_view Interruption::name() {
     switch (signal()) {
-    case SIGINT: return "SIGINT";
-    case SIGTERM: return "SIGTERM";
-    case SIGHUP: return "SIGHUP";
-    case SIGPIPE: return "SIGPIPE";
-    default: return "nothing";
+    case SIGINT:
+        return "SIGINT";
+    case SIGTERM:
+        return "SIGTERM";
+    case SIGHUP:
+        return "SIGHUP";
+    case SIGPIPE:
+        return "SIGPIPE";
+    default:
+        return "nothing";
     }
 }
 

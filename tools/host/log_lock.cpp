@@ -14,10 +14,8 @@ namespace flashlab {
 
 std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool is_private) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (is_private ? O_NOFOLLOW : 0), is_private ? 0600 : 0644);
-    if (fd < 0 && errno == ELOOP && is_private)
-        return std::unexpected(fmt::format("{}: is a symbolic link, which is not followed: remove it", path));
-    if (fd < 0)
-        return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (fd < 0 && errno == ELOOP && is_private) return std::unexpected(fmt::format("{}: is a symbolic link, which is not followed: remove it", path));
+    if (fd < 0) return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     LogLock lock{fd};
     // The lock is one of flock(2). SQLite uses the other kind, fcntl(2): the kernel releases those as soon as the process closes any descriptor of
     // the file.
@@ -30,8 +28,7 @@ std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool 
 LogLock::LogLock(LogLock&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
 
 LogLock::~LogLock() {
-    if (fd_ >= 0)
-        ::close(fd_);
+    if (fd_ >= 0) ::close(fd_);
 }
 
 } // namespace flashlab

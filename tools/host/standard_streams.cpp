@@ -20,15 +20,13 @@ void tell(const std::string& text) { (void)!std::fwrite(text.data(), 1, text.siz
 
 std::optional<std::string> finish_standard_output(int thrown) {
     int why = thrown;
-    if (std::fflush(stdout) != 0 && why == 0)
-        why = errno;
+    if (std::fflush(stdout) != 0 && why == 0) why = errno;
     // A network file system may say only at the close that a write failed; the descriptor itself stays.
     const int copy = ::dup(STDOUT_FILENO);
-    if (copy >= 0 && ::close(copy) != 0 && why == 0)
-        why = errno;
-    if (why == 0 && std::ferror(stdout) == 0)
-        return std::nullopt;
-    return fmt::format("standard output: {}: what was printed is not complete; make room there, or name another place, and run it again", why == 0 ? "it could not be written" : std::strerror(why));
+    if (copy >= 0 && ::close(copy) != 0 && why == 0) why = errno;
+    if (why == 0 && std::ferror(stdout) == 0) return std::nullopt;
+    return fmt::format("standard output: {}: what was printed is not complete; make room there, or name another place, and run it again",
+                       why == 0 ? "it could not be written" : std::strerror(why));
 }
 
 } // namespace flashlab

@@ -25,7 +25,7 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 +
 [[noreturn]] void become(const SubprocessCall& call, int failed) {
     ::setpgid(0, 0);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
-        if (struct sigaction now {}; ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+        if (struct sigaction now{}; ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
             ::signal(signal, SIG_DFL); // our handlers must not run between here and exec
     const auto give_up = [failed] {
         const int reason = errno;

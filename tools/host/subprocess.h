@@ -19,9 +19,9 @@
 namespace flashlab {
 
 struct SubprocessCall {
-    std::vector<std::string> words;     ///< the program, looked up in PATH, and its arguments
-    std::string directory;              ///< where the program runs; empty: the current directory
-    std::string output;                 ///< the file to which stdout and stderr are appended; empty: both are inherited
+    std::vector<std::string> words;                               ///< the program, looked up in PATH, and its arguments
+    std::string directory;                                        ///< where the program runs; empty: the current directory
+    std::string output;                                           ///< the file to which stdout and stderr are appended; empty: both are inherited
     std::vector<std::pair<std::string, std::string>> environment; ///< added to the inherited variables
 };
 

@@ -12,8 +12,7 @@ public:
     UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
     ~UnfinishedDirectory() {
         std::error_code ignored;
-        if (!kept_)
-            std::filesystem::remove_all(directory_, ignored);
+        if (!kept_) std::filesystem::remove_all(directory_, ignored);
     }
     void keep() { kept_ = true; }
 

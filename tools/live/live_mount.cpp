@@ -28,15 +28,14 @@ constexpr auto unnoticed_unmount = std::chrono::seconds{3};
 /// Asks the mount where its device is. Returns nothing if neither its device nor its mount point is `wanted`.
 std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) {
     const MountAnswer answer = ask_where(entry.mount_point, patience);
-    if (!answer.directory.empty())
-        entry.source = answer.directory;
+    if (!answer.directory.empty()) entry.source = answer.directory;
     return entry.mount_point == wanted || absolute_path(entry.source) == wanted ? std::optional{entry} : std::nullopt;
 }
 
 /// The runtime directory must belong to this user, and nobody else may write to it: otherwise others could put a socket of theirs in the place of
 /// ours.
 bool is_private_folder(const std::string& path) {
-    struct stat status{};
+    struct stat status {};
     return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 0022) == 0;
 }
 
@@ -45,15 +44,13 @@ bool is_private_folder(const std::string& path) {
 std::string control_socket_path(const std::string& directory) {
     const std::string full = absolute_path(directory);
     std::string path = full + "/control.sock";
-    if (path.size() <= longest_socket_path)
-        return path;
+    if (path.size() <= longest_socket_path) return path;
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     std::string base = runtime == nullptr ? "" : runtime;
     if (base.empty() || !is_private_folder(base)) {
         base = fmt::format("/tmp/flashlab-{}", ::getuid());
         ::mkdir(base.c_str(), 0700);
-        if (!is_private_folder(base))
-            return path; // too long for a socket: the mount reports that
+        if (!is_private_folder(base)) return path; // too long for a socket: the mount reports that
     }
     return fmt::format("{}/flashlab-{:08x}-{}.sock", base, crc32c(std::as_bytes(std::span{full})), full.size());
 }
@@ -64,27 +61,26 @@ std::optional<MountEntry> find_mount(const std::string& target) {
     std::ranges::reverse(mounts); // the topmost mount comes first
     for (const MountEntry& mount : mounts)
         if (mount.mount_point == wanted || absolute_path(mount.source) == wanted)
-            if (auto found = if_it_is(mount, wanted))
-                return found;
-    if (!is_in_use(target))
-        return std::nullopt;
+            if (auto found = if_it_is(mount, wanted)) return found;
+    if (!is_in_use(target)) return std::nullopt;
     for (const MountEntry& mount : mounts) // the folder of the device may have been moved
-        if (auto found = if_it_is(mount, wanted))
-            return found;
+        if (auto found = if_it_is(mount, wanted)) return found;
     return std::nullopt;
 }
 
 std::string detach_dead_mount(const std::string& target) {
     const auto entry = find_mount(target);
-    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, patience).health != MountHealth::dead)
-        return {};
-    const int code = run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
-    return code != 0 ? std::string{} : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
+    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, patience).health != MountHealth::dead) return {};
+    const int code =
+        run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
+    return code != 0 ? std::string{}
+                     : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
 }
 
 bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}}), patience).has_value(); }
 
-std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say) {
+std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access,
+                                                 const std::function<void(const std::string&)>& say) {
     using namespace std::chrono;
     constexpr seconds longest{10};
     const auto is_taken = [&] {
@@ -98,13 +94,17 @@ std::expected<void, std::string> wait_for_images(const std::string& directory, D
         if (now >= next_question) {
             const bool is_held = is_served(directory);
             if (is_held && now - start > unnoticed_unmount)
-                return std::unexpected(fmt::format("{}: the device is in use: it is still mounted, in another mount namespace or for files that are open; unmount it "
-                                                   "there, or close them", directory));
+                return std::unexpected(
+                    fmt::format("{}: the device is in use: it is still mounted, in another mount namespace or for files that are open; unmount it "
+                                "there, or close them",
+                                directory));
             next_question = now + milliseconds{500};
         }
         if (now - start > longest)
-            return std::unexpected(fmt::format("{}: the device is in use: after {} s its daemon is still writing back, or another flashlab command works on it; "
-                                               "try again when that has ended", directory, longest.count()));
+            return std::unexpected(
+                fmt::format("{}: the device is in use: after {} s its daemon is still writing back, or another flashlab command works on it; "
+                            "try again when that has ended",
+                            directory, longest.count()));
         if (!said && now - start > seconds{1}) {
             say(fmt::format("{}: waiting for who has the device in use, {} s at most", directory, longest.count()));
             said = true;
@@ -121,13 +121,10 @@ std::string device_directory_of(const std::string& target) {
 
 std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request, std::optional<std::chrono::milliseconds> patience) {
     const auto answer = ask_control_socket(control_socket_path(directory), request.dump(), patience);
-    if (!answer)
-        return std::unexpected(answer.error());
+    if (!answer) return std::unexpected(answer.error());
     auto json = Json::parse(*answer);
-    if (!json)
-        return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
-    if (const std::string error = (*json)["error"].text(); !error.empty())
-        return std::unexpected(error);
+    if (!json) return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
+    if (const std::string error = (*json)["error"].text(); !error.empty()) return std::unexpected(error);
     return json;
 }
 

@@ -33,7 +33,8 @@ namespace flashlab {
 
 /// Waits until nobody holds a lock on the images that excludes `access`, 10 s at most. A daemon may still write back after umount(8) has returned.
 /// The error says who holds the lock. `say` is called when the wait takes longer than a moment.
-[[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access, const std::function<void(const std::string&)>& say);
+[[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access,
+                                                               const std::function<void(const std::string&)>& say);
 /// Whether a daemon answers at the device's socket.
 [[nodiscard]] bool is_served(const std::string& directory);
 

@@ -18,7 +18,9 @@ Json to_json(const MountStats& stats) {
                                           {"p50_us", static_cast<double>(o.p50_ns) / 1e3},
                                           {"p99_us", static_cast<double>(o.p99_ns) / 1e3},
                                           {"max_us", static_cast<double>(o.max_ns) / 1e3}}));
-    return Json::object({{"latency", stats.latency.off ? std::string{"off"} : stats.latency.rate == 1.0 ? std::string{"real"} : fmt::format("{}x", stats.latency.rate)},
+    return Json::object({{"latency", stats.latency.off           ? std::string{"off"}
+                                     : stats.latency.rate == 1.0 ? std::string{"real"}
+                                                                 : fmt::format("{}x", stats.latency.rate)},
                          {"late_answers", stats.late_answers},
                          {"operations", std::move(operations)}});
 }

@@ -21,13 +21,12 @@ Json good() { return Json::object({{"ok", true}}); }
 } // namespace
 
 std::optional<LatencyMode> parse_latency(const std::string& text) {
-    if (text == "off")
-        return LatencyMode{};
-    if (text == "real")
-        return LatencyMode{false, 1.0};
+    if (text == "off") return LatencyMode{};
+    if (text == "real") return LatencyMode{false, 1.0};
     double rate = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-    if (error != std::errc{} || std::string_view{end, static_cast<std::size_t>(text.data() + text.size() - end)} != "x" || !(rate >= 0.001 && rate <= 1e6))
+    if (error != std::errc{} || std::string_view{end, static_cast<std::size_t>(text.data() + text.size() - end)} != "x" ||
+        !(rate >= 0.001 && rate <= 1e6))
         return std::nullopt;
     return LatencyMode{false, rate};
 }
@@ -35,8 +34,7 @@ std::optional<LatencyMode> parse_latency(const std::string& text) {
 std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(const MountSessionConfig& config) {
     std::unique_ptr<MountSession> session{new MountSession};
     auto opened = DeviceDirectory::open(config.directory, config.open);
-    if (!opened)
-        return std::unexpected(opened.error());
+    if (!opened) return std::unexpected(opened.error());
     session->opened_ = std::move(*opened);
     session->directory_ = config.directory;
     session->complain_ = config.open.complain ? config.open.complain : [](const std::string&) {};
@@ -46,7 +44,8 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
-    auto mount = Mount::make(device.fs(), device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
+    auto mount =
+        Mount::make(device.fs(), device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
@@ -64,26 +63,24 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     tell_full_host();
     const auto latency = latency_rows();
     const SimTime now = mount_->clock_now();
-    if (end != MountEnd::power_cut)
-        mount_.reset();
+    if (end != MountEnd::power_cut) mount_.reset();
     if (end == MountEnd::broken) {
         opened_->abandon();
-        return std::unexpected(fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_, directory_));
+        return std::unexpected(
+            fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_,
+                        directory_));
     }
     const auto closed = opened_->close(now, latency);
-    if (end == MountEnd::power_cut)
-        mount_->refuse_the_rest();
+    if (end == MountEnd::power_cut) mount_->refuse_the_rest();
     mount_.reset();
-    if (!closed)
-        return std::unexpected(closed.error());
+    if (!closed) return std::unexpected(closed.error());
     return end;
 }
 
 std::vector<FsLatencyRow> MountSession::latency_rows() {
     std::vector<FsLatencyRow> rows;
     for (const auto& o : mount_->stats().operations)
-        if (o.count != 0)
-            rows.push_back(FsLatencyRow{o.op, o.count, o.errors, o.p50_ns, o.p99_ns, o.max_ns});
+        if (o.count != 0) rows.push_back(FsLatencyRow{o.op, o.count, o.errors, o.p50_ns, o.p99_ns, o.max_ns});
     return rows;
 }
 
@@ -91,14 +88,12 @@ void MountSession::sample_once() {
     const auto latency = latency_rows();
     std::optional<DeviceHistory> history;
     mount_->with_monitor([&](SimTime now) {
-        if (opened_->device().was_cut())
-            return;
+        if (opened_->device().was_cut()) return;
         opened_->sample(now, latency);
         history = opened_->history_now();
         history->clock_ns = ns_since_start(now);
     });
-    if (history)
-        opened_->save_history(*history);
+    if (history) opened_->save_history(*history);
     tell_full_host();
 }
 
@@ -106,8 +101,7 @@ void MountSession::sample_once() {
 void MountSession::tell_full_host() {
     int host_errno = 0;
     mount_->with_monitor([&](SimTime) { host_errno = opened_->host_errno(); });
-    if (host_errno == 0 || told_host_errno_.exchange(true))
-        return;
+    if (host_errno == 0 || told_host_errno_.exchange(true)) return;
     const bool is_full = host_errno == ENOSPC || host_errno == EDQUOT;
     complain_(fmt::format("{}/nand.img cannot be written: {}; the drive takes no more writes until the next mount, calls get {}; {}", directory_,
                           is_full ? "the host's disk is full" : std::strerror(host_errno), is_full ? "ENOSPC" : "EIO or EROFS",
@@ -124,8 +118,7 @@ void MountSession::sample_until_stopped() {
 }
 
 void MountSession::stop_sampler() {
-    if (!sampler_.joinable())
-        return;
+    if (!sampler_.joinable()) return;
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
@@ -141,14 +134,10 @@ std::string MountSession::answer(std::string_view request) {
 
 Json MountSession::dispatch(const Json& request) {
     const std::string command = request["cmd"].text();
-    if (command == "stats")
-        return stats();
-    if (command == "unsynced")
-        return unsynced();
-    if (command == "set")
-        return set(request);
-    if (command == "idle")
-        return run_idle();
+    if (command == "stats") return stats();
+    if (command == "unsynced") return unsynced();
+    if (command == "set") return set(request);
+    if (command == "idle") return run_idle();
     if (command == "flush") {
         const auto done = mount_->sync_all();
         return done ? good() : failure(std::strerror(done.error().error_number));
@@ -158,8 +147,7 @@ Json MountSession::dispatch(const Json& request) {
         opened_->log().flush();
         return good();
     }
-    if (command == "config")
-        return Json::object({{"toml", to_toml(opened_->device().config())}, {"config", to_json(opened_->device().config())}});
+    if (command == "config") return Json::object({{"toml", to_toml(opened_->device().config())}, {"config", to_json(opened_->device().config())}});
     if (command == "powercut") {
         const CutSummary cut = mount_->power_cut(request["seed"].number(1));
         return Json::object({{"at_ns", static_cast<std::uint64_t>(ns_since_start(cut.at))},
@@ -177,8 +165,7 @@ Json MountSession::dispatch(const Json& request) {
         });
     else
         return failure(fmt::format("unknown request '{}'", command));
-    if (command == "info")
-        add_failure_log(report, directory_);
+    if (command == "info") add_failure_log(report, directory_);
     return report;
 }
 
@@ -186,8 +173,7 @@ Json MountSession::stats() {
     const Json operations = to_json(mount_->stats());
     Json report;
     mount_->with_monitor([&](SimTime now) { report = stats_report(opened_->device(), now, now - started_); });
-    for (const auto& [key, value] : operations.members())
-        report.add(key, value);
+    for (const auto& [key, value] : operations.members()) report.add(key, value);
     report.add("log_failure", opened_->log().failure());
     add_failure_log(report, directory_);
     return report;
@@ -207,39 +193,30 @@ Json MountSession::set(const Json& request) {
     std::optional<EventLevel> level;
     if (const std::string text = request["latency"].text(); !text.empty()) {
         latency = parse_latency(text);
-        if (!latency)
-            return failure(fmt::format("latency={}: allowed: off, real, or a factor such as 10x", text));
+        if (!latency) return failure(fmt::format("latency={}: allowed: off, real, or a factor such as 10x", text));
     }
     if (const std::string text = request["log"].text(); !text.empty()) {
         level = parse_event_level(text);
-        if (!level)
-            return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
+        if (!level) return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
     }
     if (level && !opened_->log().failure().empty()) // otherwise events until the log runs again would be lost without being counted
         mount_->with_monitor([&](SimTime) { opened_->log().change_level(EventLevel::none); });
     if (level && *level != EventLevel::none)
-        if (const auto ready = opened_->log().make_ready(); !ready)
-            return failure(ready.error());
-    if (level)
-        mount_->with_monitor([&](SimTime) { opened_->log().change_level(*level); });
-    if (level == EventLevel::none)
-        opened_->log().flush();
-    if (latency)
-        mount_->set_latency(*latency);
+        if (const auto ready = opened_->log().make_ready(); !ready) return failure(ready.error());
+    if (level) mount_->with_monitor([&](SimTime) { opened_->log().change_level(*level); });
+    if (level == EventLevel::none) opened_->log().flush();
+    if (latency) mount_->set_latency(*latency);
     return good();
 }
 
 /// Does background work, one wake-up after the other, until nothing is due within a second.
 Json MountSession::run_idle() {
-    if (const auto synced = mount_->sync_all(); !synced)
-        return failure(std::strerror(synced.error().error_number));
+    if (const auto synced = mount_->sync_all(); !synced) return failure(std::strerror(synced.error().error_number));
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
     while (std::chrono::steady_clock::now() < give_up) {
         const auto rest = mount_->run_background();
-        if (!rest)
-            return failure(std::strerror(rest.error().error_number));
-        if (*rest > std::chrono::seconds{1})
-            return good();
+        if (!rest) return failure(std::strerror(rest.error().error_number));
+        if (*rest > std::chrono::seconds{1}) return good();
         std::this_thread::sleep_for(std::min<Duration>(*rest, std::chrono::milliseconds{2}));
     }
     return failure("background work is still going on after 30 s");

@@ -42,15 +42,13 @@ std::vector<MountEntry> mounts_in(const std::string& table) {
     std::vector<MountEntry> found;
     for (std::string line; std::getline(in, line);) {
         const auto separator = line.find(" - ");
-        if (separator == std::string::npos || line.find("flashlab", separator) == std::string::npos)
-            continue;
+        if (separator == std::string::npos || line.find("flashlab", separator) == std::string::npos) continue;
         std::istringstream before{line.substr(0, separator)};
         std::istringstream after{line.substr(separator + 3)};
         std::string skip, device, point, type, source, options;
         before >> skip >> skip >> device >> skip >> point;
         after >> type >> source >> options;
-        if (type.find("flashlab") != std::string::npos)
-            found.push_back({unescape(source), unescape(point), device, options});
+        if (type.find("flashlab") != std::string::npos) found.push_back({unescape(source), unescape(point), device, options});
     }
     return found;
 }
@@ -64,8 +62,7 @@ struct Answer {
 [[noreturn]] void ask_in_child(const char* mount_point, int to) {
     Answer answer;
     const int root = ::open(mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0 || ::ioctl(root, where_command, answer.path.data()) != 0)
-        answer.error = errno;
+    if (root < 0 || ::ioctl(root, where_command, answer.path.data()) != 0) answer.error = errno;
     const ssize_t written = ::write(to, &answer, sizeof answer);
     ::_exit(written == static_cast<ssize_t>(sizeof answer) ? 0 : 1);
 }
@@ -77,19 +74,16 @@ bool receive(int from, Answer& answer, std::chrono::steady_clock::time_point lat
     for (std::size_t got = 0; got < sizeof answer;) {
         const auto left = std::max(ceil<milliseconds>(latest - steady_clock::now()), milliseconds{0});
         pollfd watch{.fd = from, .events = POLLIN, .revents = 0};
-        if (::poll(&watch, 1, static_cast<int>(left.count())) <= 0)
-            return false;
+        if (::poll(&watch, 1, static_cast<int>(left.count())) <= 0) return false;
         const ssize_t n = ::read(from, to + got, sizeof answer - got);
-        if (n <= 0)
-            return false;
+        if (n <= 0) return false;
         got += static_cast<std::size_t>(n);
     }
     return true;
 }
 
 MountHealth health_of(int error) {
-    if (error == ENOTCONN || error == ECONNABORTED)
-        return MountHealth::dead;
+    if (error == ENOTCONN || error == ECONNABORTED) return MountHealth::dead;
     return error == EACCES || error == EPERM ? MountHealth::closed : MountHealth::answers;
 }
 
@@ -115,11 +109,9 @@ std::vector<MountEntry> flashlab_mounts() { return mounts_in("/proc/self/mountin
 
 MountAnswer ask_where(const std::string& mount_point, std::chrono::milliseconds patience) {
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-        return {};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return {};
     const pid_t child = ::fork();
-    if (child == 0)
-        ask_in_child(mount_point.c_str(), pipe[1]);
+    if (child == 0) ask_in_child(mount_point.c_str(), pipe[1]);
     ::close(pipe[1]);
     Answer answer;
     const bool came = child > 0 && receive(pipe[0], answer, std::chrono::steady_clock::now() + patience);
@@ -128,8 +120,7 @@ MountAnswer ask_where(const std::string& mount_point, std::chrono::milliseconds 
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, came ? 0 : WNOHANG);
     }
-    if (!came)
-        return {};
+    if (!came) return {};
     answer.path.back() = '\0';
     return {health_of(answer.error), answer.error == 0 ? std::string{answer.path.data()} : std::string{}};
 }
@@ -140,11 +131,9 @@ std::vector<MountHolder> who_else_has(const std::string& device) {
     const auto look = [&](pid_t process, const std::string& folder) {
         std::error_code error;
         const std::string mount_namespace = files::read_symlink(folder + "/ns/mnt", error).string();
-        if (error || !seen.insert(mount_namespace).second)
-            return;
+        if (error || !seen.insert(mount_namespace).second) return;
         for (const MountEntry& mount : mounts_in(folder + "/mountinfo")) {
-            if (mount.device != device)
-                continue;
+            if (mount.device != device) continue;
             std::string name;
             std::getline(std::ifstream{folder + "/comm"}, name);
             holders.push_back({process, name, mount.mount_point});
@@ -154,8 +143,7 @@ std::vector<MountHolder> who_else_has(const std::string& device) {
     look(0, "/proc/self");
     std::error_code error;
     for (const auto& entry : files::directory_iterator{"/proc", error})
-        if (const pid_t process = process_of(entry.path()); process > 0)
-            look(process, entry.path().string());
+        if (const pid_t process = process_of(entry.path()); process > 0) look(process, entry.path().string());
     return holders;
 }
 

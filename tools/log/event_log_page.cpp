@@ -63,8 +63,7 @@ std::string names_block() {
     std::string out = "| table | column | numbers from 0 on |\n|---|---|---|\n";
     for (const NameTable& t : event_log_name_tables()) {
         std::string names;
-        for (const std::string_view name : t.names)
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+        for (const std::string_view name : t.names) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
         out += fmt::format("| `{}` | `{}` | {} |\n", t.table, t.column, names);
     }
     return out;
@@ -86,27 +85,22 @@ std::string table_section(const TableDescription& t) {
         about.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(about.front())));
     }
     const auto add = [&](std::string_view sentence) { about += fmt::format("{}{}", about.empty() ? "" : " ", sentence); };
-    if (!t.text.more.empty())
-        add(t.text.more);
-    if (t.text.sheds)
-        add("Beyond `--log-keep` its oldest rows go.");
+    if (!t.text.more.empty()) add(t.text.more);
+    if (t.text.sheds) add("Beyond `--log-keep` its oldest rows go.");
     std::string out = fmt::format("### {}\n\n{}\n\n| column | unit | meaning |\n|---|---|---|\n", t.text.name, wrapped(about));
-    for (const ColumnDescription& c : t.columns)
-        out += column_row(c);
+    for (const ColumnDescription& c : t.columns) out += column_row(c);
     return out;
 }
 
 std::string tables_block() {
     std::string out;
-    for (const TableDescription& t : event_log_descriptions())
-        out += fmt::format("{}{}", out.empty() ? "" : "\n", table_section(t));
+    for (const TableDescription& t : event_log_descriptions()) out += fmt::format("{}{}", out.empty() ? "" : "\n", table_section(t));
     return out;
 }
 
 std::string views_block() {
     std::string out = "| view | answers |\n|---|---|\n";
-    for (const LogView& view : event_log_view_list())
-        out += fmt::format("| `{}` | {} |\n", view.name, view.about);
+    for (const LogView& view : event_log_view_list()) out += fmt::format("| `{}` | {} |\n", view.name, view.about);
     return out;
 }
 

@@ -73,9 +73,7 @@ GROUP BY u.run, u.op, u.bad_sector, f.ino, f.offset_bytes ORDER BY u.run, first_
 
 } // namespace
 
-std::span<const LogView> event_log_view_list() {
-    return views;
-}
+std::span<const LogView> event_log_view_list() { return views; }
 
 std::string event_log_views() {
     std::string out;

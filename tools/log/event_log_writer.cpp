@@ -14,8 +14,7 @@ namespace {
 /// The values of a row: a question mark for what is bound.
 std::string placeholders(const TableDescription& table) {
     std::string out;
-    for (const ColumnDescription& c : table.columns)
-        out += fmt::format("{}{}", out.empty() ? "(" : ",", c.is_numbered ? "NULL" : "?");
+    for (const ColumnDescription& c : table.columns) out += fmt::format("{}{}", out.empty() ? "(" : ",", c.is_numbered ? "NULL" : "?");
     return out + ")";
 }
 
@@ -33,44 +32,32 @@ std::string last_id_sql() {
 std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, const std::optional<LogRun>& run,
                                                                                  std::uint64_t lost) {
     auto lock = LogLock::take(config.path, config.is_of_device);
-    if (!lock)
-        return std::unexpected(lock.error());
+    if (!lock) return std::unexpected(lock.error());
     auto db = SqliteConnection::open(config.path, config.is_of_device ? SqliteAccess::create_no_link : SqliteAccess::create);
-    if (!db)
-        return std::unexpected(db.error());
+    if (!db) return std::unexpected(db.error());
     std::unique_ptr<EventLogWriter> writer{new EventLogWriter{std::move(*lock), std::move(*db)}};
     writer->keep_bytes_ = config.keep_bytes;
     const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{}: {}", config.path, why)); };
-    if (auto done = writer->make_schema(); !done)
-        return failed(done.error());
+    if (auto done = writer->make_schema(); !done) return failed(done.error());
     const auto page = writer->db_.number("PRAGMA page_size");
-    if (!page)
-        return failed(page.error());
+    if (!page) return failed(page.error());
     writer->page_bytes_ = *page;
-    if (auto done = writer->db_.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"); !done)
-        return failed(done.error());
-    if (auto done = writer->prepare_all(); !done)
-        return failed(done.error());
+    if (auto done = writer->db_.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"); !done) return failed(done.error());
+    if (auto done = writer->prepare_all(); !done) return failed(done.error());
     const auto continued = run ? writer->continue_run(*run, lost) : std::expected<bool, std::string>{false};
-    if (!continued)
-        return failed(continued.error());
+    if (!continued) return failed(continued.error());
     if (!*continued)
-        if (auto done = writer->begin_run(config); !done)
-            return failed(done.error());
+        if (auto done = writer->begin_run(config); !done) return failed(done.error());
     return writer;
 }
 
 std::expected<void, std::string> EventLogWriter::make_schema() {
     const auto version = db_.number("PRAGMA user_version");
-    if (!version)
-        return std::unexpected(version.error());
-    if (*version == event_log_version())
-        return {};
-    if (*version >= oldest_log_version && *version < event_log_version())
-        return upgrade(*version);
+    if (!version) return std::unexpected(version.error());
+    if (*version == event_log_version()) return {};
+    if (*version >= oldest_log_version && *version < event_log_version()) return upgrade(*version);
     const auto tables = db_.number("SELECT count(*) FROM sqlite_schema");
-    if (!tables)
-        return std::unexpected(tables.error());
+    if (!tables) return std::unexpected(tables.error());
     if (*version != 0 || *tables != 0)
         return std::unexpected(
             fmt::format("not an event log of version {} (user_version {}); move it away and a new one is made", event_log_version(), *version));
@@ -82,22 +69,19 @@ std::expected<void, std::string> EventLogWriter::upgrade(std::int64_t version) {
     std::string views; // the ready ones have changed, too
     {
         const auto names = db_.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*' ORDER BY name");
-        if (!names)
-            return std::unexpected(names.error());
+        if (!names) return std::unexpected(names.error());
         while (sqlite3_step(names->get()) == SQLITE_ROW)
             views += fmt::format("DROP VIEW {};\n", reinterpret_cast<const char*>(sqlite3_column_text(names->get(), 0)));
     }
     auto done = db_.execute(
         fmt::format("BEGIN;\n{}{}{}\nPRAGMA user_version={};\nCOMMIT;", views, event_log_upgrade(version), event_log_views(), event_log_version()));
-    if (!done)
-        (void)db_.execute("ROLLBACK");
+    if (!done) (void)db_.execute("ROLLBACK");
     return done;
 }
 
 std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig& config) {
     const auto last = db_.number(last_id_sql());
-    if (!last)
-        return std::unexpected(last.error());
+    if (!last) return std::unexpected(last.error());
     run_.id_base = static_cast<std::uint64_t>(*last);
     const RunRow row{.kind = config.kind,
                      .version = FLASHLAB_VERSION,
@@ -107,18 +91,15 @@ std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig&
                      .first_id = run_.id_base,
                      .start = config.start,
                      .page_bytes = config.page_bytes};
-    if (!insert(row))
-        return std::unexpected(db_.error());
+    if (!insert(row)) return std::unexpected(db_.error());
     run_.run = sqlite3_last_insert_rowid(db_.get());
     return {};
 }
 
 std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run, std::uint64_t lost) {
     const auto there = db_.number(fmt::format("SELECT count(*) FROM run WHERE run = {} AND first_id = {}", run.run, run.id_base));
-    if (!there)
-        return std::unexpected(there.error());
-    if (*there == 0)
-        return false;
+    if (!there) return std::unexpected(there.error());
+    if (*there == 0) return false;
     run_ = run;
     if (auto done = db_.execute(fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", lost, run.run)); !done)
         return std::unexpected(done.error());
@@ -128,8 +109,7 @@ std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run,
 std::expected<void, std::string> EventLogWriter::prepare_all() {
     std::expected<void, std::string> done;
     const auto prepare = [&]<class Table>(const Table& table) {
-        if (!done)
-            return;
+        if (!done) return;
         auto prepared = SqliteBulkInsert::make(db_, table.text.name, placeholders(describe_table(table)));
         if (prepared)
             std::get<TableInsert<typename Table::Row>>(inserts_).sql = std::move(*prepared);
@@ -137,11 +117,9 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
             done = std::unexpected(prepared.error());
     };
     std::apply([&](const auto&... table) { (prepare(table), ...); }, all_tables);
-    if (!done)
-        return done;
+    if (!done) return done;
     auto used = db_.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
-    if (!used)
-        return std::unexpected(used.error());
+    if (!used) return std::unexpected(used.error());
     used_pages_ = std::move(*used);
     return {};
 }
@@ -153,15 +131,13 @@ bool EventLogWriter::insert(std::span<const Row> rows) {
 }
 
 std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
-    if (auto begun = db_.execute("BEGIN"); !begun)
-        return begun;
+    if (auto begun = db_.execute("BEGIN"); !begun) return begun;
     if (!write_rows(batch) || !write_samples(batch)) {
         const std::string why = db_.error();
         (void)db_.execute("ROLLBACK");
         return std::unexpected(why);
     }
-    if (auto done = db_.execute("COMMIT"); !done)
-        return done;
+    if (auto done = db_.execute("COMMIT"); !done) return done;
     return keep_within_cap();
 }
 
@@ -171,16 +147,13 @@ bool EventLogWriter::write_rows(const EventBatch& batch) {
 
 bool EventLogWriter::write_samples(const EventBatch& batch) {
     for (const SimTime start : batch.run_starts)
-        if (!db_.execute(fmt::format("UPDATE run SET start_ns = {} WHERE run = {}", ns_since_start(start), run_.run)))
-            return false;
+        if (!db_.execute(fmt::format("UPDATE run SET start_ns = {} WHERE run = {}", ns_since_start(start), run_.run))) return false;
     for (const auto& [sample, details] : batch.samples)
-        if (!write_sample(sample, details))
-            return false;
+        if (!write_sample(sample, details)) return false;
     bool good = true;
     for (const auto& wear : batch.wears) {
         good = good && db_.execute(fmt::format("DELETE FROM wear WHERE run = {}", run_.run)).has_value();
-        for (const auto& [erases, blocks] : wear.blocks_by_erase_count)
-            good = good && insert(WearRow{erases, blocks});
+        for (const auto& [erases, blocks] : wear.blocks_by_erase_count) good = good && insert(WearRow{erases, blocks});
     }
     return good;
 }
@@ -201,16 +174,13 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
 
 std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     const auto used = used_pages_.number();
-    if (!used)
-        return std::unexpected(db_.error());
-    if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_)
-        return {};
+    if (!used) return std::unexpected(db_.error());
+    if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_) return {};
     // A part of the rows of each such table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody
     // waits for long.
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const TableDescription& table : event_log_descriptions()) {
-        if (!table.text.sheds)
-            continue;
+        if (!table.text.sheds) continue;
         const std::string_view key = table.columns.front().text.name;
         if (auto done = db_.execute(
                 fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 32 FROM {0})", table.text.name, key));
@@ -222,8 +192,7 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
 }
 
 void EventLogWriter::close(RunEnd end) {
-    if (end == RunEnd::partial)
-        (void)db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
+    if (end == RunEnd::partial) (void)db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
     (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     (void)db_.execute("PRAGMA journal_mode=DELETE");
 }

@@ -83,9 +83,7 @@ template <class Get>
 constexpr Column<Get> key(ColumnText text, Get get) {
     return {text, get, true};
 }
-constexpr Column<RowNumber> numbered(ColumnText text) {
-    return {text, {}, true};
-}
+constexpr Column<RowNumber> numbered(ColumnText text) { return {text, {}, true}; }
 /// The run that a row belongs to.
 constexpr auto run_column() {
     return column({"run", "", "which run"}, [](const auto&) { return ThisRun{}; });
@@ -116,21 +114,11 @@ template <class Tag, class Rep>
 [[nodiscard]] Rep bound(Id<Tag, Rep> id, const RowContext&) {
     return id.value();
 }
-[[nodiscard]] inline std::int64_t bound(SimTime at, const RowContext&) {
-    return ns_since_start(at);
-}
-[[nodiscard]] inline std::int64_t bound(Duration time, const RowContext&) {
-    return time.count();
-}
-[[nodiscard]] inline std::int64_t bound(ThisRun, const RowContext& context) {
-    return context.run;
-}
-[[nodiscard]] inline std::int64_t bound(SampleNumber sample, const RowContext&) {
-    return sample.n;
-}
-[[nodiscard]] inline std::string_view bound(const std::string& text, const RowContext&) {
-    return text;
-}
+[[nodiscard]] inline std::int64_t bound(SimTime at, const RowContext&) { return ns_since_start(at); }
+[[nodiscard]] inline std::int64_t bound(Duration time, const RowContext&) { return time.count(); }
+[[nodiscard]] inline std::int64_t bound(ThisRun, const RowContext& context) { return context.run; }
+[[nodiscard]] inline std::int64_t bound(SampleNumber sample, const RowContext&) { return sample.n; }
+[[nodiscard]] inline std::string_view bound(const std::string& text, const RowContext&) { return text; }
 template <class Value>
 [[nodiscard]] auto bound(const Value& value, const RowContext&) {
     if constexpr (std::is_enum_v<Value>)
@@ -187,8 +175,7 @@ template <class Row, class Get>
         using Traits = ValueTraits<Value>;
         d.type = Traits::type;
         d.may_be_null = Traits::may_be_null;
-        if (Traits::is_time)
-            d.text.unit = "ns";
+        if (Traits::is_time) d.text.unit = "ns";
         if constexpr (std::is_enum_v<Value>) {
             static_assert(!name_table<Value>.names.empty(), "an enumeration in the log has a table of names");
             d.refers_to = name_table<Value>.table;

@@ -78,38 +78,29 @@ inline constexpr auto run_table = made_table<RunRow>(
     {.name = "run", .about = "one mount, or one run in virtual time; its ids are greater than first_id, up to the next run's"},
     numbered({"run", "", "which run"}),
     column({"kind", "mount, bench ...", "mount, bench ...; ` (partial)` is added to a run that failed or was ended by a signal"}, &RunRow::kind),
-    column({"version", "of flashlab"}, &RunRow::version),
-    column({"config_toml", "the effective configuration"}, &RunRow::config_toml),
+    column({"version", "of flashlab"}, &RunRow::version), column({"config_toml", "the effective configuration"}, &RunRow::config_toml),
     column({"config_hash", "", "tells configurations apart; the same as in the JSON of bench"}, &RunRow::config_hash),
-    column({"seed", "", "of the device"}, &RunRow::seed),
-    column({"first_id", "", "ids of this run are greater"}, &RunRow::first_id),
+    column({"seed", "", "of the device"}, &RunRow::seed), column({"first_id", "", "ids of this run are greater"}, &RunRow::first_id),
     column({"start_ns", "the device's clock at the beginning"}, &RunRow::start),
     column({"page_bytes", "of a NAND page", "", "bytes"}, &RunRow::page_bytes),
     column({"rows_dropped", "oldest rows deleted since, to keep within --log-keep", "", "rows"}, &RunRow::rows_dropped));
 
 inline constexpr auto host_request_table = event_table<HostRequestEvent>(
     {.name = "host_request", .level = EventLevel::requests, .about = "a request at the device's link", .sheds = true},
-    key({"id", "", event_number}, &HostRequestEvent::id),
-    column({"ts_ns", "arrival"}, &HostRequestEvent::arrival),
+    key({"id", "", event_number}, &HostRequestEvent::id), column({"ts_ns", "arrival"}, &HostRequestEvent::arrival),
     column({"dur_ns", "until the answer"}, [](const HostRequestEvent& e) { return e.completion - e.arrival; }),
-    column(which_op, &HostRequestEvent::op),
-    column({"first_sector", "of 512 bytes", "where", "512 bytes"}, &HostRequestEvent::first),
-    column({"sectors", "", "how many", "512 bytes"}, &HostRequestEvent::sectors),
-    column({"fua", "1: durable when answered"}, &HostRequestEvent::fua),
+    column(which_op, &HostRequestEvent::op), column({"first_sector", "of 512 bytes", "where", "512 bytes"}, &HostRequestEvent::first),
+    column({"sectors", "", "how many", "512 bytes"}, &HostRequestEvent::sectors), column({"fua", "1: durable when answered"}, &HostRequestEvent::fua),
     column({"failed", "", "1: answered with an error"}, &HostRequestEvent::failed),
     column({.name = "piece", .comment = "of a trace's request that --compact or --wrap splits: 1, 2 ...; 0: a request as it came", .since = 5},
            &HostRequestEvent::piece));
 
 inline constexpr auto fs_op_table = event_table<FsOpEvent>(
     {.name = "fs_op", .level = EventLevel::requests, .about = "a call of an application", .sheds = true},
-    key({"id", "", event_number}, &FsOpEvent::id),
-    column({"ts_ns", "the call"}, &FsOpEvent::start),
-    column({"dur_ns", "until its answer"}, [](const FsOpEvent& e) { return e.end - e.start; }),
-    column(which_op, &FsOpEvent::op),
-    column({"ino", "the inode, as stat shows it"}, &FsOpEvent::ino),
-    column({"offset_bytes", "in the file", "", "bytes"}, &FsOpEvent::offset),
-    column({"bytes", "asked for", "", "bytes"}, &FsOpEvent::bytes),
-    column({"error", "errno, 0: done", "0: done", "errno"}, &FsOpEvent::error));
+    key({"id", "", event_number}, &FsOpEvent::id), column({"ts_ns", "the call"}, &FsOpEvent::start),
+    column({"dur_ns", "until its answer"}, [](const FsOpEvent& e) { return e.end - e.start; }), column(which_op, &FsOpEvent::op),
+    column({"ino", "the inode, as stat shows it"}, &FsOpEvent::ino), column({"offset_bytes", "in the file", "", "bytes"}, &FsOpEvent::offset),
+    column({"bytes", "asked for", "", "bytes"}, &FsOpEvent::bytes), column({"error", "errno, 0: done", "0: done", "errno"}, &FsOpEvent::error));
 
 /// The number of a page of one kind: of a data page (1) or of another one.
 template <bool is_of_data>
@@ -123,11 +114,8 @@ inline constexpr auto phase = [](const NandOpEvent& e) { return e.phases.*end - 
 
 inline constexpr auto nand_op_table = event_table<NandOpEvent>(
     {.name = "nand_op", .level = EventLevel::all, .about = "what a chip did; a run of pages is one row", .sheds = true},
-    numbered({"n", "", "number of the row"}),
-    column(began_at, &NandOpEvent::start),
-    duration_column<NandOpEvent>(),
-    column(which_op, &NandOpEvent::op),
-    column(which_cause, [](const NandOpEvent& e) { return e.origin.cause; }),
+    numbered({"n", "", "number of the row"}), column(began_at, &NandOpEvent::start), duration_column<NandOpEvent>(),
+    column(which_op, &NandOpEvent::op), column(which_cause, [](const NandOpEvent& e) { return e.origin.cause; }),
     column({"parent", "NULL: nobody asked", who_caused_it}, [](const NandOpEvent& e) { return e.origin.parent; }),
     column({"channel", "", "number of the channel"}, &NandOpEvent::channel),
     column({"chip", "", "numbered over the whole device"}, &NandOpEvent::chip),
@@ -157,37 +145,28 @@ inline constexpr auto nand_op_table = event_table<NandOpEvent>(
             .since = 4},
            page_number<false>));
 
-inline constexpr auto gc_job_table = event_table<GcJobEvent>(
-    {.name = "gc_job",
-     .level = EventLevel::all,
-     .about = "the collection of one victim block, or the merge of a logical block; parent of its copies and its erases",
-     .more = "One that was given up is there if it had copied.",
-     .sheds = true},
-    key({"id", "", event_number}, &GcJobEvent::id),
-    column(began_at, &GcJobEvent::start),
-    duration_column<GcJobEvent>(),
-    column(which_cause, &GcJobEvent::cause),
-    column({"group_no", "", "which group collected"}, &GcJobEvent::group),
-    column({"victim_block", "", "block that was collected"}, &GcJobEvent::victim),
-    column({"valid_pages", "", "pages that had to be copied", "pages"}, &GcJobEvent::valid_pages));
+inline constexpr auto gc_job_table =
+    event_table<GcJobEvent>({.name = "gc_job",
+                             .level = EventLevel::all,
+                             .about = "the collection of one victim block, or the merge of a logical block; parent of its copies and its erases",
+                             .more = "One that was given up is there if it had copied.",
+                             .sheds = true},
+                            key({"id", "", event_number}, &GcJobEvent::id), column(began_at, &GcJobEvent::start), duration_column<GcJobEvent>(),
+                            column(which_cause, &GcJobEvent::cause), column({"group_no", "", "which group collected"}, &GcJobEvent::group),
+                            column({"victim_block", "", "block that was collected"}, &GcJobEvent::victim),
+                            column({"valid_pages", "", "pages that had to be copied", "pages"}, &GcJobEvent::valid_pages));
 
 inline constexpr auto pram_write_table = event_table<PramWriteEvent>(
     {.name = "pram_write", .level = EventLevel::all, .about = "a committed transaction on the PRAM", .sheds = true},
-    numbered({"n", "", "number of the row"}),
-    column(began_at, &PramWriteEvent::start),
-    duration_column<PramWriteEvent>(),
-    column({"user", "", "whose transaction"}, &PramWriteEvent::user),
-    column({"parent", "", who_caused_it}, &PramWriteEvent::parent),
+    numbered({"n", "", "number of the row"}), column(began_at, &PramWriteEvent::start), duration_column<PramWriteEvent>(),
+    column({"user", "", "whose transaction"}, &PramWriteEvent::user), column({"parent", "", who_caused_it}, &PramWriteEvent::parent),
     column({"log_words", "written to the redo log", "", "words"}, &PramWriteEvent::log_words),
     column({"home_words", "written in place, after the diff", "", "words"}, &PramWriteEvent::home_words),
     column({"compared_words", "handed to the diff", "", "words"}, &PramWriteEvent::compared_words));
 
 inline constexpr auto power_table = event_table<PowerEvent>(
-    {.name = "power", .level = EventLevel::summary, .about = "mounts, cuts, recoveries"},
-    numbered({"n", "", "number of the row"}),
-    run_column(),
-    column(told_at, &PowerEvent::at),
-    column({"kind", "", "what happened"}, &PowerEvent::kind),
+    {.name = "power", .level = EventLevel::summary, .about = "mounts, cuts, recoveries"}, numbered({"n", "", "number of the row"}), run_column(),
+    column(told_at, &PowerEvent::at), column({"kind", "", "what happened"}, &PowerEvent::kind),
     column({"recovery_ns", "the drive's and the file system's; 0 but for a recovery"}, &PowerEvent::recovery),
     column({"pages_scanned", "spare areas that the recovery read", "", "pages"}, &PowerEvent::pages_scanned),
     column({"operations_torn", "programs and erases that the cut interrupted", "", "operations"}, &PowerEvent::operations_torn),
@@ -197,9 +176,7 @@ inline constexpr auto power_table = event_table<PowerEvent>(
 
 inline constexpr auto sample_table = made_table<SampleEvent>(
     {.name = "sample", .level = EventLevel::summary, .about = "the device's counters since the run began, once a second and at its end"},
-    numbered(which_sample),
-    run_column(),
-    column(told_at, &SampleEvent::at),
+    numbered(which_sample), run_column(), column(told_at, &SampleEvent::at),
     column({"host_reads", "", "requests", "count"}, &SampleEvent::host_reads),
     column({"host_writes", "", "requests", "count"}, &SampleEvent::host_writes),
     column({"host_trims", "", "requests", "count"}, &SampleEvent::host_trims),
@@ -211,16 +188,14 @@ inline constexpr auto sample_table = made_table<SampleEvent>(
 
 inline constexpr auto sample_nand_table = made_table<SampleNandRow>(
     {.name = "sample_nand", .level = EventLevel::summary, .more = "NAND operations of a sample, by cause.", .primary_key = "sample, cause"},
-    column(which_sample, &SampleNandRow::sample),
-    column(which_cause, &SampleNandRow::cause),
+    column(which_sample, &SampleNandRow::sample), column(which_cause, &SampleNandRow::cause),
     column({"page_reads", "", "pages read", "pages"}, &SampleNandRow::page_reads),
     column({"page_programs", "", "pages programmed", "pages"}, &SampleNandRow::page_programs),
     column({"block_erases", "", "blocks erased", "blocks"}, &SampleNandRow::block_erases));
 
 inline constexpr auto sample_channel_table = made_table<SampleChannelRow>(
     {.name = "sample_channel", .level = EventLevel::summary, .more = "The buses at a sample.", .primary_key = "sample, channel"},
-    column(which_sample, &SampleChannelRow::sample),
-    column({"channel", "", "number of the channel"}, &SampleChannelRow::channel),
+    column(which_sample, &SampleChannelRow::sample), column({"channel", "", "number of the channel"}, &SampleChannelRow::channel),
     column({"busy_ns", "of its bus, since the run began"}, &SampleChannelRow::busy));
 
 inline constexpr auto fs_latency_table = made_table<SampleLatencyRow>(
@@ -228,22 +203,17 @@ inline constexpr auto fs_latency_table = made_table<SampleLatencyRow>(
      .level = EventLevel::summary,
      .about = "latency since the run began, from streaming histograms",
      .primary_key = "sample, op"},
-    column(which_sample, &SampleLatencyRow::sample),
-    column(which_op, &SampleLatencyRow::op),
+    column(which_sample, &SampleLatencyRow::sample), column(which_op, &SampleLatencyRow::op),
     column({"calls", "", "calls so far", "count"}, &SampleLatencyRow::calls),
-    column({"errors", "", "calls that failed", "count"}, &SampleLatencyRow::errors),
-    column({"p50_ns", "", "median latency"}, &SampleLatencyRow::p50),
-    column({"p99_ns", "", "99th percentile"}, &SampleLatencyRow::p99),
-    column({"max_ns", "", "longest"}, &SampleLatencyRow::max));
+    column({"errors", "", "calls that failed", "count"}, &SampleLatencyRow::errors), column({"p50_ns", "", "median latency"}, &SampleLatencyRow::p50),
+    column({"p99_ns", "", "99th percentile"}, &SampleLatencyRow::p99), column({"max_ns", "", "longest"}, &SampleLatencyRow::max));
 
 inline constexpr auto partition_table = event_table<PartitionEvent>(
     {.name = "partition_decision",
      .level = EventLevel::summary,
      .about = "decisions on the drive's DRAM, where dram.partition is adaptive: the richer ghost's side grows",
      .sheds = true},
-    numbered({"n", "", "in order"}),
-    run_column(),
-    column({"ts_ns", "after which request it was taken"}, &PartitionEvent::at),
+    numbered({"n", "", "in order"}), run_column(), column({"ts_ns", "after which request it was taken"}, &PartitionEvent::at),
     column({"buffer_benefit", "ns that a byte more of write buffer would have saved since the last decision", "", "ns a byte"},
            &PartitionEvent::buffer_benefit),
     column({"map_benefit", "the same of the maps", "", "ns a byte"}, &PartitionEvent::map_benefit),
@@ -263,8 +233,7 @@ inline constexpr auto partition_table = event_table<PartitionEvent>(
 
 inline constexpr auto wear_table = made_table<WearRow>(
     {.name = "wear", .level = EventLevel::summary, .about = "erase counts of the blocks at the end of a run", .primary_key = "run, erase_count"},
-    run_column(),
-    column({"erase_count", "", "erases", "erases"}, &WearRow::erase_count),
+    run_column(), column({"erase_count", "", "erases", "erases"}, &WearRow::erase_count),
     column({"blocks", "", "blocks with that many erases", "blocks"}, &WearRow::blocks));
 
 inline constexpr auto uncorrectable_read_table = event_table<UncorrectableReadEvent>(
@@ -273,8 +242,7 @@ inline constexpr auto uncorrectable_read_table = event_table<UncorrectableReadEv
      .about = "a request that failed because the flash does not give back data that it needs",
      .sheds = true,
      .since = 6},
-    key({"request", "id of the host_request"}, &UncorrectableReadEvent::request),
-    run_column(),
+    key({"request", "id of the host_request"}, &UncorrectableReadEvent::request), run_column(),
     column({"ts_ns", "the answer"}, &UncorrectableReadEvent::at),
     column({"op", "a write and a trim read the rest of a page", "which operation; a write and a trim read the rest of a page"},
            &UncorrectableReadEvent::op),
@@ -288,8 +256,7 @@ inline constexpr auto unreadable_file_table = event_table<UnreadableFile>(
      .about = "the place in a file that such a request was for, as far as the file system knows",
      .sheds = true,
      .since = 6},
-    numbered({"n", "", "number of the row"}),
-    run_column(),
+    numbered({"n", "", "number of the row"}), run_column(),
     column({"request", "of uncorrectable_read", "the `uncorrectable_read`; NULL: the drive did not say which"}, &UnreadableFile::request),
     column({"ino", "", "the inode, as stat shows it"}, &UnreadableFile::ino),
     column({"offset_bytes", "in the file", "", "bytes"}, &UnreadableFile::offset),

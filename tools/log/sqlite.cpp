@@ -28,47 +28,42 @@ bool SqliteStatement::step() {
 std::optional<std::int64_t> SqliteStatement::number() {
     const int result = sqlite3_step(statement_.get());
     const std::int64_t value = result == SQLITE_ROW ? sqlite3_column_int64(statement_.get(), 0) : 0;
-    if (sqlite3_reset(statement_.get()) != SQLITE_OK || (result != SQLITE_ROW && result != SQLITE_DONE))
-        return std::nullopt;
+    if (sqlite3_reset(statement_.get()) != SQLITE_OK || (result != SQLITE_ROW && result != SQLITE_DONE)) return std::nullopt;
     return value;
 }
 
 void SqliteConnection::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
 
 std::expected<SqliteConnection, std::string> SqliteConnection::open(const std::string& path, SqliteAccess access) {
-    if (const auto file = path == ":memory:" ? std::expected<void, std::string>{} : check_regular_or_missing(path); !file) // SQLite opens whatever there is, and waits for a FIFO
+    if (const auto file = path == ":memory:" ? std::expected<void, std::string>{} : check_regular_or_missing(path);
+        !file) // SQLite opens whatever there is, and waits for a FIFO
         return std::unexpected(file.error() + ", so no event log");
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_NOMUTEX | (access == SqliteAccess::create_no_link ? SQLITE_OPEN_NOFOLLOW : 0) |
                       (access == SqliteAccess::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     const int result = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     SqliteConnection connection{raw};
-    if (result != SQLITE_OK)
-        return std::unexpected(fmt::format("{}: {}", path, raw != nullptr ? sqlite3_errmsg(raw) : "out of memory"));
+    if (result != SQLITE_OK) return std::unexpected(fmt::format("{}: {}", path, raw != nullptr ? sqlite3_errmsg(raw) : "out of memory"));
     sqlite3_busy_timeout(raw, 5000);
     return connection;
 }
 
 std::expected<void, std::string> SqliteConnection::execute(std::string_view sql) {
-    if (sqlite3_exec(db_.get(), std::string{sql}.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-        return std::unexpected(error());
+    if (sqlite3_exec(db_.get(), std::string{sql}.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return std::unexpected(error());
     return {};
 }
 
 std::expected<SqliteStatement, std::string> SqliteConnection::prepare(std::string_view sql) {
     sqlite3_stmt* raw = nullptr;
-    if (sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK)
-        return std::unexpected(error());
+    if (sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK) return std::unexpected(error());
     return SqliteStatement{raw};
 }
 
 std::expected<std::int64_t, std::string> SqliteConnection::number(std::string_view sql) {
     auto statement = prepare(sql);
-    if (!statement)
-        return std::unexpected(statement.error());
+    if (!statement) return std::unexpected(statement.error());
     const auto value = statement->number();
-    if (!value)
-        return std::unexpected(error());
+    if (!value) return std::unexpected(error());
     return *value;
 }
 

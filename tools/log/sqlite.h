@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <optional>
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -7,12 +7,10 @@ namespace flashlab {
 std::expected<SqliteBulkInsert, std::string> SqliteBulkInsert::make(SqliteConnection& db, std::string_view table, std::string_view row) {
     std::string sql = fmt::format("INSERT INTO {} VALUES{}", table, row);
     auto one = db.prepare(sql);
-    if (!one)
-        return std::unexpected(one.error());
+    if (!one) return std::unexpected(one.error());
     for (std::size_t i = 1; i < rows_at_once; ++i) sql += fmt::format(",{}", row);
     auto many = db.prepare(sql);
-    if (!many)
-        return std::unexpected(many.error());
+    if (!many) return std::unexpected(many.error());
     SqliteBulkInsert made;
     made.one_ = std::move(*one);
     made.many_ = std::move(*many);

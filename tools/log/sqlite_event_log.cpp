@@ -15,14 +15,13 @@ namespace flashlab {
 
 std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open(EventLogConfig config) {
     std::unique_ptr<SqliteEventLog> log{new SqliteEventLog{std::move(config)}};
-    if (log->level() == EventLevel::none)
-        return log;
-    if (auto started = log->make_ready(); !started)
-        return std::unexpected(started.error());
+    if (log->level() == EventLevel::none) return log;
+    if (auto started = log->make_ready(); !started) return std::unexpected(started.error());
     return log;
 }
 
-SqliteEventLog::SqliteEventLog(EventLogConfig config) : EventTaker{config.level}, config_{std::move(config)}, filling_{std::make_unique<EventBatch>()} {}
+SqliteEventLog::SqliteEventLog(EventLogConfig config)
+    : EventTaker{config.level}, config_{std::move(config)}, filling_{std::make_unique<EventBatch>()} {}
 
 SqliteEventLog::~SqliteEventLog() { close(); }
 
@@ -30,15 +29,13 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
     std::uint64_t lost = 0;
     {
         const std::lock_guard lock{mutex_};
-        if (running_)
-            return {};
+        if (running_) return {};
         lost = given_ - committed_;
     }
     join_writers(); // where they have failed
     writer_.reset();
     auto writer = EventLogWriter::open(config_, run_, lost);
-    if (!writer)
-        return std::unexpected(writer.error());
+    if (!writer) return std::unexpected(writer.error());
     writer_ = std::move(*writer);
     run_ = writer_->run();
     {
@@ -48,8 +45,7 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
         running_ = true;
     }
     writers_.emplace_back([this] { write_batches(Turn::at_need); });
-    if (config_.yields)
-        writers_.emplace_back([this] { write_batches(Turn::when_idle); });
+    if (config_.yields) writers_.emplace_back([this] { write_batches(Turn::when_idle); });
     return {};
 }
 
@@ -58,16 +54,13 @@ void SqliteEventLog::append(std::vector<Event>& (*list)(EventBatch&), Event even
     std::unique_lock lock{mutex_};
     wake_emitter_.wait(lock, [&] { return waiting_.size() < most_waiting || !running_; });
     ++given_;
-    if (!running_)
-        return;
+    if (!running_) return;
     list(*filling_).push_back(std::move(event));
-    if (++filling_->events == batch_events)
-        close_batch();
+    if (++filling_->events == batch_events) close_batch();
 }
 
 void SqliteEventLog::close_batch() {
-    if (filling_->events == 0)
-        return;
+    if (filling_->events == 0) return;
     waiting_.push_back(std::move(filling_));
     if (empty_.empty()) {
         filling_ = std::make_unique<EventBatch>();
@@ -75,10 +68,8 @@ void SqliteEventLog::close_batch() {
         filling_ = std::move(empty_.back());
         empty_.pop_back();
     }
-    if (waiting_.size() >= enough)
-        gathering_ = false;
-    if (!gathering_ || is_needed_now())
-        wake_writer();
+    if (waiting_.size() >= enough) gathering_ = false;
+    if (!gathering_ || is_needed_now()) wake_writer();
 }
 
 void SqliteEventLog::look_at_the_clock() {
@@ -89,11 +80,9 @@ void SqliteEventLog::look_at_the_clock() {
         begin_gathering(now);
         return;
     }
-    if (config_.yields && !quiet && now - gathering_since_ < longest_gathering)
-        return;
+    if (config_.yields && !quiet && now - gathering_since_ < longest_gathering) return;
     gathering_ = false;
-    if (now - gathering_since_ >= longest_waiting)
-        needed_until_ = now + at_least;
+    if (now - gathering_since_ >= longest_waiting) needed_until_ = now + at_least;
     if (filling_->events != 0)
         close_batch(); // wakes the writer, too
     else
@@ -109,10 +98,10 @@ void SqliteEventLog::wake_writer() { wake_[std::to_underlying(is_needed_now() ? 
 
 template <class Event>
 void SqliteEventLog::take(const Event& event) {
-    if constexpr (std::is_same_v<Event, UncorrectableReadEvent>)
-        nameless_ = event.request;
+    if constexpr (std::is_same_v<Event, UncorrectableReadEvent>) nameless_ = event.request;
     if (wants(*table_of<Event>().text.level))
-        append(+[](EventBatch& batch) -> auto& { return batch.rows_of<Event>(); }, Event{as_told(event)});
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<Event>(); }, Event{as_told(event)});
 }
 
 template <class Body, class Base, class First, class... Rest>
@@ -133,31 +122,33 @@ GcJobEvent SqliteEventLog::as_told(GcJobEvent event) const {
 void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns) {
     base_ = SampleBase{base, std::move(channel_busy_ns)};
     if (wants(EventLevel::summary))
-        append(+[](EventBatch& batch) -> auto& { return batch.run_starts; }, base.at);
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.run_starts; }, base.at);
 }
 
 void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
-    if (!wants(EventLevel::summary))
-        return;
+    if (!wants(EventLevel::summary)) return;
     details.channel_busy_ns = base_.since(std::move(details.channel_busy_ns));
-    append(+[](EventBatch& batch) -> auto& { return batch.samples; }, std::pair{base_.since(event), std::move(details)});
+    append(
+        +[](EventBatch& batch) -> auto& { return batch.samples; }, std::pair{base_.since(event), std::move(details)});
 }
 
 void SqliteEventLog::add_wear(WearHistogram wear) {
     if (wants(EventLevel::summary))
-        append(+[](EventBatch& batch) -> auto& { return batch.wears; }, std::move(wear));
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.wears; }, std::move(wear));
 }
 
 void SqliteEventLog::add_unreadable_file(UnreadableFile file) {
     file.request = std::exchange(nameless_, no_event);
     if (wants(EventLevel::summary))
-        append(+[](EventBatch& batch) -> auto& { return batch.rows_of<UnreadableFile>(); }, std::move(file));
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<UnreadableFile>(); }, std::move(file));
 }
 
 void SqliteEventLog::flush() {
     std::unique_lock lock{mutex_};
-    if (!running_)
-        return;
+    if (!running_) return;
     close_batch();
     const std::uint64_t wanted = wanted_ = given_;
     wake_writer();
@@ -170,8 +161,7 @@ void SqliteEventLog::join_writers() {
 }
 
 void SqliteEventLog::close() {
-    if (writers_.empty())
-        return;
+    if (writers_.empty()) return;
     {
         const std::lock_guard lock{mutex_};
         close_batch();
@@ -179,8 +169,7 @@ void SqliteEventLog::close() {
     }
     for (auto& wake : wake_) wake.notify_one();
     join_writers();
-    if (running_)
-        writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole);
+    if (running_) writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole);
     running_ = false;
     writer_.reset();
     set_level(EventLevel::none);
@@ -197,17 +186,14 @@ bool SqliteEventLog::is_needed_now() const {
 }
 
 bool SqliteEventLog::has_work_for(Turn turn) const {
-    if (!running_ || (closing_ && waiting_.empty()))
-        return true;
-    if (writing_ || waiting_.empty())
-        return false;
+    if (!running_ || (closing_ && waiting_.empty())) return true;
+    if (writing_ || waiting_.empty()) return false;
     return turn == Turn::at_need ? is_needed_now() : !gathering_ && !is_needed_now();
 }
 
 void SqliteEventLog::write_batches(Turn turn) {
     const sched_param no_priority{};
-    if (turn == Turn::when_idle)
-        (void)::sched_setscheduler(0, SCHED_IDLE, &no_priority); // refused: then it is an ordinary thread
+    if (turn == Turn::when_idle) (void)::sched_setscheduler(0, SCHED_IDLE, &no_priority); // refused: then it is an ordinary thread
     std::unique_lock lock{mutex_};
     while (true) {
         if (!wake_[std::to_underlying(turn)].wait_for(lock, look_every, [&] { return has_work_for(turn); })) {
@@ -215,10 +201,8 @@ void SqliteEventLog::write_batches(Turn turn) {
                 look_at_the_clock();
             continue;
         }
-        if (!running_ || waiting_.empty())
-            return;
-        if (waiting_.size() >= too_many)
-            needed_until_ = std::chrono::steady_clock::now() + at_least;
+        if (!running_ || waiting_.empty()) return;
+        if (waiting_.size() >= too_many) needed_until_ = std::chrono::steady_clock::now() + at_least;
         std::unique_ptr<EventBatch> batch = std::move(waiting_.front());
         waiting_.pop_front();
         writing_ = true;
@@ -227,8 +211,7 @@ void SqliteEventLog::write_batches(Turn turn) {
         const auto written = writer_->write(*batch);
         lock.lock();
         writing_ = false;
-        if (!written)
-            return stop_with(written.error(), lock);
+        if (!written) return stop_with(written.error(), lock);
         committed_ += batch->events;
         batch->clear();
         empty_.push_back(std::move(batch));
@@ -241,7 +224,8 @@ void SqliteEventLog::write_batches(Turn turn) {
 }
 
 void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mutex>& lock) {
-    const std::string said = fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
+    const std::string said =
+        fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
     failure_ = said;
     running_ = false;
     filling_->clear();
@@ -249,8 +233,7 @@ void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mut
     wake_emitter_.notify_all();
     for (auto& wake : wake_) wake.notify_one();
     lock.unlock(); // who hears it may take his time
-    if (config_.complain)
-        config_.complain(said);
+    if (config_.complain) config_.complain(said);
 }
 
 } // namespace flashlab

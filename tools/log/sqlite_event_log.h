@@ -51,7 +51,7 @@ struct EventLogConfig {
     std::uint64_t seed = 0;
     SimTime start = sim_start;
     std::uint32_t page_bytes = 4096;
-    bool yields = false; ///< rows are written when the processors have nothing else to do, as long as that suffices
+    bool yields = false;                                ///< rows are written when the processors have nothing else to do, as long as that suffices
     std::function<void(const std::string&)> complain{}; ///< called once, on the writer's thread, when the log stops
 };
 
@@ -99,7 +99,9 @@ private:
     void take(const SampleEvent& event) { add_sample(event, {}); }
     /// The event as the log tells it.
     template <class Event>
-    const Event& as_told(const Event& event) const { return event; }
+    const Event& as_told(const Event& event) const {
+        return event;
+    }
     HostRequestEvent as_told(HostRequestEvent event) const;
     GcJobEvent as_told(GcJobEvent event) const;
     template <class Event>
@@ -136,18 +138,18 @@ private:
     std::unique_ptr<EventBatch> filling_;
     std::deque<std::unique_ptr<EventBatch>> waiting_; ///< in order
     std::vector<std::unique_ptr<EventBatch>> empty_;  ///< used again
-    std::uint64_t given_ = 0;        ///< events appended, ever
+    std::uint64_t given_ = 0;                         ///< events appended, ever
     std::uint64_t committed_ = 0;
-    std::uint64_t wanted_ = 0;       ///< somebody waits until so many are committed
-    bool writing_ = false;           ///< one thread at a time
-    bool gathering_ = true;          ///< nothing is written in idle moments
+    std::uint64_t wanted_ = 0; ///< somebody waits until so many are committed
+    bool writing_ = false;     ///< one thread at a time
+    bool gathering_ = true;    ///< nothing is written in idle moments
     std::uint64_t given_at_look_ = 0;
     std::chrono::steady_clock::time_point gathering_since_{}; ///< nothing older waits
-    std::chrono::steady_clock::time_point needed_until_{}; ///< the idle moments did not suffice
+    std::chrono::steady_clock::time_point needed_until_{};    ///< the idle moments did not suffice
     bool closing_ = false;
     bool is_partial_ = false;
-    bool running_ = false;        ///< somebody takes what is appended
-    std::optional<LogRun> run_;   ///< once begun, it is continued
+    bool running_ = false;      ///< somebody takes what is appended
+    std::optional<LogRun> run_; ///< once begun, it is continued
     std::string failure_;
     std::vector<std::thread> writers_;
 };

@@ -17,8 +17,10 @@ using Result = std::expected<Reproduction, std::string>;
 using Points = std::expected<std::vector<PartitionResult>, std::string>;
 
 void add_point(Reproduction& out, std::string series, const PartitionSetting& s, const PartitionResult& r, double y) {
-    out.points.push_back({std::move(series), percent(r.mean_map_share),
-                          {{"ftl", s.ftl}, {"workload", s.workload}, {"dram_bytes", s.dram_bytes}, {"map_share", r.mean_map_share}}, y});
+    out.points.push_back({std::move(series),
+                          percent(r.mean_map_share),
+                          {{"ftl", s.ftl}, {"workload", s.workload}, {"dram_bytes", s.dram_bytes}, {"map_share", r.mean_map_share}},
+                          y});
 }
 
 /// Figure 5, Financial: a buffer takes the writes that come back soon, which would hit the CMT. Maps that have all of the DRAM have no buffer before
@@ -28,18 +30,25 @@ std::expected<void, std::string> same_buffer(Reproduction& out, const RunContext
     std::vector<PartitionSetting> settings{static_setting("dftl", financial, 333), static_setting("dftl", financial, 1000)};
     for (const std::uint64_t maps : {dram_mib * mebibyte / 3, dram_mib * mebibyte}) {
         settings.emplace_back();
-        settings.back() = {.ftl = "dftl", .workload = "financial", .kind = PartitionKind::separate, .buffer_bytes = dram_mib * mebibyte * 2 / 3, .map_bytes = maps + directory};
+        settings.back() = {.ftl = "dftl",
+                           .workload = "financial",
+                           .kind = PartitionKind::separate,
+                           .buffer_bytes = dram_mib * mebibyte * 2 / 3,
+                           .map_bytes = maps + directory};
     }
     const Points r = run_partitions(settings, context);
-    if (!r)
-        return std::unexpected(r.error());
+    if (!r) return std::unexpected(r.error());
     constexpr std::array shares{100.0 / 3, 100.0, 100.0 / 3, 100.0};
     for (std::size_t i = 0; i < settings.size(); ++i)
-        out.points.push_back({fmt::format("Financial, {}, % of writes that hit the CMT", i < 2 ? "the buffer has the rest" : "the buffer keeps two thirds"), shares.at(i),
-                              {{"ftl", "dftl"}, {"workload", "financial"}, {"map_share", shares.at(i) / 100}}, percent(r->at(i).map_write_hits)});
+        out.points.push_back(
+            {fmt::format("Financial, {}, % of writes that hit the CMT", i < 2 ? "the buffer has the rest" : "the buffer keeps two thirds"),
+             shares.at(i),
+             {{"ftl", "dftl"}, {"workload", "financial"}, {"map_share", shares.at(i) / 100}},
+             percent(r->at(i).map_write_hits)});
     const auto hits = [&](std::size_t i) { return percent(r->at(i).map_write_hits); };
     out.claims.push_back({"ap-fig5, Financial: beside the same buffer the CMT hits at a third of the DRAM as often as it ever will",
-                          fmt::format("writes {:.1f} % at a third, {:.1f} % at all; {:.1f} % and {:.1f} % where the buffer has the rest", hits(2), hits(3), hits(0), hits(1)),
+                          fmt::format("writes {:.1f} % at a third, {:.1f} % at all; {:.1f} % and {:.1f} % where the buffer has the rest", hits(2),
+                                      hits(3), hits(0), hits(1)),
                           r->at(2).map_write_hits >= r->at(3).map_write_hits - as_often});
     return {};
 }
@@ -53,13 +62,12 @@ std::expected<void, std::string> axis_from_tables(Reproduction& out, const RunCo
         settings.back().tables_in_share = true;
     }
     const Points r = run_partitions(settings, context);
-    if (!r)
-        return std::unexpected(r.error());
+    if (!r) return std::unexpected(r.error());
     for (std::size_t i = 0; i < settings.size(); ++i)
         add_point(out, "SYSmark, block map inside, % of writes that hit the buffer", settings[i], r->at(i), percent(r->at(i).buffer_write_hits));
     out.claims.push_back({"ap-fig7, SYSmark: with the block map inside the DRAM the buffer's hits hardly change up to a quarter",
-                          fmt::format("writes {:.1f} % at {:.0f} %, {:.1f} % at {:.0f} %", percent(r->front().buffer_write_hits), percent(r->front().mean_map_share),
-                                      percent(r->back().buffer_write_hits), percent(r->back().mean_map_share)),
+                          fmt::format("writes {:.1f} % at {:.0f} %, {:.1f} % at {:.0f} %", percent(r->front().buffer_write_hits),
+                                      percent(r->front().mean_map_share), percent(r->back().buffer_write_hits), percent(r->back().mean_map_share)),
                           r->back().buffer_write_hits >= r->front().buffer_write_hits - hardly});
     return {};
 }
@@ -68,17 +76,17 @@ std::expected<void, std::string> axis_from_tables(Reproduction& out, const RunCo
 std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunContext& context) {
     constexpr double close_erases = 1.05;
     const auto curves = sweep_partitions("dftl", {financial}, context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     const PartitionCurve& c = curves->front();
     plot_curve(out, "dftl", c, "erases", [](const PartitionResult& r) { return r.erases; });
     plot_curve(out, "dftl", c, "operation time in s", [](const PartitionResult& r) { return r.operation_s; });
     const PartitionResult& lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases);
-    out.claims.push_back({"ap-fig9, Financial: the static share of least time misses the 5 %, too",
-                          fmt::format("least time: {:.0f} erases at {:.0f} %; fewest: {:.0f} at {:.0f} %, which takes {:+.1f} % of time; adaptive: {:.0f}", c.best().erases,
-                                      percent(c.best().mean_map_share), lowest.erases, percent(lowest.mean_map_share), percent(lowest.operation_s / c.best().operation_s - 1),
-                                      c.adaptive.erases),
-                          c.best().erases > lowest.erases * close_erases});
+    out.claims.push_back(
+        {"ap-fig9, Financial: the static share of least time misses the 5 %, too",
+         fmt::format("least time: {:.0f} erases at {:.0f} %; fewest: {:.0f} at {:.0f} %, which takes {:+.1f} % of time; adaptive: {:.0f}",
+                     c.best().erases, percent(c.best().mean_map_share), lowest.erases, percent(lowest.mean_map_share),
+                     percent(lowest.operation_s / c.best().operation_s - 1), c.adaptive.erases),
+         c.best().erases > lowest.erases * close_erases});
     return {};
 }
 
@@ -90,18 +98,24 @@ std::expected<void, std::string> maps_that_hold_all(Reproduction& out, const Run
     constexpr std::array<std::uint64_t, 4> parts{12, 6, 3, 2}; // one of so many of the DRAM
     for (const std::uint64_t part : parts) {
         settings.emplace_back();
-        settings.back() = {.ftl = "dftl", .workload = "sysmark", .kind = PartitionKind::separate, .buffer_bytes = dram_mib * mebibyte / 2, .map_bytes = dram_mib * mebibyte / part + directory};
+        settings.back() = {.ftl = "dftl",
+                           .workload = "sysmark",
+                           .kind = PartitionKind::separate,
+                           .buffer_bytes = dram_mib * mebibyte / 2,
+                           .map_bytes = dram_mib * mebibyte / part + directory};
     }
     const Points r = run_partitions(settings, context);
-    if (!r)
-        return std::unexpected(r.error());
+    if (!r) return std::unexpected(r.error());
     for (std::size_t i = 0; i < settings.size(); ++i)
-        out.points.push_back({"SYSmark, the buffer keeps half, operation time in s", percent(1.0 / static_cast<double>(parts.at(i))),
-                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"map_share", 1.0 / static_cast<double>(parts.at(i))}}, r->at(i).operation_s});
+        out.points.push_back({"SYSmark, the buffer keeps half, operation time in s",
+                              percent(1.0 / static_cast<double>(parts.at(i))),
+                              {{"ftl", "dftl"}, {"workload", "sysmark"}, {"map_share", 1.0 / static_cast<double>(parts.at(i))}},
+                              r->at(i).operation_s});
     const auto gain = [&](std::size_t i, std::size_t of) { return 1 - r->at(i).operation_s / r->at(of).operation_s; };
     out.claims.push_back({"ap-fig4, SYSmark: beside the same buffer, maps beyond a sixth of the DRAM gain less than 1 %",
-                          fmt::format("a sixth saves {:.1f} % of a twelfth's time, a third {:.1f} % of a sixth's, a half {:.1f} %; {:.1f} % of the writes find their entry in a sixth", percent(gain(1, 0)),
-                                      percent(gain(2, 1)), percent(gain(3, 1)), percent(r->at(1).map_write_hits)),
+                          fmt::format("a sixth saves {:.1f} % of a twelfth's time, a third {:.1f} % of a sixth's, a half {:.1f} %; {:.1f} % of the "
+                                      "writes find their entry in a sixth",
+                                      percent(gain(1, 0)), percent(gain(2, 1)), percent(gain(3, 1)), percent(r->at(1).map_write_hits)),
                           gain(2, 1) < next_to_nothing && gain(3, 1) < next_to_nothing});
     return {};
 }
@@ -116,42 +130,43 @@ std::expected<void, std::string> way_from_the_middle(Reproduction& out, const Ru
     };
     for (const Far& far : {Far{"dftl", {{"sysmark", "SYSmark"}, 8}}, Far{"fast", {{"pc", "PC"}, 8}}}) {
         const auto curves = sweep_partitions(far.ftl, {far.of}, context);
-        if (!curves)
-            return std::unexpected(curves.error());
+        if (!curves) return std::unexpected(curves.error());
         const PartitionCurve& c = curves->front();
         for (std::size_t period = 0; period < partition_periods; ++period)
-            out.points.push_back({fmt::format("{}, {}, {} MB, share of the maps in %", far.of.load.title, far.ftl, far.of.dram_mib), static_cast<double>(period + 1),
-                                  {{"ftl", far.ftl}, {"workload", far.of.load.name}, {"dram_bytes", far.of.dram_mib * mebibyte}}, percent(c.adaptive.period_share.at(period))});
+            out.points.push_back({fmt::format("{}, {}, {} MB, share of the maps in %", far.of.load.title, far.ftl, far.of.dram_mib),
+                                  static_cast<double>(period + 1),
+                                  {{"ftl", far.ftl}, {"workload", far.of.load.name}, {"dram_bytes", far.of.dram_mib * mebibyte}},
+                                  percent(c.adaptive.period_share.at(period))});
         const double late = late_seconds(c.adaptive) / late_seconds(c.best());
-        out.claims.push_back({fmt::format("{}, {}, {} MB, {}: in the second half of the run adaptive is within 3 % of the best static",
-                                          std::string_view{far.ftl} == "dftl" ? "ap-fig4" : "ap-fig6", far.of.load.title, far.of.dram_mib, far.ftl),
-                              fmt::format("{:+.1f} %, {:+.1f} % of the whole run", percent(late - 1), percent(c.adaptive.operation_s / c.best().operation_s - 1)), late <= close_time});
+        out.claims.push_back(
+            {fmt::format("{}, {}, {} MB, {}: in the second half of the run adaptive is within 3 % of the best static",
+                         std::string_view{far.ftl} == "dftl" ? "ap-fig4" : "ap-fig6", far.of.load.title, far.of.dram_mib, far.ftl),
+             fmt::format("{:+.1f} %, {:+.1f} % of the whole run", percent(late - 1), percent(c.adaptive.operation_s / c.best().operation_s - 1)),
+             late <= close_time});
     }
     return {};
 }
 
-/// Figure 10, TPC-C: its log blocks never stop paying, and a decision moves a few of 65,000. In a quick run a log block is sixteen times as large a part of the DRAM.
+/// Figure 10, TPC-C: its log blocks never stop paying, and a decision moves a few of 65,000. In a quick run a log block is sixteen times as large a
+/// part of the DRAM.
 std::expected<void, std::string> larger_steps(Reproduction& out, const RunContext& context) {
     constexpr double close_erases = 1.05;
     constexpr std::uint32_t log_blocks_a_step = 16;
-    if (context.is_quick())
-        return {};
+    if (context.is_quick()) return {};
     const PartitionCase tpcc{{"tpcc", "TPC-C"}, dram_mib};
     const auto curves = sweep_partitions("fast", {tpcc}, context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     PartitionSetting large = adaptive_setting("fast", tpcc);
     large.tune_units = log_blocks_a_step;
     const Points r = run_partitions({large}, context);
-    if (!r)
-        return std::unexpected(r.error());
+    if (!r) return std::unexpected(r.error());
     const PartitionCurve& c = curves->front();
     add_point(out, "TPC-C, fast, steps of one log block, erases", adaptive_setting("fast", tpcc), c.adaptive, c.adaptive.erases);
     add_point(out, "TPC-C, fast, steps of sixteen log blocks, erases", large, r->front(), r->front().erases);
     const double lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases).erases;
     out.claims.push_back({"ap-fig10, TPC-C, fast: with steps of sixteen log blocks erases are within 5 % of the lowest static",
-                          fmt::format("{:.0f} at a mean share of {:.0f} %, lowest {:.0f}; with steps of one {:.0f} at {:.0f} %", r->front().erases, percent(r->front().mean_map_share), lowest,
-                                      c.adaptive.erases, percent(c.adaptive.mean_map_share)),
+                          fmt::format("{:.0f} at a mean share of {:.0f} %, lowest {:.0f}; with steps of one {:.0f} at {:.0f} %", r->front().erases,
+                                      percent(r->front().mean_map_share), lowest, c.adaptive.erases, percent(c.adaptive.mean_map_share)),
                           r->front().erases <= lowest * close_erases});
     return {};
 }
@@ -161,8 +176,7 @@ std::expected<void, std::string> larger_steps(Reproduction& out, const RunContex
 Result run_beyond_causes(const RunContext& context) {
     Reproduction out;
     for (const auto& part : {same_buffer, axis_from_tables, time_is_weighed, maps_that_hold_all, way_from_the_middle, larger_steps})
-        if (auto done = part(out, context); !done)
-            return std::unexpected(done.error());
+        if (auto done = part(out, context); !done) return std::unexpected(done.error());
     return with_partition_setup(std::move(out), {"financial", "sysmark", "pc", "tpcc"}, context);
 }
 

@@ -20,15 +20,18 @@ constexpr std::array<std::string_view, 4> generated{"financial", "tpcc", "deskto
 struct RealTrace {
     std::string_view name, file;
 };
-constexpr std::array real_traces{RealTrace{"financial1", "financial1-first10k.ssdsim.gz"}, RealTrace{"tpcc-small", "tpcc-small.mqsim.gz"},
-                                 RealTrace{"hplajw", "hplajw-1week.srt.gz"},               RealTrace{"cloudphysics", "cloudphysics-113872.vscsi.gz"},
-                                 RealTrace{"win11-boot", "win11-boot.wpa.csv.gz"},         RealTrace{"telegram", "mobile-telegram-exec-first150k.csv.gz"}};
+constexpr std::array real_traces{RealTrace{"financial1", "financial1-first10k.ssdsim.gz"},
+                                 RealTrace{"tpcc-small", "tpcc-small.mqsim.gz"},
+                                 RealTrace{"hplajw", "hplajw-1week.srt.gz"},
+                                 RealTrace{"cloudphysics", "cloudphysics-113872.vscsi.gz"},
+                                 RealTrace{"win11-boot", "win11-boot.wpa.csv.gz"},
+                                 RealTrace{"telegram", "mobile-telegram-exec-first150k.csv.gz"}};
 /// By bits a cell.
 constexpr std::array<std::string_view, 4> cell_presets{"modern-slc", "modern-mlc", "modern-tlc", "modern-qlc"};
 constexpr std::uint32_t tlc = 3;
 constexpr std::uint32_t scale = 16; ///< of the loads' working sets, to the device's 1 GiB
 constexpr std::uint32_t queue_depth = 8;
-constexpr std::uint32_t blocks_per_plane = 320;        ///< 1 GiB and spare
+constexpr std::uint32_t blocks_per_plane = 320;          ///< 1 GiB and spare
 constexpr std::uint32_t restarted_blocks_per_plane = 40; ///< an eighth: a restart keeps payload in memory, twice
 
 /// One device for all: 1.1 GiB of flash in 2 channels, 12 % of it spare, DRAM for 1 MiB of map or cache.
@@ -65,8 +68,7 @@ std::vector<std::filesystem::path> traces_in(const std::string& folder, std::siz
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
         std::error_code ignored;
-        if (!entry.is_regular_file(ignored))
-            continue;
+        if (!entry.is_regular_file(ignored)) continue;
         const auto reader = TraceReader::open(entry.path().string(), {});
         TraceRequest request;
         const auto first = reader ? (*reader)->next(request) : std::unexpected(reader.error());
@@ -92,7 +94,8 @@ std::expected<Loads, std::string> loads_of(const RunContext& context) {
             loads.emplace_back(name, Load{context, name, path.string()});
         }
     if (loads.empty())
-        return std::unexpected(fmt::format("{}: no trace is there ({} files that no format reads); 'flashlab trace FILE' says why of each", context.trace_folder, passed_over));
+        return std::unexpected(fmt::format("{}: no trace is there ({} files that no format reads); 'flashlab trace FILE' says why of each",
+                                           context.trace_folder, passed_over));
     return loads;
 }
 
@@ -114,8 +117,7 @@ Json::Object params(std::string_view scheme, std::string_view load, std::uint32_
 class Table {
 public:
     Table(const Loads& loads, std::vector<Cell> all, std::vector<Measured> outcomes) : all_{std::move(all)}, outcomes_{std::move(outcomes)} {
-        for (const auto& [name, load] : loads)
-            loads_.push_back(name);
+        for (const auto& [name, load] : loads) loads_.push_back(name);
     }
     [[nodiscard]] const std::vector<std::string_view>& loads() const { return loads_; }
     [[nodiscard]] const Measured& at(std::string_view scheme, std::string_view load, std::uint32_t bits) const {
@@ -127,7 +129,8 @@ public:
         for (const std::string_view load : loads_)
             for (const std::string_view scheme : layers)
                 for (const std::uint32_t bits : over)
-                    out.points.push_back({fmt::format("{}, {} ({})", scheme, what, load), static_cast<double>(bits), params(scheme, load, bits), value(at(scheme, load, bits))});
+                    out.points.push_back({fmt::format("{}, {} ({})", scheme, what, load), static_cast<double>(bits), params(scheme, load, bits),
+                                          value(at(scheme, load, bits))});
     }
 
 private:
@@ -157,17 +160,17 @@ void judge(Reproduction& out, const Table& table) {
             return *std::ranges::min_element(layers, {}, [&](std::string_view s) { return requests_per_second(table.at(s, load, bits)); });
         };
         for (std::uint32_t bits = 1; bits <= cell_presets.size(); ++bits)
-            if (slowest(bits) != "block_map")
-                order += fmt::format(" {} with {} bits: {};", load, bits, slowest(bits));
+            if (slowest(bits) != "block_map") order += fmt::format(" {} with {} bits: {};", load, bits, slowest(bits));
     }
-    out.claims.push_back({"no layer without a data cache is faster than a page map in DRAM", slower.empty() ? "within 5 %" : "faster:" + slower, slower.empty()});
+    out.claims.push_back(
+        {"no layer without a data cache is faster than a page map in DRAM", slower.empty() ? "within 5 %" : "faster:" + slower, slower.empty()});
     out.claims.push_back({"no layer writes less flash than a page map in DRAM", more.empty() ? "within 5 %" : "less:" + more, more.empty()});
     const auto memory = [&](std::string_view scheme) { return map_kib(table.at(scheme, table.loads().front(), tlc)); };
     std::string sizes;
-    for (const std::string_view scheme : layers)
-        sizes += fmt::format("{}{} {:.0f} KiB", sizes.empty() ? "" : ", ", scheme, memory(scheme));
+    for (const std::string_view scheme : layers) sizes += fmt::format("{}{} {:.0f} KiB", sizes.empty() ? "" : ", ", scheme, memory(scheme));
     const bool in_order = memory("dftl") < memory("page_map") && memory("block_map") < memory("dftl") && memory("block_map") < memory("log_block");
-    out.claims.push_back({"dftl keeps less of its map in DRAM than a page map, and a block map least", sizes + fmt::format(" ({})", table.loads().front()), in_order});
+    out.claims.push_back(
+        {"dftl keeps less of its map in DRAM than a page map, and a block map least", sizes + fmt::format(" ({})", table.loads().front()), in_order});
     out.claims.push_back({"block mapping is the slowest on every load and cell", order.empty() ? "on all" : "slowest:" + order, order.empty()});
 }
 
@@ -175,21 +178,23 @@ std::expected<Measured, std::string> measure(const Cell& cell, bool is_quick) {
     const auto failed = [&](const std::string& why) { return std::unexpected(fmt::format("{} on {}: {}", cell.scheme, cell.load, why)); };
     const std::uint32_t part = cell.scheme == "block_map" ? 10 : 1;
     const std::string_view preset = cell_presets[cell.bits - 1];
-    auto outcome = run_trace_on({.config = device_of(cell.scheme, preset, blocks_per_plane), .requests = (is_quick ? 20'000u : 200'000u) / part, .speed = {.depth = queue_depth}},
+    auto outcome = run_trace_on({.config = device_of(cell.scheme, preset, blocks_per_plane),
+                                 .requests = (is_quick ? 20'000u : 200'000u) / part,
+                                 .speed = {.depth = queue_depth}},
                                 *cell.source);
-    if (!outcome)
-        return failed(outcome.error());
+    if (!outcome) return failed(outcome.error());
     Measured all{std::move(*outcome)};
-    if (cell.bits != tlc)
-        return all;
-    const auto restarted = restart({.config = device_of(cell.scheme, preset, restarted_blocks_per_plane), .requests = 5000u / part, .speed = {.depth = queue_depth}}, *cell.source);
-    if (!restarted)
-        return failed(restarted.error());
+    if (cell.bits != tlc) return all;
+    const auto restarted =
+        restart({.config = device_of(cell.scheme, preset, restarted_blocks_per_plane), .requests = 5000u / part, .speed = {.depth = queue_depth}},
+                *cell.source);
+    if (!restarted) return failed(restarted.error());
     all.restart_ms = restarted->ms;
     return all;
 }
 
-/// Points by layer and size, and COFTL's claim: it looks at fewer pages than the drive has blocks. The least scan of a whole drive is a page of each block.
+/// Points by layer and size, and COFTL's claim: it looks at fewer pages than the drive has blocks. The least scan of a whole drive is a page of each
+/// block.
 void show_recovery(Reproduction& out, const std::vector<std::uint32_t>& sizes, const std::vector<Restart>& measured) {
     std::string looked_at, blocks;
     bool is_bounded = true;
@@ -199,30 +204,28 @@ void show_recovery(Reproduction& out, const std::vector<std::uint32_t>& sizes, c
             const Restart& r = measured[s * sizes.size() + n];
             const Json::Object params{{"ftl", layers[s]}, {"blocks_per_plane", sizes[n]}, {"blocks", r.blocks}};
             out.points.push_back({fmt::format("{}, recovery ms", layers[s]), static_cast<double>(sizes[n]), params, r.ms});
-            out.points.push_back({fmt::format("{}, pages looked at", layers[s]), static_cast<double>(sizes[n]), params, static_cast<double>(r.pages_scanned)});
+            out.points.push_back(
+                {fmt::format("{}, pages looked at", layers[s]), static_cast<double>(sizes[n]), params, static_cast<double>(r.pages_scanned)});
             looked_at += fmt::format(" {}", r.pages_scanned);
             is_bounded = is_bounded && (layers[s] != "coftl" || r.pages_scanned < r.blocks);
         }
     }
-    for (std::size_t n = 0; n < sizes.size(); ++n)
-        blocks += fmt::format("{}{}", n == 0 ? "" : ", ", measured[n].blocks);
-    out.claims.push_back({"COFTL's recovery is bounded by its free list, not by the capacity", fmt::format("pages looked at on drives of {} blocks: {}", blocks, looked_at), is_bounded});
+    for (std::size_t n = 0; n < sizes.size(); ++n) blocks += fmt::format("{}{}", n == 0 ? "" : ", ", measured[n].blocks);
+    out.claims.push_back({"COFTL's recovery is bounded by its free list, not by the capacity",
+                          fmt::format("pages looked at on drives of {} blocks: {}", blocks, looked_at), is_bounded});
 }
 
 } // namespace
 
 ExperimentRun::Result run_beyond_ftls(const RunContext& context) {
     const auto loads = loads_of(context);
-    if (!loads)
-        return std::unexpected(loads.error());
+    if (!loads) return std::unexpected(loads.error());
     std::vector<Cell> all;
     for (const auto& [name, load] : *loads)
         for (const std::string_view scheme : layers)
-            for (std::uint32_t bits = 1; bits <= cell_presets.size(); ++bits)
-                all.push_back({scheme, name, bits, &load});
+            for (std::uint32_t bits = 1; bits <= cell_presets.size(); ++bits) all.push_back({scheme, name, bits, &load});
     auto measured = measure_points<Measured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
-    if (!measured)
-        return std::unexpected(measured.error());
+    if (!measured) return std::unexpected(measured.error());
     const Table table{*loads, std::move(all), std::move(*measured)};
     Reproduction out;
     table.add_points(out, "requests/s", {1, 2, 3, 4}, requests_per_second);
@@ -234,15 +237,15 @@ ExperimentRun::Result run_beyond_ftls(const RunContext& context) {
     judge(out, table);
     for (const auto& [name, load] : *loads) {
         const auto source = load.source();
-        if (!source)
-            return std::unexpected(source.error());
+        if (!source) return std::unexpected(source.error());
         out.loads.push_back(*source);
     }
-    out.free_parameters = {{"device", "1 GiB, 2 channels, 12 % spare", "one for all, small enough to be in its steady state soon; written once beforehand"},
-                           {"DRAM", "1 MiB of map cache (dftl) or data cache (coftl)", "a thousandth of the capacity, as drives of today have for the whole map"},
-                           {"queue depth", fmt::format("{}", queue_depth), "closed loop"},
-                           {"block_map", "a tenth of the requests", "it copies a block for nearly every write"},
-                           {"start after a kill", "an eighth of the device, 5,000 requests", "its payload is kept in memory"}};
+    out.free_parameters = {
+        {"device", "1 GiB, 2 channels, 12 % spare", "one for all, small enough to be in its steady state soon; written once beforehand"},
+        {"DRAM", "1 MiB of map cache (dftl) or data cache (coftl)", "a thousandth of the capacity, as drives of today have for the whole map"},
+        {"queue depth", fmt::format("{}", queue_depth), "closed loop"},
+        {"block_map", "a tenth of the requests", "it copies a block for nearly every write"},
+        {"start after a kill", "an eighth of the device, 5,000 requests", "its payload is kept in memory"}};
     if (!context.trace_folder.empty())
         out.free_parameters.push_back({"addresses", "modulo the device", "the traces' own reach over up to 240 GB; neighbours stay neighbours"});
     return out;
@@ -253,15 +256,14 @@ ExperimentRun::Result run_beyond_recovery(const RunContext& context) {
     const Load load{context, "financial", fmt::format("workload:financial,scale={}", 4 * scale)};
     const auto measured = measure_points<Restart>(context.workers, layers.size() * sizes.size(), [&](std::size_t i) {
         const std::string_view scheme = layers[i / sizes.size()];
-        return restart({.config = device_of(scheme, cell_presets[tlc - 1], sizes[i % sizes.size()]), .requests = 5000, .speed = {.depth = queue_depth}}, load);
+        return restart(
+            {.config = device_of(scheme, cell_presets[tlc - 1], sizes[i % sizes.size()]), .requests = 5000, .speed = {.depth = queue_depth}}, load);
     });
-    if (!measured)
-        return std::unexpected(measured.error());
+    if (!measured) return std::unexpected(measured.error());
     Reproduction out;
     show_recovery(out, sizes, *measured);
     const auto source = load.source();
-    if (!source)
-        return std::unexpected(source.error());
+    if (!source) return std::unexpected(source.error());
     out.loads = {*source};
     out.free_parameters = {{"device", "2 channels of TLC of today, 12 % spare", "x is blocks of 1 MiB a plane; there are four planes"}};
     return out;

@@ -14,7 +14,8 @@
 namespace flashlab {
 namespace {
 
-// Figure 11 of DUMBO: device and load as there. Figure 12 of the hybrid paper: the board without a file system, a quarter of the drive read front to back in requests of 8 KB.
+// Figure 11 of DUMBO: device and load as there. Figure 12 of the hybrid paper: the board without a file system, a quarter of the drive read front to
+// back in requests of 8 KB.
 constexpr std::uint32_t below_a_page = 2048; ///< a request over four channels, so a quarter of a page each
 constexpr std::uint32_t largest = 8192;
 constexpr double sameness = 0.10; ///< as in the claims of figure 11
@@ -44,9 +45,9 @@ private:
 };
 
 std::expected<double, std::string> Overheads::dumbo_read(const DumboLayout& layout, std::uint32_t bytes, const DriverOverheads& overheads) const {
-    const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = bytes, .requests = is_quick() ? 256u : 4096u, .layout = layout, .overheads = overheads});
-    if (!result)
-        return std::unexpected(result.error());
+    const auto result =
+        run_dumbo({.op = DumboOp::read, .request_bytes = bytes, .requests = is_quick() ? 256u : 4096u, .layout = layout, .overheads = overheads});
+    if (!result) return std::unexpected(result.error());
     return result->megabytes_per_second;
 }
 
@@ -68,28 +69,30 @@ Done Overheads::growing_with_level() {
             const std::uint32_t bytes = is_large ? largest : below_a_page;
             const auto one = dumbo_read({}, bytes, parted);
             const auto striped = dumbo_read(four, bytes, parted);
-            if (!one || !striped)
-                return std::unexpected(!one ? one.error() : striped.error());
+            if (!one || !striped) return std::unexpected(!one ? one.error() : striped.error());
             gains[is_large] = *striped / *one;
-            point(fmt::format("read S4:I1 over S1:I1 at {} KB, times", bytes / 1024), part, {{"op", "read"}, {"request_bytes", bytes}, {"part_of_each_sub_request", part}}, gains[is_large]);
+            point(fmt::format("read S4:I1 over S1:I1 at {} KB, times", bytes / 1024), part,
+                  {{"op", "read"}, {"request_bytes", bytes}, {"part_of_each_sub_request", part}}, gains[is_large]);
         }
         const bool both = gains[0] <= 1 + sameness && gains[1] >= quoted_gain * (1 - close);
         (part == 0 ? without : together) |= both;
         seen += fmt::format("{}{:g} %: x{:.2f}, x{:.2f}", seen.empty() ? "" : "; ", part * 100, gains[0], gains[1]);
     }
-    out_.claims.push_back({"mc-fig11, read: no gain at 2 KB and +73 % at 8 KB go together only when a part of the driver's cost is each sub-request's", seen, together && !without});
+    out_.claims.push_back(
+        {"mc-fig11, read: no gain at 2 KB and +73 % at 8 KB go together only when a part of the driver's cost is each sub-request's", seen,
+         together && !without});
     return {};
 }
 
-/// Figure 16, asynchronous writes: the driver's two threads wait busily on one CPU, the oftener at the same time "as the block size increases" (5.2). How often that is, the paper does not say.
+/// Figure 16, asynchronous writes: the driver's two threads wait busily on one CPU, the oftener at the same time "as the block size increases" (5.2).
+/// How often that is, the paper does not say.
 Done Overheads::competing_threads() {
     constexpr std::array<std::uint32_t, 5> shares{0, 25, 50, 75, 100};
     std::vector<double> speeds;
     std::string seen;
     for (const std::uint32_t share : shares) {
         const auto speed = dumbo_write_competing(length_, share);
-        if (!speed)
-            return std::unexpected(speed.error());
+        if (!speed) return std::unexpected(speed.error());
         speeds.push_back(*speed);
         point("asynchronous write, MB/s", share, {{"op", "write"}, {"late_completions_share", 0.01 * share}}, *speed);
         seen += fmt::format("{}{} %: {:.2f}", seen.empty() ? "" : ", ", share, *speed);
@@ -102,18 +105,14 @@ Done Overheads::competing_threads() {
 std::expected<double, std::string> Overheads::board_read(std::string_view scheme, std::optional<Duration> word_read) const {
     HybridChoice choice{.scheme = scheme};
     choice.pram_word_read = word_read;
-    if (is_quick())
-        choice.blocks /= 16;
+    if (is_quick()) choice.blocks /= 16;
     auto board = HybridDevice::make(choice);
-    if (!board)
-        return std::unexpected(board.error());
+    if (!board) return std::unexpected(board.error());
     const std::uint64_t bytes = board->bytes() / 4 / largest * largest;
-    if (auto filled = board->fill(bytes); !filled)
-        return std::unexpected(filled.error());
+    if (auto filled = board->fill(bytes); !filled) return std::unexpected(filled.error());
     const SimTime begin = board->now();
     for (std::uint64_t at = 0; at < bytes; at += largest)
-        if (auto read = board->read(at, largest); !read)
-            return std::unexpected(read.error());
+        if (auto read = board->read(at, largest); !read) return std::unexpected(read.error());
     return static_cast<double>(bytes) * 1e3 / static_cast<double>((board->now() - begin).count());
 }
 
@@ -122,20 +121,20 @@ Done Overheads::free_look_ups() {
     const auto logs = board_read("log_block", std::nullopt);
     const auto hftl = board_read("hftl", std::nullopt);
     const auto at_once = board_read("hftl", Duration{1});
-    for (const auto& [name, speed] : {std::pair{"log_block", &logs}, std::pair{"hftl", &hftl}, std::pair{"hftl, look-ups of 1 ns a word", &at_once}}) {
-        if (!*speed)
-            return std::unexpected(speed->error());
+    for (const auto& [name, speed] :
+         {std::pair{"log_block", &logs}, std::pair{"hftl", &hftl}, std::pair{"hftl, look-ups of 1 ns a word", &at_once}}) {
+        if (!*speed) return std::unexpected(speed->error());
         point(fmt::format("{}, sequential read, MB/s", name), largest, {{"op", "read"}, {"request_bytes", largest}}, **speed);
     }
     out_.claims.push_back({"hy-fig12, sequential read: with look-ups of 1 ns a word hftl is as fast as log_block",
-                           fmt::format("{:+.3f} %, {:+.3f} % with 80 ns a word", 100 * (*at_once / *logs - 1), 100 * (*hftl / *logs - 1)), *at_once >= *logs * (1 - as_fast)});
+                           fmt::format("{:+.3f} %, {:+.3f} % with 80 ns a word", 100 * (*at_once / *logs - 1), 100 * (*hftl / *logs - 1)),
+                           *at_once >= *logs * (1 - as_fast)});
     return {};
 }
 
 std::expected<Reproduction, std::string> Overheads::run() {
     for (const auto part : {&Overheads::growing_with_level, &Overheads::competing_threads, &Overheads::free_look_ups})
-        if (auto done = (this->*part)(); !done)
-            return std::unexpected(done.error());
+        if (auto done = (this->*part)(); !done) return std::unexpected(done.error());
     return std::move(out_);
 }
 

@@ -9,7 +9,8 @@ namespace flashlab {
 namespace {
 
 // Device, fill and tuner: as in figures 4 to 10 of the paper, 16 MB of DRAM.
-// Load: four phases of a million requests, a wide one that reads (TPC-C: 81 % reads over 8 GB) and a local one that writes (SYSmark or Financial) in turn.
+// Load: four phases of a million requests, a wide one that reads (TPC-C: 81 % reads over 8 GB) and a local one that writes (SYSmark or Financial) in
+// turn.
 // The wide one wants maps, the local ones want a buffer: any static share is a compromise.
 constexpr std::uint64_t dram_mib = 16;
 constexpr std::size_t phases = 4;
@@ -34,8 +35,10 @@ void plot_over_time(Reproduction& out, const std::string& ftl, const PartitionCu
             }
             const auto x = static_cast<double>(to) / periods_a_phase;
             const Json::Object params{{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"phases", x}};
-            out.points.push_back({fmt::format("{} {}, % of the DRAM that the maps have", c.load.title, ftl), x, params, percent(c.adaptive.period_share.at(to - 1))});
-            out.points.push_back({fmt::format("{} {}, time since the last column over the best static's", c.load.title, ftl), x, params, best > 0 ? ours / best : 1.0});
+            out.points.push_back(
+                {fmt::format("{} {}, % of the DRAM that the maps have", c.load.title, ftl), x, params, percent(c.adaptive.period_share.at(to - 1))});
+            out.points.push_back({fmt::format("{} {}, time since the last column over the best static's", c.load.title, ftl), x, params,
+                                  best > 0 ? ours / best : 1.0});
         }
 }
 
@@ -46,8 +49,7 @@ bool follows_phases(const PartitionCurve& c, std::string& shares) {
     for (std::size_t phase = 0; phase < phases; ++phase) {
         const double share = c.adaptive.period_share.at((phase + 1) * periods_a_phase - 1);
         shares += fmt::format("{}{:.0f}", phase == 0 ? "" : ", ", percent(share));
-        if (phase != 0)
-            follows = follows && (phase % 2 == 0 ? share > before : share < before);
+        if (phase != 0) follows = follows && (phase % 2 == 0 ? share > before : share < before);
         before = share;
     }
     return follows;
@@ -57,28 +59,28 @@ void judge_phases(Reproduction& out, const std::string& ftl, const PartitionCurv
     const std::string name = fmt::format("{}, {}", c.load.title, ftl);
     const PartitionResult& best = c.best();
     out.claims.push_back({fmt::format("{}: adaptive takes less time than every static share", name),
-                          fmt::format("{:+.1f} % against the best static (at {:.0f} %), {:+.1f} % against the worst", percent(c.adaptive.operation_s / best.operation_s - 1),
-                                      percent(best.mean_map_share), percent(c.adaptive.operation_s / c.worst().operation_s - 1)),
+                          fmt::format("{:+.1f} % against the best static (at {:.0f} %), {:+.1f} % against the worst",
+                                      percent(c.adaptive.operation_s / best.operation_s - 1), percent(best.mean_map_share),
+                                      percent(c.adaptive.operation_s / c.worst().operation_s - 1)),
                           c.adaptive.operation_s < best.operation_s});
     std::string shares;
     const bool follows = follows_phases(c, shares);
-    out.claims.push_back({fmt::format("{}: the maps gain in each phase of TPC-C and lose in each of the other", name), fmt::format("{} % at the ends of the phases", shares), follows});
+    out.claims.push_back({fmt::format("{}: the maps gain in each phase of TPC-C and lose in each of the other", name),
+                          fmt::format("{} % at the ends of the phases", shares), follows});
     const double lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases).erases;
-    out.claims.push_back({fmt::format("{}: erases within 5 % of the lowest static", name), fmt::format("{:.0f}, lowest {:.0f}", c.adaptive.erases, lowest),
-                          c.adaptive.erases <= lowest * close_erases});
+    out.claims.push_back({fmt::format("{}: erases within 5 % of the lowest static", name),
+                          fmt::format("{:.0f}, lowest {:.0f}", c.adaptive.erases, lowest), c.adaptive.erases <= lowest * close_erases});
 }
 
 } // namespace
 
 Result run_beyond_phases(const RunContext& context) {
     std::vector<PartitionCase> cases;
-    for (const PartitionLoad& load : changing)
-        cases.push_back({load, dram_mib});
+    for (const PartitionLoad& load : changing) cases.push_back({load, dram_mib});
     Reproduction out;
     for (const std::string ftl : {"dftl", "fast"}) {
         const auto curves = sweep_partitions(ftl, cases, context);
-        if (!curves)
-            return std::unexpected(curves.error());
+        if (!curves) return std::unexpected(curves.error());
         for (const PartitionCurve& c : *curves) {
             plot_curve(out, ftl, c, fmt::format("operation time in s, {}", ftl), [](const PartitionResult& r) { return r.operation_s; });
             plot_curve(out, ftl, c, fmt::format("erases, {}", ftl), [](const PartitionResult& r) { return r.erases; });
@@ -88,24 +90,24 @@ Result run_beyond_phases(const RunContext& context) {
     }
     auto whole = with_partition_setup(std::move(out), {changing[0].name, changing[1].name}, context);
     if (whole)
-        whole->free_parameters.push_back({"phases", "4 of 1,000,000 requests; quick a sixteenth", "long enough for a thousand decisions; both loads begin at address 0"});
+        whole->free_parameters.push_back(
+            {"phases", "4 of 1,000,000 requests; quick a sixteenth", "long enough for a thousand decisions; both loads begin at address 0"});
     return whole;
 }
 
-// COFTL's page tables against a write buffer in the drive's DRAM, which stands in for its own data cache. Profit factors: Coftl::profit_factors(), ours. Page sets of 4 pages on 4 channels.
+// COFTL's page tables against a write buffer in the drive's DRAM, which stands in for its own data cache. Profit factors: Coftl::profit_factors(),
+// ours. Page sets of 4 pages on 4 channels.
 Result run_beyond_coftl_partition(const RunContext& context) {
     const auto cases = partition_cases({dram_mib});
     const auto curves = sweep_partitions("coftl", cases, context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     std::vector<PartitionSetting> far_reaching;
     for (const PartitionCase& of : cases) {
         far_reaching.push_back(adaptive_setting("coftl", of));
         far_reaching.back().reach_permille = 1000;
     }
     const auto whole_reach = run_partitions(far_reaching, context);
-    if (!whole_reach)
-        return std::unexpected(whole_reach.error());
+    if (!whole_reach) return std::unexpected(whole_reach.error());
     Reproduction out;
     std::vector<std::string> names;
     bool never_worst = true;
@@ -118,21 +120,25 @@ Result run_beyond_coftl_partition(const RunContext& context) {
         plot_curve(out, "coftl", c, "erases", [](const PartitionResult& r) { return r.erases; });
         const double over = c.adaptive.operation_s / c.best().operation_s;
         out.claims.push_back({fmt::format("{}, coftl: adaptive within 3 % of the best static", c.load.title),
-                              fmt::format("{:+.1f} % at a mean share of {:.0f} %, the best static at {:.0f} %, the worst {:+.1f} %", percent(over - 1), percent(c.adaptive.mean_map_share),
-                                          percent(c.best().mean_map_share), percent(c.worst().operation_s / c.best().operation_s - 1)),
+                              fmt::format("{:+.1f} % at a mean share of {:.0f} %, the best static at {:.0f} %, the worst {:+.1f} %",
+                                          percent(over - 1), percent(c.adaptive.mean_map_share), percent(c.best().mean_map_share),
+                                          percent(c.worst().operation_s / c.best().operation_s - 1)),
                               over <= close_time});
         const double far = whole_reach->at(i).operation_s / c.best().operation_s;
         farthest = std::max(farthest, far);
         far_seen += fmt::format("{}{} {:+.1f} %", far_seen.empty() ? "" : ", ", c.load.title, percent(far - 1));
         never_worst = never_worst && c.adaptive.operation_s <= c.worst().operation_s;
     }
-    out.claims.push_back({"coftl: adaptive is never slower than the worst static", never_worst ? "holds for each load" : "it is, see above", never_worst});
-    out.claims.push_back({"coftl: with ghosts that stand for all of the DRAM, as the paper has it, adaptive is not within 3 % for each load", far_seen, farthest > close_time});
+    out.claims.push_back(
+        {"coftl: adaptive is never slower than the worst static", never_worst ? "holds for each load" : "it is, see above", never_worst});
+    out.claims.push_back({"coftl: with ghosts that stand for all of the DRAM, as the paper has it, adaptive is not within 3 % for each load",
+                          far_seen, farthest > close_time});
     auto whole = with_partition_setup(std::move(out), names, context);
-    if (!whole)
-        return whole;
-    whole->free_parameters.push_back({"reach of COFTL's ghosts", "3 % of the DRAM", "the paper's is all of it; chosen after that had failed, see the claim"});
-    whole->free_parameters.push_back({"COFTL's sets", "4 blocks, one on each of 4 channels; 10 % spare as for FAST", "the paper of the partition has no COFTL, its device one channel"});
+    if (!whole) return whole;
+    whole->free_parameters.push_back(
+        {"reach of COFTL's ghosts", "3 % of the DRAM", "the paper's is all of it; chosen after that had failed, see the claim"});
+    whole->free_parameters.push_back({"COFTL's sets", "4 blocks, one on each of 4 channels; 10 % spare as for FAST",
+                                      "the paper of the partition has no COFTL, its device one channel"});
     return whole;
 }
 

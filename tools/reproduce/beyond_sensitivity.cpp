@@ -8,9 +8,11 @@
 namespace flashlab {
 namespace {
 
-// Device, fill and loads: as in figures 4 to 10, 16 MB of DRAM, and a load of changing phases. One value is changed at a time, all others stay as in the figures.
+// Device, fill and loads: as in figures 4 to 10, 16 MB of DRAM, and a load of changing phases. One value is changed at a time, all others stay as in
+// the figures.
 constexpr std::uint64_t dram_mib = 16;
-constexpr std::array varied_loads{PartitionLoad{"sysmark", "SYSmark"}, PartitionLoad{"financial", "Financial"}, PartitionLoad{"tpcc+financial", "TPC-C/Financial"}};
+constexpr std::array varied_loads{PartitionLoad{"sysmark", "SYSmark"}, PartitionLoad{"financial", "Financial"},
+                                  PartitionLoad{"tpcc+financial", "TPC-C/Financial"}};
 /// Up to here a value that we chose is called harmless.
 constexpr double little = 1.05;
 
@@ -25,26 +27,38 @@ struct Varied {
 };
 
 std::vector<Varied> all_varied() {
-    return {{"the clamp", "hits of a ghost without any", {0.1, 0.25, 0.5, 1, 2}, [](PartitionSetting& s, double v) { s.floor_permille = static_cast<std::uint32_t>(v * 1000); }},
-            {"the interval", "the interval over the paper's", {0.25, 1, 4, 16},
+    return {{"the clamp",
+             "hits of a ghost without any",
+             {0.1, 0.25, 0.5, 1, 2},
+             [](PartitionSetting& s, double v) { s.floor_permille = static_cast<std::uint32_t>(v * 1000); }},
+            {"the interval",
+             "the interval over the paper's",
+             {0.25, 1, 4, 16},
              [](PartitionSetting& s, double v) { s.interval = static_cast<std::uint32_t>(v * (s.ftl == "fast" ? 10'000 : 1000)); }},
-            {"the size of the ghost's bitmap", "KiB of ghost bitmap", {8, 32, 128, 512}, [](PartitionSetting& s, double v) { s.bitmap_bytes = static_cast<std::uint64_t>(v) << 10; }},
-            {"the reach of the ghosts", "% of the DRAM that a ghost stands for", {3, 10, 30, 100}, [](PartitionSetting& s, double v) { s.reach_permille = static_cast<std::uint32_t>(v * 10); }},
+            {"the size of the ghost's bitmap",
+             "KiB of ghost bitmap",
+             {8, 32, 128, 512},
+             [](PartitionSetting& s, double v) { s.bitmap_bytes = static_cast<std::uint64_t>(v) << 10; }},
+            {"the reach of the ghosts",
+             "% of the DRAM that a ghost stands for",
+             {3, 10, 30, 100},
+             [](PartitionSetting& s, double v) { s.reach_permille = static_cast<std::uint32_t>(v * 10); }},
             {"the tune unit", "tune units", {1, 4, 16}, [](PartitionSetting& s, double v) { s.tune_units = static_cast<std::uint32_t>(v); }}};
 }
 
 /// Time over the best static's for each value; how far the values are apart.
-std::expected<double, std::string> vary(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const Varied& varied, const RunContext& context) {
+std::expected<double, std::string> vary(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const Varied& varied,
+                                        const RunContext& context) {
     std::vector<PartitionSetting> settings;
     for (const double value : varied.values) {
         settings.push_back(adaptive_setting(ftl, {c.load, c.dram_mib}));
         varied.set(settings.back(), value);
     }
     const auto results = run_partitions(settings, context);
-    if (!results)
-        return std::unexpected(results.error());
+    if (!results) return std::unexpected(results.error());
     for (std::size_t i = 0; i < settings.size(); ++i)
-        out.points.push_back({fmt::format("{} {}, time over the best static's ({})", c.load.title, ftl, varied.unit), varied.values[i],
+        out.points.push_back({fmt::format("{} {}, time over the best static's ({})", c.load.title, ftl, varied.unit),
+                              varied.values[i],
                               {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"value", varied.values[i]}},
                               results->at(i).operation_s / c.best().operation_s});
     const auto [least, most] = std::ranges::minmax(*results, {}, &PartitionResult::operation_s);
@@ -63,20 +77,19 @@ Result run_beyond_sensitivity(const RunContext& context) {
     Reproduction out;
     for (const std::string ftl : {"dftl", "fast"}) {
         const auto curves = sweep_partitions(ftl, cases, context);
-        if (!curves)
-            return std::unexpected(curves.error());
+        if (!curves) return std::unexpected(curves.error());
         for (const Varied& varied : all_varied()) {
             double widest = 1;
             std::string spreads;
             for (const PartitionCurve& c : *curves) {
                 const auto spread = vary(out, ftl, c, varied, context);
-                if (!spread)
-                    return std::unexpected(spread.error());
+                if (!spread) return std::unexpected(spread.error());
                 widest = std::max(widest, *spread);
                 spreads += fmt::format("{}{} {:.1f} %", spreads.empty() ? "" : ", ", c.load.title, percent(*spread - 1));
             }
             out.claims.push_back({fmt::format("{}: {} moves the time by 5 % at most", ftl, varied.name),
-                                  fmt::format("{} {:g} to {:g}: {}", varied.unit, varied.values.front(), varied.values.back(), spreads), widest <= little});
+                                  fmt::format("{} {:g} to {:g}: {}", varied.unit, varied.values.front(), varied.values.back(), spreads),
+                                  widest <= little});
         }
     }
     return with_partition_setup(std::move(out), names, context);

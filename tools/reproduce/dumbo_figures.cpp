@@ -33,37 +33,41 @@ public:
     void measure(DumboOp op, const DumboLayout& layout, std::uint32_t bytes) {
         const double y = value(op, layout, bytes);
         const char* unit = shows_ == Shows::throughput ? "MB/s" : "us";
-        const std::string series = fmt::format("{} S{}:I{}{}, {}", name_of(op), layout.striping, layout.interleaving, layout.is_pipelined ? " pipelined" : "", unit);
+        const std::string series =
+            fmt::format("{} S{}:I{}{}, {}", name_of(op), layout.striping, layout.interleaving, layout.is_pipelined ? " pipelined" : "", unit);
         out_.points.push_back({series, static_cast<double>(bytes), params(op, layout, bytes), y});
     }
     /// A figure that the text quotes: how much faster than the plain single channel.
     double speedup(DumboOp op, const DumboLayout& layout, std::uint32_t bytes) {
         const double factor = value(op, layout, bytes) / value(op, {}, bytes);
-        const std::string series = fmt::format("{} S{}:I{}{} over S1:I1, times", name_of(op), layout.striping, layout.interleaving, layout.is_pipelined ? " pipelined" : "");
+        const std::string series =
+            fmt::format("{} S{}:I{}{} over S1:I1, times", name_of(op), layout.striping, layout.interleaving, layout.is_pipelined ? " pipelined" : "");
         out_.points.push_back({series, static_cast<double>(bytes), params(op, layout, bytes), factor});
         return factor;
     }
     double value(DumboOp op, const DumboLayout& layout, std::uint32_t bytes) {
-        const auto key = std::array<std::uint32_t, 5>{static_cast<std::uint32_t>(op), layout.striping, layout.interleaving, layout.is_pipelined ? 1u : 0u, bytes};
-        if (const auto known = measured_.find(key); known != measured_.end())
-            return known->second;
+        const auto key =
+            std::array<std::uint32_t, 5>{static_cast<std::uint32_t>(op), layout.striping, layout.interleaving, layout.is_pipelined ? 1u : 0u, bytes};
+        if (const auto known = measured_.find(key); known != measured_.end()) return known->second;
         const auto result = run_dumbo({.op = op, .request_bytes = bytes, .requests = requests_, .layout = layout, .overheads = {}});
-        if (!result && error_.empty())
-            error_ = result.error();
+        if (!result && error_.empty()) error_ = result.error();
         const double y = !result ? 0 : shows_ == Shows::throughput ? result->megabytes_per_second : result->mean_service_us;
         measured_[key] = y;
         return y;
     }
     void claim(std::string text, std::string ours, bool holds) { out_.claims.push_back({std::move(text), std::move(ours), holds}); }
     std::expected<Reproduction, std::string> done() {
-        if (!error_.empty())
-            return std::unexpected(error_);
+        if (!error_.empty()) return std::unexpected(error_);
         return std::move(out_);
     }
 
 private:
     static Json::Object params(DumboOp op, const DumboLayout& layout, std::uint32_t bytes) {
-        return {{"op", name_of(op)}, {"request_bytes", bytes}, {"striping", layout.striping}, {"interleaving", layout.interleaving}, {"pipelining", layout.is_pipelined}};
+        return {{"op", name_of(op)},
+                {"request_bytes", bytes},
+                {"striping", layout.striping},
+                {"interleaving", layout.interleaving},
+                {"pipelining", layout.is_pipelined}};
     }
     std::uint32_t requests_;
     Shows shows_;
@@ -76,7 +80,8 @@ private:
 void claim_flat_from_a_page(Figure& f, DumboOp op, const DumboLayout& layout) {
     const double at_page = f.value(op, layout, page);
     const double at_most = f.value(op, layout, largest);
-    f.claim(fmt::format("{}: the throughput is flat from one page up", name_of(op)), fmt::format("{:.2f} MB/s at 2 KB, {:.2f} at 8 KB", at_page, at_most),
+    f.claim(fmt::format("{}: the throughput is flat from one page up", name_of(op)),
+            fmt::format("{:.2f} MB/s at 2 KB, {:.2f} at 8 KB", at_page, at_most),
             is_flat(std::array{at_page, f.value(op, layout, 2 * page), at_most}, sameness));
 }
 
@@ -88,21 +93,22 @@ std::expected<Reproduction, std::string> run_mc_fig11(RunLength length) {
     const DumboLayout four{.striping = 4};
     for (const DumboOp op : both) {
         for (const std::uint32_t striping : {1u, 2u, 4u})
-            for (const std::uint32_t bytes : request_sizes)
-                f.measure(op, {.striping = striping}, bytes);
+            for (const std::uint32_t bytes : request_sizes) f.measure(op, {.striping = striping}, bytes);
         f.speedup(op, four, largest);
     }
     for (const DumboOp op : both) {
         const double below = f.value(op, four, page) / f.value(op, one, page);
-        f.claim(fmt::format("{}: no gain while the sub-request is below a page", name_of(op)), fmt::format("x{:.2f} with sub-requests of 512 bytes", below),
-                below <= 1 + sameness);
+        f.claim(fmt::format("{}: no gain while the sub-request is below a page", name_of(op)),
+                fmt::format("x{:.2f} with sub-requests of 512 bytes", below), below <= 1 + sameness);
         const double full = f.value(op, four, largest) / f.value(op, one, largest);
-        f.claim(fmt::format("{}: striping pays most when the sub-request is a page", name_of(op)), fmt::format("x{:.2f} with a page, x{:.2f} with a quarter", full, below),
-                full > below);
-        f.claim(fmt::format("{}: the gain is less than linear", name_of(op)), fmt::format("x{:.2f} of four channels; by construction: all cross one host interface", full), full < 4);
+        f.claim(fmt::format("{}: striping pays most when the sub-request is a page", name_of(op)),
+                fmt::format("x{:.2f} with a page, x{:.2f} with a quarter", full, below), full > below);
+        f.claim(fmt::format("{}: the gain is less than linear", name_of(op)),
+                fmt::format("x{:.2f} of four channels; by construction: all cross one host interface", full), full < 4);
     }
     const auto gain = [&](DumboOp op) { return f.value(op, four, largest) / f.value(op, one, largest); };
-    f.claim("reads gain less than writes", fmt::format("x{:.2f}, x{:.2f}", gain(DumboOp::read), gain(DumboOp::write)), gain(DumboOp::read) < gain(DumboOp::write));
+    f.claim("reads gain less than writes", fmt::format("x{:.2f}, x{:.2f}", gain(DumboOp::read), gain(DumboOp::write)),
+            gain(DumboOp::read) < gain(DumboOp::write));
     const double ratio = f.value(DumboOp::read, one, page) / f.value(DumboOp::write, one, page);
     f.claim("reads are about twice as fast as writes", fmt::format("x{:.2f} on one channel", ratio), ratio > 1.5 && ratio < 2.5);
     return f.done();
@@ -114,8 +120,7 @@ std::expected<Reproduction, std::string> run_mc_fig12(RunLength length) {
     for (const DumboOp op : both) {
         for (const std::uint32_t interleaving : {1u, 2u, 4u})
             for (const std::uint32_t bytes : request_sizes)
-                if (bytes >= 1024)
-                    f.measure(op, {.interleaving = interleaving}, bytes);
+                if (bytes >= 1024) f.measure(op, {.interleaving = interleaving}, bytes);
         f.speedup(op, four, page);
     }
     for (const DumboOp op : both) {
@@ -127,7 +132,8 @@ std::expected<Reproduction, std::string> run_mc_fig12(RunLength length) {
         f.claim(fmt::format("{}: 1 KB is always the worst", name_of(op)), fmt::format("{:.2f} MB/s at level 4", f.value(op, four, 1024)), worst);
         const double two = f.value(op, {.interleaving = 2}, page) / f.value(op, {}, page);
         const double second = f.value(op, four, page) / f.value(op, {.interleaving = 2}, page);
-        f.claim(fmt::format("{}: each doubling of the level gains less", name_of(op)), fmt::format("x{:.2f}, then x{:.2f}", two, second), second < two);
+        f.claim(fmt::format("{}: each doubling of the level gains less", name_of(op)), fmt::format("x{:.2f}, then x{:.2f}", two, second),
+                second < two);
     }
     return f.done();
 }
@@ -137,8 +143,7 @@ std::expected<Reproduction, std::string> run_mc_fig13(RunLength length) {
     const DumboLayout pipelined{.is_pipelined = true};
     for (const DumboOp op : both) {
         for (const DumboLayout& layout : {DumboLayout{}, pipelined})
-            for (const std::uint32_t bytes : request_sizes)
-                f.measure(op, layout, bytes);
+            for (const std::uint32_t bytes : request_sizes) f.measure(op, layout, bytes);
         f.speedup(op, pipelined, page);
     }
     for (const DumboOp op : both) {
@@ -148,7 +153,8 @@ std::expected<Reproduction, std::string> run_mc_fig13(RunLength length) {
                 f.value(op, pipelined, 512) < f.value(op, pipelined, 1024) && f.value(op, pipelined, 1024) < f.value(op, pipelined, page));
     }
     const auto gain = [&](DumboOp op) { return f.value(op, pipelined, page) / f.value(op, {}, page); };
-    f.claim("reads gain more than writes", fmt::format("x{:.2f}, x{:.2f}", gain(DumboOp::read), gain(DumboOp::write)), gain(DumboOp::read) > gain(DumboOp::write));
+    f.claim("reads gain more than writes", fmt::format("x{:.2f}, x{:.2f}", gain(DumboOp::read), gain(DumboOp::write)),
+            gain(DumboOp::read) > gain(DumboOp::write));
     return f.done();
 }
 
@@ -162,8 +168,7 @@ constexpr std::array table_1{striped, mixed, interleaved}; ///< of the paper
 void measure_table_1(Figure& f) {
     for (const DumboOp op : both)
         for (const DumboLayout& layout : table_1)
-            for (const std::uint32_t bytes : request_sizes)
-                f.measure(op, layout, bytes);
+            for (const std::uint32_t bytes : request_sizes) f.measure(op, layout, bytes);
 }
 
 } // namespace
@@ -171,14 +176,13 @@ void measure_table_1(Figure& f) {
 std::expected<Reproduction, std::string> run_mc_fig14(RunLength length) {
     Figure f{length, Figure::Shows::throughput};
     measure_table_1(f);
-    for (const DumboOp op : both)
-        f.speedup(op, mixed, 4096);
+    for (const DumboOp op : both) f.speedup(op, mixed, 4096);
     for (const DumboOp op : both) {
         bool best = true;
         for (const std::uint32_t bytes : request_sizes)
-            for (const DumboLayout& layout : table_1)
-                best = best && f.value(op, interleaved, bytes) * (1 + sameness) > f.value(op, layout, bytes);
-        f.claim(fmt::format("{}: S1:I4 is good at every request size", name_of(op)), fmt::format("{:.2f} MB/s at 2 KB", f.value(op, interleaved, page)), best);
+            for (const DumboLayout& layout : table_1) best = best && f.value(op, interleaved, bytes) * (1 + sameness) > f.value(op, layout, bytes);
+        f.claim(fmt::format("{}: S1:I4 is good at every request size", name_of(op)),
+                fmt::format("{:.2f} MB/s at 2 KB", f.value(op, interleaved, page)), best);
         const double s1 = f.value(op, interleaved, page);
         const double s2 = f.value(op, mixed, 4096);
         const double s4 = f.value(op, striped, largest);
@@ -197,11 +201,12 @@ std::expected<Reproduction, std::string> run_mc_fig15(RunLength length) {
         const double s1 = f.value(op, interleaved, largest);
         const double s2 = f.value(op, mixed, largest);
         const double s4 = f.value(op, striped, largest);
-        f.claim(fmt::format("{}: striping lowers the service time", name_of(op)), fmt::format("{:.0f} us S4:I1, {:.0f} S2:I2, {:.0f} S1:I4 at 8 KB", s4, s2, s1),
-                s4 < s2 && s2 < s1);
+        f.claim(fmt::format("{}: striping lowers the service time", name_of(op)),
+                fmt::format("{:.0f} us S4:I1, {:.0f} S2:I2, {:.0f} S1:I4 at 8 KB", s4, s2, s1), s4 < s2 && s2 < s1);
         const double alone = f.value(op, {.is_pipelined = true}, page);
         const double together = f.value(op, interleaved, page);
-        f.claim(fmt::format("{}: interleaving does not lower it", name_of(op)), fmt::format("{:.0f} us S1:I4, {:.0f} S1:I1 at 2 KB; by construction: more in flight can only wait longer", together, alone),
+        f.claim(fmt::format("{}: interleaving does not lower it", name_of(op)),
+                fmt::format("{:.0f} us S1:I4, {:.0f} S1:I1 at 2 KB; by construction: more in flight can only wait longer", together, alone),
                 together >= alone);
     }
     return f.done();

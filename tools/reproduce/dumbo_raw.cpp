@@ -26,17 +26,16 @@ NandConfig channel_managers(const NandConfig& device, const DumboRun& run) {
 /// The pages of the first chip of a channel, block after block.
 class ChipPages {
 public:
-    ChipPages(const NandArray& array, std::uint32_t channel) : array_{array}, plane_{channel * (array.geometry().planes() / array.geometry().channels())} {}
+    ChipPages(const NandArray& array, std::uint32_t channel)
+        : array_{array}, plane_{channel * (array.geometry().planes() / array.geometry().channels())} {}
     std::optional<Ppn> next() {
         const Geometry& geometry = array_.geometry();
         if (page_ == geometry.pages_per_block()) {
             ++block_;
             page_ = 0;
         }
-        while (block_ < geometry.blocks_per_plane() && array_.is_bad(geometry.block_at(plane_, block_)))
-            ++block_;
-        if (block_ == geometry.blocks_per_plane())
-            return std::nullopt;
+        while (block_ < geometry.blocks_per_plane() && array_.is_bad(geometry.block_at(plane_, block_))) ++block_;
+        if (block_ == geometry.blocks_per_plane()) return std::nullopt;
         return geometry.page_of(geometry.block_at(plane_, block_), page_++);
     }
 
@@ -51,8 +50,7 @@ private:
 class Driver {
 public:
     Driver(NandArray& array, const DumboRun& run) : array_{array}, run_{run}, groups_(run.layout.interleaving) {
-        for (std::uint32_t c = 0; c < array.geometry().channels(); ++c)
-            pages_.emplace_back(array, c);
+        for (std::uint32_t c = 0; c < array.geometry().channels(); ++c) pages_.emplace_back(array, c);
     }
     std::expected<DumboResult, std::string> run();
 
@@ -72,8 +70,7 @@ private:
 };
 
 Driver::Outcome Driver::transfer(Ppn page, std::uint32_t bytes, SimTime now) {
-    if (run_.op == DumboOp::read)
-        return array_.read(PageRead{page, 0, bytes, {}}, now, Origin{});
+    if (run_.op == DumboOp::read) return array_.read(PageRead{page, 0, bytes, {}}, now, Origin{});
     PageProgram program{page, {}, {}, bytes};
     program.oob.sequence = WriteSequence{++written_};
     return array_.program({&program, 1}, now, Origin{});
@@ -85,11 +82,9 @@ std::expected<SimTime, std::string> Driver::issue(std::uint32_t group, std::uint
     SimTime done = begin;
     for (std::uint32_t m = 0; m < striping; ++m) {
         const auto page = pages_[group * striping + m].next();
-        if (!page)
-            return std::unexpected("the chip is full: fewer requests are wanted");
+        if (!page) return std::unexpected("the chip is full: fewer requests are wanted");
         const auto end = transfer(*page, bytes / striping, begin);
-        if (!end)
-            return std::unexpected("a NAND operation failed");
+        if (!end) return std::unexpected("a NAND operation failed");
         done = std::max(done, *end);
     }
     return done;
@@ -116,8 +111,7 @@ std::expected<DumboResult, std::string> Driver::run() {
             }
             array_.settle(now);
             const auto done = issue(turn, std::min(widest, run_.request_bytes - at), now);
-            if (!done)
-                return std::unexpected(done.error());
+            if (!done) return std::unexpected(done.error());
             in_flight.push_back(*done);
             issued = std::min(issued, now);
             answered = std::max(answered, *done);
@@ -137,13 +131,11 @@ std::expected<void, std::string> fill(NandArray& array, std::uint64_t pages_a_ch
         ChipPages pages{array, c};
         for (std::uint64_t n = 0; n < pages_a_channel; ++n) {
             const auto page = pages.next();
-            if (!page)
-                return std::unexpected("the chip is full: fewer requests are wanted");
+            if (!page) return std::unexpected("the chip is full: fewer requests are wanted");
             PageProgram program{*page, {}, {}, 0};
             program.oob.sequence = WriteSequence{++written};
             const auto done = array.program({&program, 1}, array.last_reserved_end(), Origin{});
-            if (!done)
-                return std::unexpected("a NAND operation failed");
+            if (!done) return std::unexpected("a NAND operation failed");
             array.settle(*done);
         }
     }
@@ -166,13 +158,11 @@ std::expected<DumboResult, std::string> run_dumbo(const DumboRun& run) {
     NullEventSink events;
     const NandConfig config = channel_managers(device, run);
     NandArray array{*geometry, config, store, events, UndoPolicy::none};
-    if (!array.open())
-        return std::unexpected("the array does not open");
+    if (!array.open()) return std::unexpected("the array does not open");
     if (run.op == DumboOp::read) {
         const std::uint32_t widest = layout.striping * geometry->page_bytes();
         const std::uint64_t pieces = std::uint64_t{run.requests} * ((run.request_bytes + widest - 1) / widest);
-        if (auto filled = fill(array, pieces / layout.interleaving + 1); !filled)
-            return std::unexpected(filled.error());
+        if (auto filled = fill(array, pieces / layout.interleaving + 1); !filled) return std::unexpected(filled.error());
     }
     return Driver{array, run}.run();
 }

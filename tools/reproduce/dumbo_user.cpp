@@ -15,7 +15,8 @@
 namespace flashlab {
 namespace {
 
-// Device: S2:I2, pipelined, one chip a channel as at raw level, scheme log_block. Load: a file read or overwritten from front to back, 4 KB a request.
+// Device: S2:I2, pipelined, one chip a channel as at raw level, scheme log_block. Load: a file read or overwritten from front to back, 4 KB a
+// request.
 constexpr DumboLayout layout{.striping = 2, .interleaving = 2, .is_pipelined = true};
 constexpr std::uint32_t request_bytes = 4096; ///< the operating system's page, and a superpage of S2
 constexpr std::uint32_t depth = 2 * layout.interleaving;
@@ -25,8 +26,8 @@ constexpr Duration cpu_of_request{46'000};
 
 enum class Mode : std::uint8_t { read_ahead, synchronous, asynchronous };
 
-/// Ours: the paper says that the threads compete the more the larger the block, not how much. The requests of one write() come to the driver together, and each
-/// of them but the first finds the other group's thread at work on the one before.
+/// Ours: the paper says that the threads compete the more the larger the block, not how much. The requests of one write() come to the driver
+/// together, and each of them but the first finds the other group's thread at work on the one before.
 constexpr std::uint32_t late_percent_of(Mode mode, std::uint32_t block_bytes) {
     return mode == Mode::asynchronous ? 100 - 100 * request_bytes / block_bytes : 0;
 }
@@ -77,21 +78,19 @@ private:
 
 std::expected<void, std::string> User::prepare() {
     const auto plan = plan_device(device_of_user(), std::nullopt);
-    if (!plan)
-        return std::unexpected(plan.error());
+    if (!plan) return std::unexpected(plan.error());
     auto made = make_virtual_device(*plan, Payload::none, events_);
-    if (!made)
-        return std::unexpected(made.error());
+    if (!made) return std::unexpected(made.error());
     device_ = std::move(*made);
-    if (auto started = device_->start(sim_start); !started)
-        return started;
+    if (auto started = device_->start(sim_start); !started) return started;
     now_ = device_->ready_at();
     block_pages_ = plan->config.ssd.nand.geometry.pages_per_block;
     const auto filled = drive(DumboOp::write, Mode::asynchronous, request_bytes);
     return filled ? std::expected<void, std::string>{} : std::unexpected(filled.error());
 }
 
-/// The request queue gives neighbouring requests to different groups (section 4.2.2): neighbouring logical blocks of the scheme lie in different ones.
+/// The request queue gives neighbouring requests to different groups (section 4.2.2): neighbouring logical blocks of the scheme lie in different
+/// ones.
 std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t request, SimTime now) {
     const std::uint64_t in_turn = request / layout.interleaving;
     const std::uint64_t block = in_turn / block_pages_ * layout.interleaving + request % layout.interleaving;
@@ -101,8 +100,7 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
     const Sector first{place * sectors};
     const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + DriverOverheads{}.of_read(layout.striping))
                                           : ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now);
-    if (!done)
-        return std::unexpected(to_text(done.error()));
+    if (!done) return std::unexpected(to_text(done.error()));
     return *done;
 }
 
@@ -110,7 +108,8 @@ std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t reques
 SimTime User::seen_complete(const Request& request, const InFlight& of_other) const {
     const std::uint64_t in_group = request.number / layout.interleaving; // of both groups the same part is late
     const bool competes = (in_group + 1) * late_percent_ / 100 != in_group * late_percent_ / 100;
-    const auto wait = std::ranges::find_if(of_other, [&](SimTime end) { return end > request.done; }, &Request::done);
+    const auto wait = std::ranges::find_if(
+        of_other, [&](SimTime end) { return end > request.done; }, &Request::done);
     return competes && wait != of_other.end() ? wait->done : request.done;
 }
 
@@ -121,16 +120,14 @@ std::expected<double, std::string> User::drive(DumboOp op, Mode mode, std::uint3
     std::array<InFlight, layout.interleaving> in_flight;
     for (std::uint64_t r = 0; r < file_bytes_ / request_bytes; ++r) {
         auto& group = in_flight[r % layout.interleaving];
-        if (mode == Mode::synchronous && r * request_bytes % block_bytes == 0)
-            now_ = std::max(now_, end);
+        if (mode == Mode::synchronous && r * request_bytes % block_bytes == 0) now_ = std::max(now_, end);
         if (group.size() == depth / layout.interleaving) {
             now_ = std::max(now_, seen_complete(group.front(), in_flight[(r + 1) % layout.interleaving]));
             group.pop_front();
         }
         device_->settle(now_);
         const auto done = issue(op, r, now_);
-        if (!done)
-            return std::unexpected(done.error());
+        if (!done) return std::unexpected(done.error());
         group.push_back({r, *done});
         end = std::max(end, *done);
     }
@@ -143,8 +140,7 @@ std::expected<double, std::string> User::run(Mode mode, std::uint32_t block_byte
 /// On a drive of its own, whose file was written once before.
 std::expected<double, std::string> measure(RunLength length, DumboOp op, Mode mode, std::uint32_t block_bytes, std::uint32_t late_percent) {
     User user{op, length == RunLength::quick ? std::uint64_t{4} << 20 : std::uint64_t{32} << 20, late_percent};
-    if (auto ready = user.prepare(); !ready)
-        return std::unexpected(ready.error());
+    if (auto ready = user.prepare(); !ready) return std::unexpected(ready.error());
     return user.run(mode, block_bytes);
 }
 
@@ -153,20 +149,24 @@ struct Curve {
     DumboOp op;
     Mode mode;
 };
-constexpr std::array curves{Curve{"read, MB/s", DumboOp::read, Mode::read_ahead}, Curve{"write asynchronous, MB/s", DumboOp::write, Mode::asynchronous},
+constexpr std::array curves{Curve{"read, MB/s", DumboOp::read, Mode::read_ahead},
+                            Curve{"write asynchronous, MB/s", DumboOp::write, Mode::asynchronous},
                             Curve{"write synchronous, MB/s", DumboOp::write, Mode::synchronous}};
 
 Json::Object params(DumboOp op, std::uint32_t block_bytes) {
-    return {{"op", op == DumboOp::read ? "read" : "write"}, {"request_bytes", block_bytes},  {"striping", layout.striping},
-            {"interleaving", layout.interleaving},           {"pipelining", layout.is_pipelined}, {"ftl", "log_block"}};
+    return {{"op", op == DumboOp::read ? "read" : "write"}, {"request_bytes", block_bytes},      {"striping", layout.striping},
+            {"interleaving", layout.interleaving},          {"pipelining", layout.is_pipelined}, {"ftl", "log_block"}};
 }
 
 void judge(Reproduction& out, const std::array<std::vector<double>, 3>& y, double raw_read, double raw_write) {
     const auto& [read, cached, synced] = y;
     const auto [low, high] = std::ranges::minmax(cached);
     const auto range = fmt::format("{:.2f} MB/s at 4 KB, {:.2f} at 128 KB", cached.front(), cached.back());
-    out.claims.push_back({"reads do not reach the raw throughput", fmt::format("{:.2f} of {:.2f} MB/s; the CPU's time is a free parameter", read.back(), raw_read), read.back() < raw_read * 0.95});
-    out.claims.push_back({"asynchronous writes are roughly independent of the block size", range + "; by construction of the load, but for the threads' competition", high < low * 1.1});
+    out.claims.push_back({"reads do not reach the raw throughput",
+                          fmt::format("{:.2f} of {:.2f} MB/s; the CPU's time is a free parameter", read.back(), raw_read),
+                          read.back() < raw_read * 0.95});
+    out.claims.push_back({"asynchronous writes are roughly independent of the block size",
+                          range + "; by construction of the load, but for the threads' competition", high < low * 1.1});
     out.claims.push_back({"asynchronous writes fall slightly with the block size", range, cached.back() < cached.front() * 0.995});
     out.claims.push_back({"small synchronous writes cannot use the parallelism",
                           fmt::format("{:.2f} MB/s at 4 KB, {:.2f} at 128 KB; raw {:.2f}", synced.front(), synced.back(), raw_write),
@@ -181,8 +181,7 @@ std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
     for (std::size_t c = 0; c < curves.size(); ++c) {
         for (const std::uint32_t block_bytes : block_sizes) {
             const auto speed = measure(length, curves[c].op, curves[c].mode, block_bytes, late_percent_of(curves[c].mode, block_bytes));
-            if (!speed)
-                return std::unexpected(speed.error());
+            if (!speed) return std::unexpected(speed.error());
             y[c].push_back(*speed);
             out.points.push_back({curves[c].series, static_cast<double>(block_bytes), params(curves[c].op, block_bytes), *speed});
         }
@@ -190,8 +189,7 @@ std::expected<Reproduction, std::string> run_mc_fig16(RunLength length) {
     std::array<double, 2> raw{};
     for (const DumboOp op : {DumboOp::read, DumboOp::write}) {
         const auto result = run_dumbo({.op = op, .request_bytes = request_bytes, .requests = 1024, .layout = layout, .overheads = {}});
-        if (!result)
-            return std::unexpected(result.error());
+        if (!result) return std::unexpected(result.error());
         raw[static_cast<std::size_t>(op)] = result->megabytes_per_second;
     }
     const double share = y[0].back() / raw[0];

@@ -1,8 +1,8 @@
 #include "tools/reproduce/experiment.h"
 
 #include <algorithm>
-#include <cmath>
 #include <array>
+#include <cmath>
 
 #include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/beyond_overheads.h"
@@ -37,7 +37,8 @@ constexpr std::array all{
     Experiment{"mc-fig15", dumbo, "Mean service time of all ways to use four channels, pipelined", run_mc_fig15},
     Experiment{"mc-fig16", dumbo, "What applications get through Linux and the FTL, over the block size", run_mc_fig16},
     Experiment{"hy-fig3", hybrid, "How many words of a metadata sector a write changes", run_hy_fig3},
-    Experiment{"hy-fig9", hybrid, "Write throughput of hftl nearly full, over reserved blocks in percent, with and without logical-page-delete", run_hy_fig9},
+    Experiment{"hy-fig9", hybrid, "Write throughput of hftl nearly full, over reserved blocks in percent, with and without logical-page-delete",
+               run_hy_fig9},
     Experiment{"hy-fig11", hybrid, "FTL level: throughput over request size, log blocks against a page map in PRAM", run_hy_fig11},
     Experiment{"hy-fig12", hybrid, "File system level: IOZone's patterns over record size, {log_block, hftl} x {FSMS off, on}", run_hy_fig12},
     Experiment{"hy-fig13", hybrid, "Block erases while files come and go", run_hy_fig13},
@@ -52,10 +53,15 @@ constexpr std::array all{
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
-    Experiment{"beyond-phases", beyond, "Adaptive partitioning on a load of changing phases, DFTL and FAST: time, erases, share over time", run_beyond_phases, true},
-    Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps", run_beyond_coftl_partition, true},
-    Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over values that its paper leaves open or we changed: clamp, interval, ghost size and reach, tune unit", run_beyond_sensitivity, true},
-    Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig4 to 10 that fail: the suspected cause taken away", run_beyond_causes, true},
+    Experiment{"beyond-phases", beyond, "Adaptive partitioning on a load of changing phases, DFTL and FAST: time, erases, share over time",
+               run_beyond_phases, true},
+    Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps",
+               run_beyond_coftl_partition, true},
+    Experiment{"beyond-sensitivity", beyond,
+               "Adaptive partitioning over values that its paper leaves open or we changed: clamp, interval, ghost size and reach, tune unit",
+               run_beyond_sensitivity, true},
+    Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig4 to 10 that fail: the suspected cause taken away", run_beyond_causes,
+               true},
     Experiment{"beyond-overheads", beyond, "What mc-fig11, mc-fig16 and hy-fig12 charge for overheads, charged another way", run_beyond_overheads},
 };
 
@@ -86,10 +92,8 @@ Json to_json(const Experiment& experiment, const Reproduction& result) {
     for (const ReproducedClaim& c : result.claims)
         claims.push(Json::object({{"text", c.text}, {"paper", paper_words(experiment.id, c.text)}, {"ours", c.ours}, {"holds", c.holds}}));
     Json loads{Json::Array{}}, parameters{Json::Array{}};
-    for (const ReproducedLoad& l : result.loads)
-        loads.push(Json::object({{"name", l.name}, {"source", l.source}}));
-    for (const FreeParameter& f : result.free_parameters)
-        parameters.push(Json::object({{"name", f.name}, {"value", f.value}, {"reason", f.reason}}));
+    for (const ReproducedLoad& l : result.loads) loads.push(Json::object({{"name", l.name}, {"source", l.source}}));
+    for (const FreeParameter& f : result.free_parameters) parameters.push(Json::object({{"name", f.name}, {"value", f.value}, {"reason", f.reason}}));
     return Json::object({{"id", experiment.id},
                          {"paper", experiment.paper},
                          {"title", experiment.title},

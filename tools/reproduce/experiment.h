@@ -46,7 +46,7 @@ struct FreeParameter {
 struct Reproduction {
     std::vector<ReproducedPoint> points;
     std::vector<ReproducedClaim> claims;
-    std::vector<ReproducedLoad> loads;         ///< empty where the load is the request sizes of the points
+    std::vector<ReproducedLoad> loads; ///< empty where the load is the request sizes of the points
     std::vector<FreeParameter> free_parameters;
 };
 
@@ -58,12 +58,13 @@ struct TraceInPlace {
 };
 
 struct RunContext {
-    RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {}, std::string folder = {}) // NOLINT: a length is a context
+    RunContext(RunLength of_run, Workers* spare = nullptr, std::span<const TraceInPlace> files = {},
+               std::string folder = {}) // NOLINT: a length is a context
         : length{of_run}, workers{spare}, traces{files}, trace_folder{std::move(folder)} {}
     RunLength length;
-    Workers* workers;                      ///< used by measure_points(); null: one core
+    Workers* workers; ///< used by measure_points(); null: one core
     std::span<const TraceInPlace> traces;
-    std::string trace_folder;              ///< folder of real traces, for experiments that play them; empty: generated loads replace them
+    std::string trace_folder; ///< folder of real traces, for experiments that play them; empty: generated loads replace them
     [[nodiscard]] bool is_quick() const { return length == RunLength::quick; }
 };
 
@@ -71,7 +72,7 @@ struct RunContext {
 class ExperimentRun {
 public:
     using Result = std::expected<Reproduction, std::string>;
-    constexpr ExperimentRun(Result (*run)(RunLength)) : simple_{run} {}              // NOLINT: a table of functions reads like one
+    constexpr ExperimentRun(Result (*run)(RunLength)) : simple_{run} {}               // NOLINT: a table of functions reads like one
     constexpr ExperimentRun(Result (*run)(const RunContext&)) : with_context_{run} {} // NOLINT
     [[nodiscard]] Result operator()(const RunContext& context) const { return simple_ != nullptr ? simple_(context.length) : with_context_(context); }
 

@@ -27,10 +27,8 @@ template <class Byte, class Transfer>
 bool pass_all(int file, std::span<Byte> bytes, Transfer transfer) {
     while (!bytes.empty()) {
         const ssize_t n = transfer(file, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
         bytes = bytes.subspan(static_cast<std::size_t>(n));
     }
     return true;
@@ -38,8 +36,7 @@ bool pass_all(int file, std::span<Byte> bytes, Transfer transfer) {
 
 std::expected<Child, std::string> start(std::size_t index, std::size_t result_bytes, const ForkedRun& run) {
     int ends[2];
-    if (::pipe(ends) != 0)
-        return std::unexpected(fmt::format("no pipe for a run: {}", std::strerror(errno)));
+    if (::pipe(ends) != 0) return std::unexpected(fmt::format("no pipe for a run: {}", std::strerror(errno)));
     const pid_t parent = ::getpid();
     const pid_t process = ::fork();
     if (process < 0) {
@@ -49,11 +46,9 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
     }
     if (process == 0) { // no destructor of the parent's state may run here, hence _exit
         ::close(ends[0]);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
-            ::signal(signal, SIG_DFL);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // whatever ends the parent: the thread that forked waits for its children
-        if (::getppid() != parent)
-            ::_exit(1);
+        if (::getppid() != parent) ::_exit(1);
         std::vector<std::byte> result(result_bytes);
         const bool good = run(index, result) && pass_all(ends[1], std::span<const std::byte>{result}, ::write);
         ::_exit(good ? 0 : 1);
@@ -92,16 +87,14 @@ std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, 
             ++next;
             continue;
         }
-        if (working.empty())
-            break;
+        if (working.empty()) break;
         // In order of starting: the pipe holds a result that is ready before its turn.
         const Child child = working.front();
         working.pop_front();
         if (!finish(child, std::span{results}.subspan(child.index * result_bytes, result_bytes)) && failure.empty())
             failure = fmt::format("run {} of {} failed", child.index + 1, runs);
     }
-    if (!failure.empty())
-        return std::unexpected(failure);
+    if (!failure.empty()) return std::unexpected(failure);
     return results;
 }
 

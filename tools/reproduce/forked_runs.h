@@ -22,7 +22,8 @@ namespace flashlab {
 
 /// Runs in the child and fills `result`. False ends the child with an error.
 using ForkedRun = std::function<bool(std::size_t index, std::span<std::byte> result)>;
-[[nodiscard]] std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once, const ForkedRun& run);
+[[nodiscard]] std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once,
+                                                                            const ForkedRun& run);
 
 /// Writes to stderr by write(2): another thread may have held the lock of the stream at the fork.
 void complain_in_child(const std::string& text);
@@ -33,8 +34,10 @@ template <class Result, class Run>
 std::expected<std::vector<Result>, std::string> run_each_forked(std::size_t runs, std::size_t at_once, Run&& run) {
     const auto bytes = run_forked(runs, sizeof(Result), at_once, [&run](std::size_t index, std::span<std::byte> to) {
         const std::expected<Result, std::string> result = run(index);
-        if (result) std::memcpy(to.data(), &*result, sizeof(Result));
-        else complain_in_child(result.error());
+        if (result)
+            std::memcpy(to.data(), &*result, sizeof(Result));
+        else
+            complain_in_child(result.error());
         return result.has_value();
     });
     if (!bytes) return std::unexpected(bytes.error());

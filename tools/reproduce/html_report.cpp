@@ -10,45 +10,42 @@
 namespace flashlab {
 namespace {
 
-constexpr std::string_view style = "body{font-family:sans-serif;max-width:62em;margin:2em auto;padding:0 1em;line-height:1.4;color:#222}"
-                                   "table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}"
-                                   ".grid{stroke:#ddd}.yes{color:#177a17}.no{color:#b00020;font-weight:bold}h2{border-top:2px solid #444;padding-top:.6em}"
-                                   "svg{max-width:100%;height:auto}details{margin:.6em 0}";
+constexpr std::string_view style =
+    "body{font-family:sans-serif;max-width:62em;margin:2em auto;padding:0 1em;line-height:1.4;color:#222}"
+    "table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}"
+    ".grid{stroke:#ddd}.yes{color:#177a17}.no{color:#b00020;font-weight:bold}h2{border-top:2px solid #444;padding-top:.6em}"
+    "svg{max-width:100%;height:auto}details{margin:.6em 0}";
 
 Plot plot_of(const Experiment& experiment, const PointsOfUnit& of) {
     Plot plot{fmt::format("{}: {}", experiment.id, of.unit.empty() ? "ours" : of.unit), of.x_label, std::string{of.unit}, {}};
     for (const ReproducedPoint* p : of.points) {
         auto series = std::ranges::find(plot.series, name_of(p->series), &PlotSeries::name);
-        if (series == plot.series.end())
-            series = plot.series.insert(series, {std::string{name_of(p->series)}, {}, {}});
+        if (series == plot.series.end()) series = plot.series.insert(series, {std::string{name_of(p->series)}, {}, {}});
         series->points.push_back({p->x, p->ours});
-        if (const auto paper = paper_value(experiment.id, p->series, p->x))
-            series->marks.push_back({p->x, *paper});
+        if (const auto paper = paper_value(experiment.id, p->series, p->x)) series->marks.push_back({p->x, *paper});
     }
-    for (PlotSeries& series : plot.series)
-        std::ranges::stable_sort(series.points, {}, &PlotPoint::x);
+    for (PlotSeries& series : plot.series) std::ranges::stable_sort(series.points, {}, &PlotPoint::x);
     return plot;
 }
 
 std::string plots_of(const Experiment& experiment, const Reproduction& result) {
     std::string out;
-    for (const PointsOfUnit& of : by_unit(result))
-        out += to_svg(plot_of(experiment, of));
+    for (const PointsOfUnit& of : by_unit(result)) out += to_svg(plot_of(experiment, of));
     return out;
 }
 
 std::string row(std::initializer_list<std::string_view> cells) {
     std::string out = "<tr>";
-    for (const std::string_view cell : cells)
-        out += fmt::format("<td>{}</td>", html_escaped(cell));
+    for (const std::string_view cell : cells) out += fmt::format("<td>{}</td>", html_escaped(cell));
     return out + "</tr>\n";
 }
 
 std::string claims_of(const Experiment& experiment, const Reproduction& result) {
     std::string out = "<table><tr><th></th><th>claim</th><th>ours</th><th>the paper's words</th></tr>\n";
     for (const ReproducedClaim& c : result.claims)
-        out += fmt::format("<tr><td class='{}'>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", c.holds ? "yes" : "no", c.holds ? "&#10003;" : "&#10007;", html_escaped(c.text),
-                           html_escaped(c.ours), html_escaped(paper_words(experiment.id, c.text)));
+        out += fmt::format("<tr><td class='{}'>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", c.holds ? "yes" : "no",
+                           c.holds ? "&#10003;" : "&#10007;", html_escaped(c.text), html_escaped(c.ours),
+                           html_escaped(paper_words(experiment.id, c.text)));
     return out + "</table>\n";
 }
 
@@ -68,15 +65,11 @@ std::string points_of(const Experiment& experiment, const Reproduction& result) 
 
 std::string parameters_of(const Reproduction& result) {
     std::string out;
-    if (!result.loads.empty())
-        out += "<p>Loads:</p><table><tr><th>name</th><th>what it was</th></tr>\n";
-    for (const ReproducedLoad& l : result.loads)
-        out += row({l.name, l.source});
+    if (!result.loads.empty()) out += "<p>Loads:</p><table><tr><th>name</th><th>what it was</th></tr>\n";
+    for (const ReproducedLoad& l : result.loads) out += row({l.name, l.source});
     out += result.loads.empty() ? "" : "</table>\n";
-    if (!result.free_parameters.empty())
-        out += "<p>What the paper leaves open:</p><table><tr><th>parameter</th><th>taken</th><th>why</th></tr>\n";
-    for (const FreeParameter& f : result.free_parameters)
-        out += row({f.name, f.value, f.reason});
+    if (!result.free_parameters.empty()) out += "<p>What the paper leaves open:</p><table><tr><th>parameter</th><th>taken</th><th>why</th></tr>\n";
+    for (const FreeParameter& f : result.free_parameters) out += row({f.name, f.value, f.reason});
     return out + (result.free_parameters.empty() ? "" : "</table>\n");
 }
 
@@ -88,16 +81,20 @@ void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
     const auto held = static_cast<std::size_t>(std::ranges::count(result.claims, true, &ReproducedClaim::holds));
     claims_ += result.claims.size();
     held_ += held;
-    contents_ += fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2} of {3} claims hold)</li>\n", experiment.id, html_escaped(experiment.title), held, result.claims.size());
+    contents_ += fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2} of {3} claims hold)</li>\n", experiment.id, html_escaped(experiment.title), held,
+                             result.claims.size());
     body_ += fmt::format("<h2 id='{0}'>{0}: {1}</h2>\n<p>{2}</p>\n", experiment.id, html_escaped(experiment.title), html_escaped(experiment.paper));
     body_ += plots_of(experiment, result) + claims_of(experiment, result) + points_of(experiment, result) + parameters_of(result);
 }
 
 std::string HtmlReport::page() const {
-    return fmt::format("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}</style></head><body>\n"
-                       "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. {} of {} claims hold. Filled points are ours, hollow diamonds are numbers that the paper prints; "
-                       "its plots themselves are not in the text that we have. Claims that fail are explained in tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
-                       style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, held_, claims_, contents_, body_);
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}</style></head><body>\n"
+        "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. {} of {} claims hold. Filled points are ours, hollow diamonds are "
+        "numbers that the paper prints; "
+        "its plots themselves are not in the text that we have. Claims that fail are explained in "
+        "tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
+        style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, held_, claims_, contents_, body_);
 }
 
 } // namespace flashlab

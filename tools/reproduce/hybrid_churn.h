@@ -36,7 +36,8 @@ private:
         return (std::uint64_t{size} + fat_cluster_bytes - 1) / fat_cluster_bytes * fat_cluster_bytes;
     }
     [[nodiscard]] FatDirectory directory_of(const File& file) const { return directories_[file.number % directories_.size()]; }
-    /// Free: the paper does not say how its files were written. With 4 to 32 KB fewer words of a metadata sector change than in figure 3, with 64 KB more.
+    /// Free: the paper does not say how its files were written. With 4 to 32 KB fewer words of a metadata sector change than in figure 3, with 64 KB
+    /// more.
     [[nodiscard]] static std::uint32_t record_of(const File& file) { return 8192u << file.number % 4; }
     [[nodiscard]] static std::string name_of(const File& file);
     [[nodiscard]] std::uint32_t some_size();

@@ -34,14 +34,11 @@ std::expected<DevicePlan, std::string> HybridDevice::plan(const HybridChoice& ch
 
 std::expected<HybridDevice, std::string> HybridDevice::make(const HybridChoice& choice) {
     auto planned = plan(choice);
-    if (!planned)
-        return std::unexpected(planned.error());
+    if (!planned) return std::unexpected(planned.error());
     auto events = std::make_unique<NullEventSink>();
     auto device = make_virtual_device(*planned, Payload::none, *events);
-    if (!device)
-        return std::unexpected(device.error());
-    if (auto started = (*device)->start(sim_start); !started)
-        return std::unexpected(started.error());
+    if (!device) return std::unexpected(device.error());
+    if (auto started = (*device)->start(sim_start); !started) return std::unexpected(started.error());
     return HybridDevice{std::move(*planned), std::move(events), std::move(*device)};
 }
 
@@ -51,8 +48,7 @@ void HybridDevice::set_clock(SimTime now) {
 }
 
 std::expected<void, std::string> HybridDevice::answer(const DeviceResult<SimTime>& result) {
-    if (!result)
-        return std::unexpected(to_text(result.error()));
+    if (!result) return std::unexpected(to_text(result.error()));
     set_clock(*result);
     return {};
 }
@@ -68,8 +64,7 @@ std::expected<void, std::string> HybridDevice::read(std::uint64_t byte, std::uin
 std::expected<void, std::string> HybridDevice::fill(std::uint64_t bytes) {
     constexpr std::uint64_t request = std::uint64_t{256} << 10;
     for (std::uint64_t at = 0; at < bytes; at += request)
-        if (auto done = write(at, static_cast<std::uint32_t>(std::min(request, bytes - at))); !done)
-            return done;
+        if (auto done = write(at, static_cast<std::uint32_t>(std::min(request, bytes - at))); !done) return done;
     return {};
 }
 
@@ -80,26 +75,22 @@ std::expected<RawSpeed, std::string> measure_raw_speed() {
     MemoryPageStore store{*geometry, Payload::none};
     NullEventSink events;
     NandArray array{*geometry, config, store, events, UndoPolicy::none};
-    if (!array.open())
-        return std::unexpected("the array does not open");
+    if (!array.open()) return std::unexpected("the array does not open");
     BlockId block{0};
-    while (array.is_bad(block))
-        block = BlockId{block.value() + 1};
+    while (array.is_bad(block)) block = BlockId{block.value() + 1};
     SimTime now = sim_start;
     for (std::uint32_t page = 0; page < geometry->pages_per_block(); ++page) {
         PageProgram program{geometry->page_of(block, page), {}, {}, 0};
         program.oob.sequence = WriteSequence{page + 1u};
         const auto done = array.program({&program, 1}, now, Origin{});
-        if (!done)
-            return std::unexpected("a program failed");
+        if (!done) return std::unexpected("a program failed");
         now = *done;
         array.settle(now);
     }
     const SimTime written = now;
     for (std::uint32_t page = 0; page < geometry->pages_per_block(); ++page) {
         const auto done = array.read(PageRead{geometry->page_of(block, page), 0, geometry->page_bytes(), {}}, now, Origin{});
-        if (!done)
-            return std::unexpected("a read failed");
+        if (!done) return std::unexpected("a read failed");
         now = *done;
     }
     const double megabytes_ns = static_cast<double>(geometry->pages_per_block()) * geometry->page_bytes() * 1e3;

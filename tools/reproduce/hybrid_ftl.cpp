@@ -14,8 +14,9 @@
 namespace flashlab {
 namespace {
 
-// Device: preset k9g8g08u0m. Load: one request at a time within a quarter of the drive, which was written once from front to back; the rest was never written, so
-// that hFTL has free blocks for the whole span. Beside it the steady state: all of the drive written, then overwritten at random until collections are routine.
+// Device: preset k9g8g08u0m. Load: one request at a time within a quarter of the drive, which was written once from front to back; the rest was never
+// written, so that hFTL has free blocks for the whole span. Beside it the steady state: all of the drive written, then overwritten at random until
+// collections are routine.
 constexpr std::array<std::uint32_t, 9> request_sizes{8u << 10,   16u << 10,  32u << 10, 64u << 10, 128u << 10,
                                                      256u << 10, 512u << 10, 1u << 20,  2u << 20};
 constexpr std::array<std::uint32_t, 4> quick_sizes{8u << 10, 64u << 10, 256u << 10, 2u << 20};
@@ -31,12 +32,8 @@ constexpr std::string_view name_of(Load load) {
     constexpr std::array<std::string_view, 4> names{"sequential write", "random write", "sequential read", "random read"};
     return names[static_cast<std::size_t>(load)];
 }
-constexpr bool is_write(Load load) {
-    return load == Load::sequential_write || load == Load::random_write;
-}
-constexpr bool is_random(Load load) {
-    return load == Load::random_write || load == Load::random_read;
-}
+constexpr bool is_write(Load load) { return load == Load::sequential_write || load == Load::random_write; }
+constexpr bool is_random(Load load) { return load == Load::random_write || load == Load::random_read; }
 
 struct Span {
     std::uint64_t region = 0; ///< bytes that requests fall into
@@ -51,8 +48,7 @@ std::expected<double, std::string> drive(HybridDevice& device, Load load, std::u
     const SimTime begin = device.now();
     for (std::uint64_t r = 0; r < requests; ++r) {
         const std::uint64_t place = (is_random(load) ? random.below(places) : r % places) * request;
-        if (auto done = is_write(load) ? device.write(place, request) : device.read(place, request); !done)
-            return std::unexpected(done.error());
+        if (auto done = is_write(load) ? device.write(place, request) : device.read(place, request); !done) return std::unexpected(done.error());
     }
     return static_cast<double>(requests * request) * 1e3 / static_cast<double>((device.now() - begin).count());
 }
@@ -89,14 +85,11 @@ std::expected<void, std::string> Figure::measure_fresh(std::string_view scheme) 
     for (const Load load : loads) {
         for (const std::uint32_t request : sizes()) {
             auto device = HybridDevice::make(choice(scheme));
-            if (!device)
-                return std::unexpected(device.error());
+            if (!device) return std::unexpected(device.error());
             const Span span{.region = device->bytes() / 4 / request_sizes.back() * request_sizes.back(), .bytes = is_quick_ ? 8u << 20 : 32u << 20};
-            if (auto filled = device->fill(span.region); !filled)
-                return filled;
+            if (auto filled = device->fill(span.region); !filled) return filled;
             const auto speed = drive(*device, load, request, span);
-            if (!speed)
-                return std::unexpected(speed.error());
+            if (!speed) return std::unexpected(speed.error());
             fresh_[{std::string{scheme}, load, request}] = *speed;
             add(fmt::format("{} {}, MB/s", scheme, name_of(load)), scheme, load, request, *speed);
         }
@@ -107,18 +100,14 @@ std::expected<void, std::string> Figure::measure_fresh(std::string_view scheme) 
 std::expected<void, std::string> Figure::measure_steady(std::string_view scheme) {
     for (const std::uint32_t request : {small, 64u << 10}) {
         auto device = HybridDevice::make(choice(scheme));
-        if (!device)
-            return std::unexpected(device.error());
-        if (auto filled = device->fill(device->bytes()); !filled)
-            return filled;
+        if (!device) return std::unexpected(device.error());
+        if (auto filled = device->fill(device->bytes()); !filled) return filled;
         // The page map needs a turn of overwrites; every merge of log_block is like the one before.
         const Span span{.region = device->bytes(), .bytes = is_quick_ ? 8u << 20 : 32u << 20};
         const Span warm_up{.region = span.region, .bytes = scheme == "hftl" ? span.region : span.bytes / 4};
-        if (auto warm = drive(*device, Load::random_write, request, warm_up); !warm)
-            return std::unexpected(warm.error());
+        if (auto warm = drive(*device, Load::random_write, request, warm_up); !warm) return std::unexpected(warm.error());
         const auto speed = drive(*device, Load::random_write, request, span);
-        if (!speed)
-            return std::unexpected(speed.error());
+        if (!speed) return std::unexpected(speed.error());
         add(fmt::format("{} random write, steady state, MB/s", scheme), scheme, Load::random_write, request, *speed);
     }
     return {};
@@ -150,8 +139,8 @@ void Figure::judge(const RawSpeed& raw) {
     const auto [least, most] = std::ranges::minmax(hybrid);
     const double first = at("log_block", Load::random_write, small);
     const double last = at("log_block", Load::random_write, request_sizes.back());
-    out_.claims.push_back({"random writes of hftl do not depend on the request size", fmt::format("{:.3f} to {:.3f} MB/s", least, most),
-                           is_flat(hybrid, sameness)});
+    out_.claims.push_back(
+        {"random writes of hftl do not depend on the request size", fmt::format("{:.3f} to {:.3f} MB/s", least, most), is_flat(hybrid, sameness)});
     out_.claims.push_back({"random writes of log_block fall with the request size", fmt::format("{:.3f} MB/s at 2 MB, {:.3f} at 8 KB", last, first),
                            grows(logs, 0.001) && first < last / 2});
     const double gain = at("hftl", Load::random_write, small) / first;
@@ -160,13 +149,10 @@ void Figure::judge(const RawSpeed& raw) {
 
 std::expected<Reproduction, std::string> Figure::run() {
     const auto raw = measure_raw_speed();
-    if (!raw)
-        return std::unexpected(raw.error());
+    if (!raw) return std::unexpected(raw.error());
     for (const std::string_view scheme : schemes_compared) {
-        if (auto measured = measure_fresh(scheme); !measured)
-            return std::unexpected(measured.error());
-        if (auto measured = measure_steady(scheme); !measured)
-            return std::unexpected(measured.error());
+        if (auto measured = measure_fresh(scheme); !measured) return std::unexpected(measured.error());
+        if (auto measured = measure_steady(scheme); !measured) return std::unexpected(measured.error());
     }
     add("raw write, MB/s", "none", Load::sequential_write, 2048, raw->write);
     add("raw read, MB/s", "none", Load::sequential_read, 2048, raw->read);
@@ -178,8 +164,6 @@ std::expected<Reproduction, std::string> Figure::run() {
 
 } // namespace
 
-std::expected<Reproduction, std::string> run_hy_fig11(RunLength length) {
-    return Figure{length}.run();
-}
+std::expected<Reproduction, std::string> run_hy_fig11(RunLength length) { return Figure{length}.run(); }
 
 } // namespace flashlab

@@ -12,8 +12,9 @@
 namespace flashlab {
 namespace {
 
-// Device: preset k9g8g08u0m, an empty FAT-like file system on it. Load: IOZone on one file, pattern after pattern, in records of one size. Each pattern begins with
-// a new mount (iozone -U), so that nothing is cached, and its time includes the sync at its end (iozone -e). Random patterns touch each record once.
+// Device: preset k9g8g08u0m, an empty FAT-like file system on it. Load: IOZone on one file, pattern after pattern, in records of one size. Each
+// pattern begins with a new mount (iozone -U), so that nothing is cached, and its time includes the sync at its end (iozone -e). Random patterns
+// touch each record once.
 constexpr std::array<std::uint32_t, 9> record_sizes{8u << 10,   16u << 10,  32u << 10, 64u << 10, 128u << 10,
                                                     256u << 10, 512u << 10, 1u << 20,  2u << 20};
 constexpr std::array<std::uint32_t, 4> quick_sizes{8u << 10, 64u << 10, 256u << 10, 2u << 20};
@@ -36,44 +37,34 @@ constexpr std::string_view name_of(Pattern pattern) {
     constexpr std::array<std::string_view, 5> names{"sequential write", "sequential rewrite", "sequential read", "random read", "random write"};
     return names[static_cast<std::size_t>(pattern)];
 }
-constexpr bool is_read(Pattern pattern) {
-    return pattern == Pattern::read || pattern == Pattern::random_read;
-}
-constexpr bool is_random(Pattern pattern) {
-    return pattern == Pattern::random_read || pattern == Pattern::random_write;
-}
+constexpr bool is_read(Pattern pattern) { return pattern == Pattern::read || pattern == Pattern::random_read; }
+constexpr bool is_random(Pattern pattern) { return pattern == Pattern::random_read || pattern == Pattern::random_write; }
 
 using Speeds = std::array<double, patterns.size()>;
 
 /// The records of a pattern in its order.
 std::vector<std::uint32_t> order_of(Pattern pattern, std::uint32_t records) {
     std::vector<std::uint32_t> order(records);
-    for (std::uint32_t r = 0; r < records; ++r)
-        order[r] = r;
+    for (std::uint32_t r = 0; r < records; ++r) order[r] = r;
     Random random{seed};
-    for (std::uint32_t left = records; is_random(pattern) && left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
+    for (std::uint32_t left = records; is_random(pattern) && left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
     return order;
 }
 
 std::expected<double, std::string> run_pattern(HybridVolume& board, Pattern pattern, std::uint32_t file_size, std::uint32_t record) {
-    if (auto mounted = board.remount(); !mounted)
-        return std::unexpected(mounted.error());
+    if (auto mounted = board.remount(); !mounted) return std::unexpected(mounted.error());
     FatVolume& volume = board.volume();
     auto file = pattern == Pattern::write ? volume.create(board.call(), {}, "iozone.tmp") : volume.lookup(board.call(), {}, "iozone.tmp");
-    if (!file)
-        return std::unexpected(to_text(file.error()));
+    if (!file) return std::unexpected(to_text(file.error()));
     const SimTime begin = board.now();
     for (const std::uint32_t r : order_of(pattern, file_size / record)) {
         if (is_read(pattern)) {
-            if (auto read = volume.read(board.call(), *file, r * record, record, {}); !read)
-                return std::unexpected(to_text(read.error()));
+            if (auto read = volume.read(board.call(), *file, r * record, record, {}); !read) return std::unexpected(to_text(read.error()));
         } else if (auto written = volume.write(board.call(), *file, r * record, record, {}); !written) {
             return std::unexpected(to_text(written.error()));
         }
     }
-    if (auto synced = volume.sync(board.call()); !synced)
-        return std::unexpected(to_text(synced.error()));
+    if (auto synced = volume.sync(board.call()); !synced) return std::unexpected(to_text(synced.error()));
     return static_cast<double>(file_size / record * record) * 1e3 / static_cast<double>((board.now() - begin).count());
 }
 
@@ -86,13 +77,11 @@ struct Setup {
 
 std::expected<Speeds, std::string> run_iozone(const HybridScheme& scheme, const Setup& setup) {
     auto board = HybridVolume::make(scheme, {.blocks = setup.blocks}, {.cached_sectors = cached_sectors, .data_cache_bytes = setup.cache});
-    if (!board)
-        return std::unexpected(board.error());
+    if (!board) return std::unexpected(board.error());
     Speeds speeds{};
     for (const Pattern pattern : patterns) {
         const auto speed = run_pattern(*board, pattern, setup.file_size, setup.record);
-        if (!speed)
-            return std::unexpected(speed.error());
+        if (!speed) return std::unexpected(speed.error());
         speeds[static_cast<std::size_t>(pattern)] = *speed;
     }
     return speeds;
@@ -136,8 +125,7 @@ std::expected<void, std::string> Figure::measure_records() {
     for (std::size_t s = 0; s < hybrid_schemes.size(); ++s)
         for (const std::uint32_t record : records()) {
             const auto speeds = run_iozone(hybrid_schemes[s], {.blocks = blocks(), .record = record});
-            if (!speeds)
-                return std::unexpected(speeds.error());
+            if (!speeds) return std::unexpected(speeds.error());
             speeds_[{s, record}] = *speeds;
         }
     for (const Pattern pattern : patterns)
@@ -173,8 +161,7 @@ std::expected<void, std::string> Figure::measure_file_sizes(std::uint64_t cache)
         std::array<Speeds, hybrid_schemes.size()> speeds{};
         for (std::size_t s = 0; s < hybrid_schemes.size(); ++s) {
             const auto measured = run_iozone(hybrid_schemes[s], {.blocks = blocks(), .file_size = file_size, .cache = cache});
-            if (!measured)
-                return std::unexpected(measured.error());
+            if (!measured) return std::unexpected(measured.error());
             speeds[s] = *measured;
         }
         const auto add = [&](std::size_t of, std::size_t over, Pattern pattern) {
@@ -198,8 +185,7 @@ void Figure::judge_writes() {
           fmt::format("{:+.0f} % and {:+.0f} % at 8 KB", 100 * (with_logs - 1), 100 * (with_map - 1)),
           with_logs >= 1.38 && with_logs <= 1.88 && with_map >= 1.38 && with_map <= 1.88);
     double widest = 0;
-    for (const std::uint32_t record : records())
-        widest = std::max(widest, std::abs(gain(hftl, logs, Pattern::write, record) - 1));
+    for (const std::uint32_t record : records()) widest = std::max(widest, std::abs(gain(hftl, logs, Pattern::write, record) - 1));
     claim("sequential write: log_block and hftl are almost the same", fmt::format("at most {:.0f} % apart", 100 * widest), widest <= sameness);
 }
 
@@ -234,12 +220,10 @@ void Figure::judge_reads() {
 }
 
 std::expected<Reproduction, std::string> Figure::run() {
-    if (auto measured = measure_records(); !measured)
-        return std::unexpected(measured.error());
+    if (auto measured = measure_records(); !measured) return std::unexpected(measured.error());
     add_gains();
     for (const std::uint64_t cache : {cache_bytes, std::uint64_t{0}})
-        if (auto measured = measure_file_sizes(cache); !measured)
-            return std::unexpected(measured.error());
+        if (auto measured = measure_file_sizes(cache); !measured) return std::unexpected(measured.error());
     judge_writes();
     judge_random_writes();
     judge_reads();
@@ -248,8 +232,6 @@ std::expected<Reproduction, std::string> Figure::run() {
 
 } // namespace
 
-std::expected<Reproduction, std::string> run_hy_fig12(RunLength length) {
-    return Figure{length}.run();
-}
+std::expected<Reproduction, std::string> run_hy_fig12(RunLength length) { return Figure{length}.run(); }
 
 } // namespace flashlab

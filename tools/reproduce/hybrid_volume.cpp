@@ -6,20 +6,16 @@
 
 namespace flashlab {
 
-std::string to_text(const FsError& error) {
-    return std::strerror(error.error_number);
-}
+std::string to_text(const FsError& error) { return std::strerror(error.error_number); }
 
 DeviceResult<SimTime> MetadataShadow::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) {
-    if (keeps(first) && !to.empty())
-        std::memcpy(to.data(), bytes_.data() + first.value() * sector_bytes, to.size());
+    if (keeps(first) && !to.empty()) std::memcpy(to.data(), bytes_.data() + first.value() * sector_bytes, to.size());
     return device_.read(first, sectors, {}, now);
 }
 
 DeviceResult<SimTime> MetadataShadow::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
                                             SimTime now) {
-    if (keeps(first) && !from.empty())
-        std::memcpy(bytes_.data() + first.value() * sector_bytes, from.data(), from.size());
+    if (keeps(first) && !from.empty()) std::memcpy(bytes_.data() + first.value() * sector_bytes, from.data(), from.size());
     return device_.write(first, sectors, {}, durability, now);
 }
 
@@ -31,20 +27,17 @@ std::expected<FatLayout, std::string> hybrid_layout(std::uint64_t bytes) {
 std::expected<HybridVolume, std::string> HybridVolume::make(const HybridScheme& scheme, HybridChoice choice, const FatOptions& options) {
     choice.scheme = scheme.ftl;
     auto device = HybridDevice::make(choice);
-    if (!device)
-        return std::unexpected(device.error());
+    if (!device) return std::unexpected(device.error());
     HybridVolume made;
     made.options_ = options;
     made.device_ = std::make_unique<HybridDevice>(std::move(*device));
     Device& drive = made.device_->device();
     const auto layout = hybrid_layout(made.device_->bytes());
-    if (!layout)
-        return std::unexpected(layout.error());
+    if (!layout) return std::unexpected(layout.error());
     made.drive_ = std::make_unique<MetadataShadow>(drive.ssd(), layout->metadata_sectors());
     if (scheme.has_fsms) {
         const PramLayout& pram = drive.config().layout;
-        if (pram.fs_bytes < layout->metadata_bytes())
-            return std::unexpected("the PRAM has no room for the metadata");
+        if (pram.fs_bytes < layout->metadata_bytes()) return std::unexpected("the PRAM has no room for the metadata");
         auto filter = std::make_unique<PramMetadataSectors>(drive.pram(), PramRange{PramAddress{pram.fs_at}, pram.fs_bytes});
         made.filter_ = filter.get();
         made.place_ = std::move(filter);
@@ -52,11 +45,9 @@ std::expected<HybridVolume, std::string> HybridVolume::make(const HybridScheme& 
         made.place_ = std::make_unique<DeviceMetadataSectors>(*made.drive_);
     }
     const auto formatted = FatVolume::format(*layout, *made.place_, made.device_->now());
-    if (!formatted)
-        return std::unexpected(to_text(formatted.error()));
+    if (!formatted) return std::unexpected(to_text(formatted.error()));
     made.device_->set_clock(*formatted);
-    if (auto mounted = made.remount(); !mounted)
-        return std::unexpected(mounted.error());
+    if (auto mounted = made.remount(); !mounted) return std::unexpected(mounted.error());
     return made;
 }
 
@@ -70,13 +61,11 @@ FsCall HybridVolume::call() {
 
 std::expected<void, std::string> HybridVolume::remount() {
     if (volume_ != nullptr) {
-        if (auto synced = volume_->sync(call()); !synced)
-            return std::unexpected(to_text(synced.error()));
+        if (auto synced = volume_->sync(call()); !synced) return std::unexpected(to_text(synced.error()));
         device_->set_clock(volume_->now());
     }
     auto opened = FatVolume::open(*place_, *drive_, options_, device_->now());
-    if (!opened)
-        return std::unexpected(opened.error());
+    if (!opened) return std::unexpected(opened.error());
     volume_ = std::move(*opened);
     return {};
 }

@@ -9,9 +9,10 @@
 namespace flashlab {
 namespace {
 
-// Section IV A: 64 GB of SLC (preset slc-64g), 8 or 16 MB of DRAM, every logical page written once beforehand. Loads: tools/workloads, fitted to Table V.
-// Judged: adaptive within 3 % of the best static, best share within 15 points of the paper's, erases within 5 %. Shares whose times are within 1 % of the
-// least are all the best: nobody could tell them apart in the paper's plots.
+// Section IV A: 64 GB of SLC (preset slc-64g), 8 or 16 MB of DRAM, every logical page written once beforehand. Loads: tools/workloads, fitted to
+// Table V.
+// Judged: adaptive within 3 % of the best static, best share within 15 points of the paper's, erases within 5 %. Shares whose times are within 1 % of
+// the least are all the best: nobody could tell them apart in the paper's plots.
 constexpr double close_time = 1.03;
 constexpr double close_erases = 1.05;
 constexpr double points_off = 0.15;
@@ -54,7 +55,8 @@ const PartitionResult& nearest_best(const PartitionCurve& c, const BestShare& ex
     return *nearest;
 }
 
-void judge_times(Reproduction& out, const std::string& ftl, const std::vector<PartitionCurve>& curves, std::span<const BestShare> expected, const RunContext& context) {
+void judge_times(Reproduction& out, const std::string& ftl, const std::vector<PartitionCurve>& curves, std::span<const BestShare> expected,
+                 const RunContext& context) {
     bool never_worst = true;
     double gain = 0;
     std::string where;
@@ -63,9 +65,10 @@ void judge_times(Reproduction& out, const std::string& ftl, const std::vector<Pa
         const std::string name = fmt::format("{}, {}", label(c), ftl);
         if (!is_too_coarse(ftl, c, context))
             out.claims.push_back({fmt::format("{}: adaptive within 3 % of the best static", name),
-                              fmt::format("{:+.1f} % at a mean share of {:.0f} %, the best static at {:.0f} %; {:+.1f} % in the second half", percent(over - 1),
-                                          percent(c.adaptive.mean_map_share), percent(c.best().mean_map_share), percent(late_seconds(c.adaptive) / late_seconds(c.best()) - 1)),
-                              over <= close_time});
+                                  fmt::format("{:+.1f} % at a mean share of {:.0f} %, the best static at {:.0f} %; {:+.1f} % in the second half",
+                                              percent(over - 1), percent(c.adaptive.mean_map_share), percent(c.best().mean_map_share),
+                                              percent(late_seconds(c.adaptive) / late_seconds(c.best()) - 1)),
+                                  over <= close_time});
         never_worst = never_worst && c.adaptive.operation_s <= c.worst().operation_s;
         const double saved = c.worst().operation_s / c.adaptive.operation_s - 1;
         if (saved > gain) {
@@ -73,24 +76,24 @@ void judge_times(Reproduction& out, const std::string& ftl, const std::vector<Pa
             where = label(c);
         }
         const auto at = std::ranges::find_if(expected, [&](const BestShare& e) { return std::string_view{e.workload} == c.load.name; });
-        if (at == expected.end())
-            continue;
+        if (at == expected.end()) continue;
         const PartitionResult& nearest = nearest_best(c, *at);
         out.claims.push_back({fmt::format("{}: best static share {}", name,
                                           at->from == at->to ? fmt::format("near {:.0f} %", percent(at->from))
                                                              : fmt::format("near {:.0f} to {:.0f} %", percent(at->from), percent(at->to))),
-                              fmt::format("{:.0f} %; {:.0f} % takes {:.1f} % more time", percent(c.best().mean_map_share), percent(nearest.mean_map_share),
-                                          percent(nearest.operation_s / c.best().operation_s - 1)),
+                              fmt::format("{:.0f} %; {:.0f} % takes {:.1f} % more time", percent(c.best().mean_map_share),
+                                          percent(nearest.mean_map_share), percent(nearest.operation_s / c.best().operation_s - 1)),
                               off(nearest.mean_map_share, *at) <= points_off});
     }
-    out.claims.push_back({"adaptive is never slower than the worst static", never_worst ? "holds for each load and size" : "it is, see above", never_worst});
-    out.claims.push_back({"adaptive gains 40 % or more over the worst static somewhere", fmt::format("{:+.1f} % ({})", percent(gain), where), gain >= 0.4});
+    out.claims.push_back(
+        {"adaptive is never slower than the worst static", never_worst ? "holds for each load and size" : "it is, see above", never_worst});
+    out.claims.push_back(
+        {"adaptive gains 40 % or more over the worst static somewhere", fmt::format("{:+.1f} % ({})", percent(gain), where), gain >= 0.4});
 }
 
 Result times(const std::string& ftl, std::span<const BestShare> expected, const RunContext& context) {
     const Curves curves = sweep_partitions(ftl, partition_cases({8, 16}), context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         const double longest = std::max(c.worst().operation_s, c.adaptive.operation_s);
@@ -111,16 +114,14 @@ const PartitionResult& at_share(const PartitionCurve& c, double share) {
 
 Result erases(const std::string& ftl, const RunContext& context) {
     const Curves curves = sweep_partitions(ftl, partition_cases({16}), context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         plot_curve(out, ftl, c, "erases", [](const PartitionResult& r) { return r.erases; });
         const double lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases).erases;
-        if (is_too_coarse(ftl, c, context))
-            continue;
-        out.claims.push_back({fmt::format("{}, {}: erases within 5 % of the lowest static", c.load.title, ftl), fmt::format("{:.0f}, lowest {:.0f}", c.adaptive.erases, lowest),
-                              c.adaptive.erases <= lowest * close_erases});
+        if (is_too_coarse(ftl, c, context)) continue;
+        out.claims.push_back({fmt::format("{}, {}: erases within 5 % of the lowest static", c.load.title, ftl),
+                              fmt::format("{:.0f}, lowest {:.0f}", c.adaptive.erases, lowest), c.adaptive.erases <= lowest * close_erases});
     }
     return with_partition_setup(std::move(out), all_loads(), context);
 }
@@ -142,26 +143,35 @@ Result run_ap_fig2(const RunContext& context) {
                 settings.push_back(s);
             }
     const auto results = run_partitions(settings, context);
-    if (!results)
-        return std::unexpected(results.error());
+    if (!results) return std::unexpected(results.error());
     Reproduction out;
     const auto time = [&](std::size_t group, std::size_t i) { return results->at(group * sizes_mib.size() + i).operation_s; };
-    constexpr std::array series{"PC, buffer grows, operation time in s", "PC, maps grow, operation time in s", "TPC-C, buffer grows, operation time in s", "TPC-C, maps grow, operation time in s"};
+    constexpr std::array series{"PC, buffer grows, operation time in s", "PC, maps grow, operation time in s",
+                                "TPC-C, buffer grows, operation time in s", "TPC-C, maps grow, operation time in s"};
     for (std::size_t g = 0; g < series.size(); ++g)
         for (std::size_t i = 0; i < sizes_mib.size(); ++i) {
             const PartitionSetting& s = settings.at(g * sizes_mib.size() + i);
-            out.points.push_back({series.at(g), static_cast<double>(sizes_mib.at(i)),
-                                  {{"ftl", s.ftl}, {"workload", s.workload}, {"mebibytes_of_what_grows", sizes_mib.at(i)}, {"buffer_bytes", s.buffer_bytes}, {"map_bytes", s.map_bytes}}, time(g, i)});
+            out.points.push_back({series.at(g),
+                                  static_cast<double>(sizes_mib.at(i)),
+                                  {{"ftl", s.ftl},
+                                   {"workload", s.workload},
+                                   {"mebibytes_of_what_grows", sizes_mib.at(i)},
+                                   {"buffer_bytes", s.buffer_bytes},
+                                   {"map_bytes", s.map_bytes}},
+                                  time(g, i)});
         }
     const auto saved = [&](std::size_t group) { return 1 - time(group, sizes_mib.size() - 1) / time(group, 0); };
-    const auto both = [&](std::size_t buffer, std::size_t maps) { return fmt::format("from 1 to 32 MB: buffer {:.1f} %, maps {:.1f} %", percent(saved(buffer)), percent(saved(maps))); };
+    const auto both = [&](std::size_t buffer, std::size_t maps) {
+        return fmt::format("from 1 to 32 MB: buffer {:.1f} %, maps {:.1f} %", percent(saved(buffer)), percent(saved(maps)));
+    };
     out.claims.push_back({"PC: a larger buffer saves more than larger maps", both(0, 1), saved(0) > saved(1)});
     out.claims.push_back({"TPC-C: larger maps save more than a larger buffer", both(2, 3), saved(3) > saved(2)});
     return with_partition_setup(std::move(out), {"pc", "tpcc"}, context);
 }
 
 Result run_ap_fig4(const RunContext& context) {
-    constexpr std::array expected{BestShare{"sysmark", 0.3, 0.5}, BestShare{"financial", 0.3, 0.5}, BestShare{"pc", 0.25, 0.25}, BestShare{"tpcc", 1, 1}};
+    constexpr std::array expected{BestShare{"sysmark", 0.3, 0.5}, BestShare{"financial", 0.3, 0.5}, BestShare{"pc", 0.25, 0.25},
+                                  BestShare{"tpcc", 1, 1}};
     return times("dftl", expected, context);
 }
 
@@ -172,8 +182,7 @@ Result run_ap_fig6(const RunContext& context) {
 
 Result run_ap_fig5(const RunContext& context) {
     const Curves curves = sweep_partitions("dftl", partition_cases({16}), context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         plot_buffer_and_flash(out, "dftl", c);
@@ -186,38 +195,39 @@ Result run_ap_fig5(const RunContext& context) {
         const PartitionResult& third = at_share(c, 0.33);
         const PartitionResult& all = c.fixed.back();
         out.claims.push_back({fmt::format("{}: at a third of the DRAM the CMT hits as often as it ever will", c.load.title),
-                              fmt::format("writes {:.1f} % at {:.0f} %, {:.1f} % with all", percent(third.map_write_hits), percent(third.mean_map_share), percent(all.map_write_hits)),
+                              fmt::format("writes {:.1f} % at {:.0f} %, {:.1f} % with all", percent(third.map_write_hits),
+                                          percent(third.mean_map_share), percent(all.map_write_hits)),
                               third.map_write_hits >= all.map_write_hits - 0.05});
         const PartitionResult& most = c.fixed.front();
         const PartitionResult& little = at_share(c, 0.85);
         const double first = most.buffer_write_hits - third.buffer_write_hits;
         const double last = third.buffer_write_hits - little.buffer_write_hits;
         out.claims.push_back({fmt::format("{}: the buffer's hits fall little at first and sharply at the end", c.load.title),
-                              fmt::format("writes {:.1f} %, {:.1f} % and {:.1f} % at {:.0f}, {:.0f} and {:.0f} % of maps", percent(most.buffer_write_hits),
-                                          percent(third.buffer_write_hits), percent(little.buffer_write_hits), percent(most.mean_map_share), percent(third.mean_map_share),
-                                          percent(little.mean_map_share)),
+                              fmt::format("writes {:.1f} %, {:.1f} % and {:.1f} % at {:.0f}, {:.0f} and {:.0f} % of maps",
+                                          percent(most.buffer_write_hits), percent(third.buffer_write_hits), percent(little.buffer_write_hits),
+                                          percent(most.mean_map_share), percent(third.mean_map_share), percent(little.mean_map_share)),
                               last > 1.5 * first});
     }
     const PartitionCurve& pc = curve_of(*curves, "pc");
     const PartitionResult& pc_third = at_share(pc, 0.33);
-    out.claims.push_back({"PC: larger maps raise the valid page copies",
-                          fmt::format("{:.0f} at {:.0f} %, {:.0f} with all", pc_third.page_copies, percent(pc_third.mean_map_share), pc.fixed.back().page_copies),
-                          pc.fixed.back().page_copies > pc_third.page_copies});
+    out.claims.push_back(
+        {"PC: larger maps raise the valid page copies",
+         fmt::format("{:.0f} at {:.0f} %, {:.0f} with all", pc_third.page_copies, percent(pc_third.mean_map_share), pc.fixed.back().page_copies),
+         pc.fixed.back().page_copies > pc_third.page_copies});
     const PartitionCurve& tpcc = curve_of(*curves, "tpcc");
     const PartitionResult& least = tpcc.fixed.front();
     const PartitionResult& half = at_share(tpcc, 0.5);
     const PartitionResult& all = tpcc.fixed.back();
     out.claims.push_back({"TPC-C: larger maps save flash reads all the way",
-                          fmt::format("{:.0f} at {:.0f} %, {:.0f} at {:.0f} %, {:.0f} with all", least.flash_reads, percent(least.mean_map_share), half.flash_reads,
-                                      percent(half.mean_map_share), all.flash_reads),
+                          fmt::format("{:.0f} at {:.0f} %, {:.0f} at {:.0f} %, {:.0f} with all", least.flash_reads, percent(least.mean_map_share),
+                                      half.flash_reads, percent(half.mean_map_share), all.flash_reads),
                           least.flash_reads > half.flash_reads && half.flash_reads > all.flash_reads});
     return with_partition_setup(std::move(out), all_loads(), context);
 }
 
 Result run_ap_fig7(const RunContext& context) {
     const Curves curves = sweep_partitions("fast", partition_cases({16}), context);
-    if (!curves)
-        return std::unexpected(curves.error());
+    if (!curves) return std::unexpected(curves.error());
     Reproduction out;
     for (const PartitionCurve& c : *curves) {
         plot_buffer_and_flash(out, "fast", c);
@@ -228,22 +238,25 @@ Result run_ap_fig7(const RunContext& context) {
         const PartitionCurve& c = curve_of(*curves, load);
         const PartitionResult& quarter = at_share(c, 0.27);
         out.claims.push_back({fmt::format("{}: a quarter of the DRAM brings most of the log blocks' hits", c.load.title),
-                              fmt::format("{:.1f} % at {:.0f} %, {:.1f} % with all", percent(quarter.log_write_hits), percent(quarter.mean_map_share), percent(c.fixed.back().log_write_hits)),
+                              fmt::format("{:.1f} % at {:.0f} %, {:.1f} % with all", percent(quarter.log_write_hits), percent(quarter.mean_map_share),
+                                          percent(c.fixed.back().log_write_hits)),
                               quarter.log_write_hits >= 0.75 * c.fixed.back().log_write_hits});
-        out.claims.push_back({fmt::format("{}: meanwhile the buffer's hits hardly change", c.load.title),
-                              fmt::format("writes {:.1f} % and {:.1f} %", percent(c.fixed.front().buffer_write_hits), percent(quarter.buffer_write_hits)),
-                              quarter.buffer_write_hits >= c.fixed.front().buffer_write_hits - 0.05});
+        out.claims.push_back(
+            {fmt::format("{}: meanwhile the buffer's hits hardly change", c.load.title),
+             fmt::format("writes {:.1f} % and {:.1f} %", percent(c.fixed.front().buffer_write_hits), percent(quarter.buffer_write_hits)),
+             quarter.buffer_write_hits >= c.fixed.front().buffer_write_hits - 0.05});
     }
     const PartitionCurve& pc = curve_of(*curves, "pc");
     const PartitionResult& pc_least = pc.fixed.front();
-    out.claims.push_back({"PC: more log blocks, fewer pages copied",
-                          fmt::format("{:.0f} at {:.0f} %, {:.0f} with all", pc_least.page_copies, percent(pc_least.mean_map_share), pc.fixed.back().page_copies),
-                          pc.fixed.back().page_copies < pc.fixed.front().page_copies});
+    out.claims.push_back(
+        {"PC: more log blocks, fewer pages copied",
+         fmt::format("{:.0f} at {:.0f} %, {:.0f} with all", pc_least.page_copies, percent(pc_least.mean_map_share), pc.fixed.back().page_copies),
+         pc.fixed.back().page_copies < pc.fixed.front().page_copies});
     const PartitionCurve& tpcc = curve_of(*curves, "tpcc");
     const double most = tpcc.fixed.front().buffer_write_hits;
     const double least = tpcc.fixed.back().buffer_write_hits;
-    out.claims.push_back({"TPC-C: the buffer's hits are low and almost unchanged", fmt::format("writes {:.1f} % to {:.1f} %", percent(least), percent(most)),
-                          most < 0.1 && most - least < 0.05});
+    out.claims.push_back({"TPC-C: the buffer's hits are low and almost unchanged",
+                          fmt::format("writes {:.1f} % to {:.1f} %", percent(least), percent(most)), most < 0.1 && most - least < 0.05});
     return with_partition_setup(std::move(out), all_loads(), context);
 }
 
@@ -251,8 +264,7 @@ Result run_ap_fig8(const RunContext& context) {
     Reproduction out;
     for (const std::string ftl : {"dftl", "fast"}) {
         const Curves curves = sweep_partitions(ftl, partition_cases({16}), context);
-        if (!curves)
-            return std::unexpected(curves.error());
+        if (!curves) return std::unexpected(curves.error());
         for (const char* load : {"pc", "tpcc"}) {
             const PartitionCurve& c = curve_of(*curves, load);
             const std::string name = fmt::format("{}, {}", c.load.title, ftl);
@@ -261,18 +273,24 @@ Result run_ap_fig8(const RunContext& context) {
                 const auto rate = [p](const PartitionResult& r) { return r.period_s.at(p) > 0 ? 1 / r.period_s.at(p) : 0.0; };
                 const double unit = rate(c.best());
                 for (const auto& [kind, r] : {std::pair{"adaptive", &c.adaptive}, std::pair{"worst static", &c.worst()}})
-                    out.points.push_back({fmt::format("{}, {}, throughput over the best static's", name, kind), static_cast<double>(p + 1),
-                                          {{"ftl", ftl}, {"workload", c.load.name}, {"dram_bytes", c.dram_mib * mebibyte}, {"period", p + 1}, {"adaptive", r == &c.adaptive}},
+                    out.points.push_back({fmt::format("{}, {}, throughput over the best static's", name, kind),
+                                          static_cast<double>(p + 1),
+                                          {{"ftl", ftl},
+                                           {"workload", c.load.name},
+                                           {"dram_bytes", c.dram_mib * mebibyte},
+                                           {"period", p + 1},
+                                           {"adaptive", r == &c.adaptive}},
                                           unit > 0 ? rate(*r) / unit : 1.0});
                 followed += rate(c.adaptive) >= 0.9 * unit ? 1 : 0;
             }
-            out.claims.push_back({fmt::format("{}: adaptive follows the best static", name), fmt::format("within 10 % in {} of {} periods", followed, partition_periods),
+            out.claims.push_back({fmt::format("{}: adaptive follows the best static", name),
+                                  fmt::format("within 10 % in {} of {} periods", followed, partition_periods),
                                   followed * 10 >= partition_periods * 9});
         }
         double gain = 0;
-        for (const PartitionCurve& c : *curves)
-            gain = std::max(gain, c.worst().operation_s / c.adaptive.operation_s - 1);
-        out.points.push_back({fmt::format("{}: largest gain over a static partition, %", ftl), 16, {{"ftl", ftl}, {"dram_bytes", 16 * mebibyte}}, percent(gain)});
+        for (const PartitionCurve& c : *curves) gain = std::max(gain, c.worst().operation_s / c.adaptive.operation_s - 1);
+        out.points.push_back(
+            {fmt::format("{}: largest gain over a static partition, %", ftl), 16, {{"ftl", ftl}, {"dram_bytes", 16 * mebibyte}}, percent(gain)});
     }
     return with_partition_setup(std::move(out), {"pc", "tpcc"}, context);
 }

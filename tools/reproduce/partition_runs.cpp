@@ -32,8 +32,8 @@ constexpr std::uint32_t dftl_spare_permille = 30;  ///< "3 % of the total flash 
 constexpr std::uint32_t fast_spare_permille = 100; ///< "up to about 10 %"
 constexpr std::uint64_t bitmap_bytes = 128u << 10;
 constexpr std::uint64_t largest_map = std::uint64_t{64} << 20;
-constexpr std::uint32_t entry_bytes = 16; ///< logical and physical page, two links of the LRU list
-constexpr std::uint32_t coftl_channels = 4;     ///< a set has a block on each
+constexpr std::uint32_t entry_bytes = 16;   ///< logical and physical page, two links of the LRU list
+constexpr std::uint32_t coftl_channels = 4; ///< a set has a block on each
 constexpr std::uint32_t dftl_interval = 1000;
 constexpr std::uint32_t fast_interval = 10'000;
 constexpr std::uint64_t seed = 1;
@@ -42,7 +42,9 @@ struct Scale {
     std::uint32_t divisor;
     explicit Scale(RunLength length) : divisor{length == RunLength::quick ? quick_scale : 1} {}
     template <class T>
-    T of(T whole) const { return whole / divisor; }
+    T of(T whole) const {
+        return whole / divisor;
+    }
 };
 
 bool is_phased(const std::string& workload) { return workload.contains('+'); }
@@ -53,14 +55,14 @@ std::uint64_t requests_of(const std::string& workload, const Scale& scale) {
 
 Load load_of(const std::string& workload, const RunContext& context) {
     const Scale scale{context.length};
-    return Load{context, workload, fmt::format("workload:{},requests={},scale={},seed={}", workload, requests_of(workload, scale), scale.divisor, seed)};
+    return Load{context, workload,
+                fmt::format("workload:{},requests={},scale={},seed={}", workload, requests_of(workload, scale), scale.divisor, seed)};
 }
 
 /// One load, or two in turn.
 std::vector<Load> loads_of(const std::string& workload, const RunContext& context) {
     std::vector<Load> loads;
-    for (const auto part : std::views::split(workload, '+'))
-        loads.push_back(load_of(std::string{std::string_view{part}}, context));
+    for (const auto part : std::views::split(workload, '+')) loads.push_back(load_of(std::string{std::string_view{part}}, context));
     return loads;
 }
 
@@ -71,13 +73,14 @@ public:
         PhasedTrace trace{requests_a_phase};
         for (const Load& load : loads) {
             auto reader = load.open();
-            if (!reader)
-                return std::unexpected(reader.error());
+            if (!reader) return std::unexpected(reader.error());
             trace.readers_.push_back(std::move(*reader));
         }
         return trace;
     }
-    [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request) { return readers_[requests_++ / a_phase_ % readers_.size()]->next(request); }
+    [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request) {
+        return readers_[requests_++ / a_phase_ % readers_.size()]->next(request);
+    }
 
 private:
     explicit PhasedTrace(std::uint64_t requests_a_phase) : a_phase_{requests_a_phase} {}
@@ -103,7 +106,8 @@ SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
         geometry.blocks_per_plane /= coftl_channels;
         config.ftl.striping = coftl_channels;
         config.ftl.coftl.cache_bytes = 0; // the write buffer of the budget stands in for it
-        config.ftl.coftl.cached_tables = static_cast<std::uint32_t>(config.ftl.mapping_cache_bytes / (geometry.pages_per_block * sizeof(std::uint32_t)));
+        config.ftl.coftl.cached_tables =
+            static_cast<std::uint32_t>(config.ftl.mapping_cache_bytes / (geometry.pages_per_block * sizeof(std::uint32_t)));
     }
     return config;
 }
@@ -119,8 +123,7 @@ double operation_seconds(const NandCounters& n, const NandTiming& t) {
 
 double all_causes(const std::uint64_t (&counts)[cause_count]) {
     std::uint64_t sum = 0;
-    for (const std::uint64_t n : counts)
-        sum += n;
+    for (const std::uint64_t n : counts) sum += n;
     return static_cast<double>(sum);
 }
 
@@ -142,7 +145,8 @@ private:
     void set_dram(const PartitionSetting& setting);
     [[nodiscard]] double share_of_axis(double map_share) const;
     [[nodiscard]] std::expected<void, std::string> issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit);
-    [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads, PartitionResult& result);
+    [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads,
+                                                         PartitionResult& result);
     void count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& result) const;
 
     SsdConfig config_;
@@ -158,17 +162,13 @@ private:
 std::expected<std::unique_ptr<FilledDrive>, std::string> FilledDrive::make(const std::string& ftl, RunLength length) {
     const SsdConfig config = drive_config(ftl, Scale{length});
     const auto geometry = Geometry::make(config.nand.geometry);
-    if (!geometry)
-        return std::unexpected(geometry.error());
+    if (!geometry) return std::unexpected(geometry.error());
     std::unique_ptr<FilledDrive> drive{new FilledDrive{config, *geometry, length}};
-    if (!drive->array_.open())
-        return std::unexpected(std::string{"the array does not open"});
+    if (!drive->array_.open()) return std::unexpected(std::string{"the array does not open"});
     auto made = make_ftl(drive->config_, drive->array_, nullptr, {PramAddress{0}, 0}, drive->events_);
-    if (!made)
-        return std::unexpected(made.error());
+    if (!made) return std::unexpected(made.error());
     drive->ftl_ = std::move(*made);
-    if (auto filled = drive->fill(); !filled)
-        return std::unexpected(filled.error());
+    if (auto filled = drive->fill(); !filled) return std::unexpected(filled.error());
     return drive;
 }
 
@@ -176,13 +176,11 @@ std::expected<void, std::string> FilledDrive::fill() {
     constexpr std::uint32_t at_once = 64; // a block of FAST's, whole and in place
     const auto failed = [](const char* what) { return std::unexpected(fmt::format("filling the drive: {} failed", what)); };
     const auto recovered = ftl_->recover(now_);
-    if (!recovered)
-        return failed("recovery");
+    if (!recovered) return failed("recovery");
     now_ = recovered->done;
     for (std::uint32_t lpn = 0; lpn < ftl_->logical_pages(); lpn += at_once) {
         const auto done = ftl_->write(Lpn{lpn}, std::min(at_once, ftl_->logical_pages() - lpn), {}, now_, {Cause::user, no_event});
-        if (!done)
-            return failed("a write");
+        if (!done) return failed("a write");
         now_ = std::max(now_, *done);
         array_.settle(now_);
     }
@@ -235,28 +233,25 @@ void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& ftl, c
 
 /// One after the other: the paper counts times, not overlaps.
 std::expected<void, std::string> FilledDrive::issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit) {
-    if (request.op != TraceOp::read && request.op != TraceOp::write)
-        return {};
+    if (request.op != TraceOp::read && request.op != TraceOp::write) return {};
     const auto pieces = fit.place(request);
-    if (!pieces)
-        return std::unexpected(pieces.error());
+    if (!pieces) return std::unexpected(pieces.error());
     for (const AddressPiece& piece : **pieces) {
         const std::uint64_t first = piece.offset / sector_bytes;
         const auto sectors = static_cast<std::uint32_t>((piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first);
         const auto done = request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now_)
                                                       : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now_);
-        if (!done)
-            return std::unexpected(to_text(done.error()));
+        if (!done) return std::unexpected(to_text(done.error()));
         now_ = std::max(now_, *done);
     }
     ssd.settle(now_);
     return {};
 }
 
-std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads, PartitionResult& result) {
+std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads,
+                                                    PartitionResult& result) {
     auto trace = PhasedTrace::open(loads, scale_.of(phase_requests));
-    if (!trace)
-        return std::unexpected(trace.error());
+    if (!trace) return std::unexpected(trace.error());
     AddressFit fit{FitPolicy::wrap, ssd.identify().sectors * sector_bytes};
     const std::uint64_t in_period = requests_of(setting.workload, scale_) / partition_periods;
     double before = operation_seconds(array_.counters(), config_.nand.timing);
@@ -264,12 +259,9 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
     for (std::size_t period = 0; period < partition_periods; ++period) {
         for (std::uint64_t i = 0; i < in_period; ++i) {
             const auto more = trace->next(request);
-            if (!more)
-                return std::unexpected(more.error());
-            if (!*more)
-                break; // a file may be shorter
-            if (auto issued = issue(ssd, request, fit); !issued)
-                return issued;
+            if (!more) return std::unexpected(more.error());
+            if (!*more) break; // a file may be shorter
+            if (auto issued = issue(ssd, request, fit); !issued) return issued;
         }
         const double after = operation_seconds(array_.counters(), config_.nand.timing);
         result.period_s.at(period) = after - before;
@@ -283,30 +275,28 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
 std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting, const std::vector<Load>& loads) {
     set_dram(setting);
     if (config_.dram.is_partitioned())
-        if (const auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes()))
-            return std::unexpected(*why);
+        if (const auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes())) return std::unexpected(*why);
     if (setting.kind == PartitionKind::separate)
         if (!ftl_->mapping_space()->set_map_bytes(scale_.of(setting.map_bytes), now_))
             return std::unexpected(std::string{"the maps could not be resized"});
     Ssd ssd{config_, *ftl_, array_, nullptr, events_};
     const auto begun = ssd.take_over(now_);
-    if (!begun)
-        return std::unexpected(to_text(begun.error()));
+    if (!begun) return std::unexpected(to_text(begun.error()));
     now_ = std::max(now_, *begun);
     const NandCounters nand_before = array_.counters();
     const FtlCounters ftl_before = ftl_->counters();
     PartitionResult result;
-    if (auto driven = drive(ssd, setting, loads, result); !driven)
-        return std::unexpected(driven.error());
+    if (auto driven = drive(ssd, setting, loads, result); !driven) return std::unexpected(driven.error());
     count_from(nand_before, ftl_before, ssd, result);
     if (result.operation_s <= 0) // what follows are ratios of these times
-        return std::unexpected(fmt::format("the load {} is too short: its requests never reach the flash, so there is nothing to compare; give a longer trace", setting.workload));
-    if (setting.ftl == "fast")
-        std::swap(result.log_write_hits, result.map_write_hits);
+        return std::unexpected(fmt::format(
+            "the load {} is too short: its requests never reach the flash, so there is nothing to compare; give a longer trace", setting.workload));
+    if (setting.ftl == "fast") std::swap(result.log_write_hits, result.map_write_hits);
     return result;
 }
 
-/// Points that more than one figure shows are measured once: run() is a pure function of a setting and a load. Who needs some waits until they are there.
+/// Points that more than one figure shows are measured once: run() is a pure function of a setting and a load. Who needs some waits until they are
+/// there.
 /// Drives stay filled: each run has a copy of its own, and to fill one takes as long as to run a point, on one core.
 struct Known {
     using Key = std::pair<std::string, PartitionSetting>; ///< first: the length and the load's source
@@ -326,24 +316,23 @@ std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(c
     for (const std::string& workload : workloads)
         for (const Load& load : loads_of(workload, context)) {
             auto source = load.source();
-            if (!source)
-                return std::unexpected(source.error());
-            if (std::ranges::find(sources, source->name, &ReproducedLoad::name) == sources.end())
-                sources.push_back(std::move(*source));
+            if (!source) return std::unexpected(source.error());
+            if (std::ranges::find(sources, source->name, &ReproducedLoad::name) == sources.end()) sources.push_back(std::move(*source));
         }
     return sources;
 }
 
 std::vector<FreeParameter> partition_free_parameters() {
-    return {{"bytes of an entry", "16 (CMT), 4 (log page, block, translation page)",
-             "not given; a CMT entry has two addresses and the two links of its LRU list, tables have the address alone"},
-            {"tables that always lie in DRAM", "beside the 8 or 16 MB", "the paper's axis begins at 0 %, where FAST's block map of 2 MiB would not fit"},
-            {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite"},
-            {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes"},
-            {"running averages", "each sample counts 1/64", "not given"},
-            {"requests", "2,000,000, tpcc 16,000,000; quick a sixteenth", "not given; Table V's written set of TPC-C takes 12 million at least"},
-            {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
-            {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
+    return {
+        {"bytes of an entry", "16 (CMT), 4 (log page, block, translation page)",
+         "not given; a CMT entry has two addresses and the two links of its LRU list, tables have the address alone"},
+        {"tables that always lie in DRAM", "beside the 8 or 16 MB", "the paper's axis begins at 0 %, where FAST's block map of 2 MiB would not fit"},
+        {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite"},
+        {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes"},
+        {"running averages", "each sample counts 1/64", "not given"},
+        {"requests", "2,000,000, tpcc 16,000,000; quick a sixteenth", "not given; Table V's written set of TPC-C takes 12 million at least"},
+        {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
+        {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
 }
 
 std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context) {
@@ -354,8 +343,7 @@ std::expected<std::vector<PartitionResult>, std::string> run_partitions(const st
         std::string from = context.is_quick() ? "quick" : "full";
         for (const Load& load : loads_of(s.workload, context)) {
             const auto source = load.source();
-            if (!source)
-                return std::unexpected(source.error());
+            if (!source) return std::unexpected(source.error());
             from += ", " + source->source;
         }
         keys.emplace_back(std::move(from), s);
@@ -363,29 +351,24 @@ std::expected<std::vector<PartitionResult>, std::string> run_partitions(const st
     for (const char* ftl : {"dftl", "fast", "coftl"}) {
         std::vector<Known::Key> missing;
         for (const Known::Key& key : keys)
-            if (key.second.ftl == ftl && !results.contains(key) && std::ranges::find(missing, key) == missing.end())
-                missing.push_back(key);
-        if (missing.empty())
-            continue;
+            if (key.second.ftl == ftl && !results.contains(key) && std::ranges::find(missing, key) == missing.end()) missing.push_back(key);
+        if (missing.empty()) continue;
         auto& drive = known().drives[{ftl, context.length}];
         if (drive == nullptr) {
             auto made = FilledDrive::make(ftl, context.length);
-            if (!made)
-                return std::unexpected(made.error());
+            if (!made) return std::unexpected(made.error());
             drive = std::move(*made);
         }
-        const auto measured = run_each_forked<PartitionResult>(missing.size(), context.workers == nullptr ? 1 : context.workers->cores(), [&](std::size_t i) {
-            const PartitionSetting& setting = missing.at(i).second;
-            return drive->run(setting, loads_of(setting.workload, context));
-        });
-        if (!measured)
-            return std::unexpected(measured.error());
-        for (std::size_t i = 0; i < missing.size(); ++i)
-            results.emplace(missing[i], measured->at(i));
+        const auto measured =
+            run_each_forked<PartitionResult>(missing.size(), context.workers == nullptr ? 1 : context.workers->cores(), [&](std::size_t i) {
+                const PartitionSetting& setting = missing.at(i).second;
+                return drive->run(setting, loads_of(setting.workload, context));
+            });
+        if (!measured) return std::unexpected(measured.error());
+        for (std::size_t i = 0; i < missing.size(); ++i) results.emplace(missing[i], measured->at(i));
     }
     std::vector<PartitionResult> out;
-    for (const Known::Key& key : keys)
-        out.push_back(results.at(key));
+    for (const Known::Key& key : keys) out.push_back(results.at(key));
     return out;
 }
 

@@ -20,18 +20,18 @@ namespace flashlab {
 enum class PartitionKind : std::uint8_t { static_share, adaptive, separate };
 
 struct PartitionSetting {
-    std::string ftl;                      ///< dftl, fast or coftl
-    std::string workload;                 ///< of tools/workloads; "a+b": phases of a and b in turn
+    std::string ftl;      ///< dftl, fast or coftl
+    std::string workload; ///< of tools/workloads; "a+b": phases of a and b in turn
     PartitionKind kind = PartitionKind::adaptive;
-    std::uint64_t dram_bytes = 0;         ///< unscaled, as the paper says it
-    std::uint32_t map_permille = 500;     ///< static: the share; adaptive: where it begins
+    std::uint64_t dram_bytes = 0;                  ///< unscaled, as the paper says it
+    std::uint32_t map_permille = 500;              ///< static: the share; adaptive: where it begins
     std::uint64_t buffer_bytes = 0, map_bytes = 0; ///< separate (figure 2), unscaled
-    std::uint32_t floor_permille = 500;   ///< adaptive: what a ghost without a hit counts, in thousandths of a hit
-    std::uint32_t tune_units = 0;         ///< 0: as the experiment's set-up says
-    std::uint32_t interval = 0;           ///< 0: the paper's
-    std::uint64_t bitmap_bytes = 0;       ///< adaptive: bitmap of the ghost mapping cache; 0: the paper's size
-    std::uint32_t reach_permille = 0;     ///< adaptive: part of the DRAM that a ghost stands for at most; 0: the scheme's value
-    bool tables_in_share = false;         ///< true: tables that always lie in DRAM count in dram_bytes and in the share; false: they come on top
+    std::uint32_t floor_permille = 500;            ///< adaptive: what a ghost without a hit counts, in thousandths of a hit
+    std::uint32_t tune_units = 0;                  ///< 0: as the experiment's set-up says
+    std::uint32_t interval = 0;                    ///< 0: the paper's
+    std::uint64_t bitmap_bytes = 0;                ///< adaptive: bitmap of the ghost mapping cache; 0: the paper's size
+    std::uint32_t reach_permille = 0;              ///< adaptive: part of the DRAM that a ghost stands for at most; 0: the scheme's value
+    bool tables_in_share = false; ///< true: tables that always lie in DRAM count in dram_bytes and in the share; false: they come on top
     friend auto operator<=>(const PartitionSetting&, const PartitionSetting&) = default;
 };
 
@@ -39,22 +39,24 @@ inline constexpr std::size_t partition_periods = 40; ///< parts of a run, for th
 
 /// Plain data, because it comes through a pipe.
 struct PartitionResult {
-    double operation_s = 0;               ///< sum of the times of all NAND operations
+    double operation_s = 0; ///< sum of the times of all NAND operations
     double mean_map_share = 0;
     double flash_reads = 0, flash_writes = 0, erases = 0;
-    double page_copies = 0;               ///< valid pages that collections or merges copied
+    double page_copies = 0;                             ///< valid pages that collections or merges copied
     double buffer_read_hits = 0, buffer_write_hits = 0; ///< ratios
     double map_read_hits = 0, map_write_hits = 0;       ///< ratios; dftl
-    double log_write_hits = 0;            ///< ratio of written pages whose older version lay in a log block; fast
+    double log_write_hits = 0;                          ///< ratio of written pages whose older version lay in a log block; fast
     std::array<double, partition_periods> period_s{};   ///< operation time
     std::array<double, partition_periods> period_share{};
 };
 
 /// The results, in the order of the settings.
-[[nodiscard]] std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context);
+[[nodiscard]] std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings,
+                                                                                      const RunContext& context);
 
 /// Both are for the report: where the loads came from, and what the paper leaves open.
-[[nodiscard]] std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads, const RunContext& context);
+[[nodiscard]] std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(const std::vector<std::string>& workloads,
+                                                                                             const RunContext& context);
 [[nodiscard]] std::vector<FreeParameter> partition_free_parameters();
 
 } // namespace flashlab

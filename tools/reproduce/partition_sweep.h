@@ -37,8 +37,8 @@ struct PartitionCase {
 [[nodiscard]] std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib);
 
 /// Curves in the order of the cases.
-[[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases,
-                                                                                      const RunContext& context);
+[[nodiscard]] std::expected<std::vector<PartitionCurve>, std::string>
+sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases, const RunContext& context);
 [[nodiscard]] PartitionSetting static_setting(const std::string& ftl, const PartitionCase& of, std::uint32_t permille);
 /// The adaptive setting of a case, as in the paper.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
@@ -49,8 +49,10 @@ struct PartitionCase {
 
 [[nodiscard]] constexpr double percent(double share) { return share * 100; }
 /// One series of all static points and one of the adaptive point, over the map share.
-void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what, const std::function<double(const PartitionResult&)>& y);
+void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what,
+                const std::function<double(const PartitionResult&)>& y);
 /// Adds to `out` where the loads came from, and what the paper leaves open.
-[[nodiscard]] std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads, const RunContext& context);
+[[nodiscard]] std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads,
+                                                                            const RunContext& context);
 
 } // namespace flashlab

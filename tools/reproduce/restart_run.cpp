@@ -24,8 +24,7 @@ std::expected<RestartRig, std::string> assemble(const DevicePlan& plan, EventSin
     auto pram = std::make_unique<MemoryPramStore>(plan.pram_bytes);
     RestartRig rig{cells.get(), pram.get(), nullptr};
     auto device = Device::assemble(plan.config, std::move(cells), std::move(pram), events, DevicePast::final);
-    if (!device)
-        return std::unexpected(device.error());
+    if (!device) return std::unexpected(device.error());
     rig.device = std::move(*device);
     return rig;
 }
@@ -34,34 +33,32 @@ std::expected<RestartRig, std::string> assemble(const DevicePlan& plan, EventSin
 
 std::expected<Restart, std::string> restart(const TraceRun& run, const Load& load) {
     const auto plan = plan_device(run.config, std::nullopt);
-    if (!plan)
-        return std::unexpected(plan.error());
+    if (!plan) return std::unexpected(plan.error());
     NullEventSink events;
     auto used = assemble(*plan, events), next = assemble(*plan, events);
-    if (!used || !next)
-        return std::unexpected(used ? next.error() : used.error());
-    if (auto started = used->device->start(sim_start); !started)
-        return std::unexpected(started.error());
+    if (!used || !next) return std::unexpected(used ? next.error() : used.error());
+    if (auto started = used->device->start(sim_start); !started) return std::unexpected(started.error());
     PayloadStamp stamp;
     RunSpace space{*used->device};
     space.payload = &stamp;
     const auto filled = precondition(space, run.before, run.seed, space.begin);
-    if (!filled)
-        return std::unexpected(filled.error());
+    if (!filled) return std::unexpected(filled.error());
     auto trace = load.open();
-    if (!trace)
-        return std::unexpected(trace.error());
+    if (!trace) return std::unexpected(trace.error());
     AddressFit fit{FitPolicy::wrap, space.bytes()};
     std::uint64_t left = run.requests;
-    const auto tally = replay(space, [&](TraceRequest& r) -> std::expected<bool, std::string> { return left-- == 0 ? std::expected<bool, std::string>{false} : (*trace)->next(r); }, fit,
-                              run.speed, *filled);
-    if (!tally)
-        return std::unexpected(tally.error());
+    const auto tally = replay(
+        space,
+        [&](TraceRequest& r) -> std::expected<bool, std::string> {
+            return left-- == 0 ? std::expected<bool, std::string>{false} : (*trace)->next(r);
+        },
+        fit, run.speed, *filled);
+    if (!tally) return std::unexpected(tally.error());
     next->cells->copy_from(*used->cells);
     next->pram->copy_from(*used->pram);
-    if (auto started = next->device->start(sim_start); !started)
-        return std::unexpected("restart: " + started.error());
-    return Restart{static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6, next->device->recovery().pages_scanned, next->device->array().geometry().blocks()};
+    if (auto started = next->device->start(sim_start); !started) return std::unexpected("restart: " + started.error());
+    return Restart{static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6, next->device->recovery().pages_scanned,
+                   next->device->array().geometry().blocks()};
 }
 
 } // namespace flashlab

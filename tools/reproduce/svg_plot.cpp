@@ -31,8 +31,7 @@ bool is_shown(const PlotPoint& p) { return std::isfinite(p.x) && std::isfinite(p
 std::vector<PlotPoint> all_points(const Plot& plot) {
     std::vector<PlotPoint> all;
     for (const PlotSeries& s : plot.series)
-        for (const auto* points : {&s.points, &s.marks})
-            std::ranges::copy_if(*points, std::back_inserter(all), is_shown);
+        for (const auto* points : {&s.points, &s.marks}) std::ranges::copy_if(*points, std::back_inserter(all), is_shown);
     return all;
 }
 
@@ -40,21 +39,18 @@ std::vector<PlotPoint> all_points(const Plot& plot) {
 double step_of(double range) {
     const double raw = range / 5, power = std::pow(10, std::floor(std::log10(raw)));
     for (const double factor : {1.0, 2.0, 5.0})
-        if (raw <= factor * power)
-            return factor * power;
+        if (raw <= factor * power) return factor * power;
     return 10 * power;
 }
 
 std::vector<double> ticks_of(const Axis& axis) {
     std::vector<double> ticks;
     if (axis.is_log) {
-        for (double t = std::pow(10, std::ceil(std::log10(axis.low) - 1e-9)); t <= axis.high * 1.0001; t *= 10)
-            ticks.push_back(t);
+        for (double t = std::pow(10, std::ceil(std::log10(axis.low) - 1e-9)); t <= axis.high * 1.0001; t *= 10) ticks.push_back(t);
         return ticks;
     }
     const double step = step_of(axis.high - axis.low);
-    for (double n = std::ceil(axis.low / step); n * step <= axis.high * 1.0001; ++n)
-        ticks.push_back(n * step);
+    for (double n = std::ceil(axis.low / step); n * step <= axis.high * 1.0001; ++n) ticks.push_back(n * step);
     return ticks;
 }
 
@@ -62,8 +58,7 @@ std::vector<double> ticks_of(const Axis& axis) {
 std::string tick_text(double value) {
     const auto whole = static_cast<std::uint64_t>(std::abs(value));
     for (const auto& [unit, suffix] : {std::pair{std::uint64_t{1} << 30, "Gi"}, {std::uint64_t{1} << 20, "Mi"}, {std::uint64_t{1} << 10, "Ki"}})
-        if (value > 0 && static_cast<double>(whole) == value && whole >= unit && whole % unit == 0)
-            return fmt::format("{}{}", whole / unit, suffix);
+        if (value > 0 && static_cast<double>(whole) == value && whole >= unit && whole % unit == 0) return fmt::format("{}{}", whole / unit, suffix);
     return fmt::format("{:.6g}", value);
 }
 
@@ -85,46 +80,49 @@ Axis y_axis(const std::vector<PlotPoint>& all) {
         axis.is_log = true;
         axis.low = std::pow(10, std::floor(std::log10(least.y)));
     }
-    if (axis.high <= axis.low)
-        axis.high = axis.low + 1;
+    if (axis.high <= axis.low) axis.high = axis.low + 1;
     return axis;
 }
 
 void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y, const std::vector<PlotPoint>& all) {
     std::set<double> values;
-    for (const PlotPoint& p : all)
-        values.insert(p.x);
+    for (const PlotPoint& p : all) values.insert(p.x);
     const std::vector<double> x_ticks = values.size() <= ticks_at_most ? std::vector<double>{values.begin(), values.end()} : ticks_of(x);
     for (const double t : x_ticks)
-        out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' class='grid'/><text x='{0:.1f}' y='{3}' text-anchor='middle'>{4}</text>\n", x.at(t), top, height - bottom,
-                           height - bottom + 16, tick_text(t));
+        out +=
+            fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' class='grid'/><text x='{0:.1f}' y='{3}' text-anchor='middle'>{4}</text>\n",
+                        x.at(t), top, height - bottom, height - bottom + 16, tick_text(t));
     for (const double t : ticks_of(y))
-        out += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.6g}</text>\n", y.at(t), left, width - right,
-                           left - 6, y.at(t) + 4, t);
-    out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#444'/>\n", left, top, width - left - right, height - top - bottom);
-    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left, html_escaped(plot.title),
-                       (left + width - right) / 2, height - 12, html_escaped(plot.x_label));
-    out += fmt::format("<text transform='translate(14 {:.0f}) rotate(-90)' text-anchor='middle'>{}</text>\n", (top + height - bottom) / 2, html_escaped(plot.y_label));
+        out += fmt::format(
+            "<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.6g}</text>\n", y.at(t),
+            left, width - right, left - 6, y.at(t) + 4, t);
+    out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#444'/>\n", left, top, width - left - right,
+                       height - top - bottom);
+    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left,
+                       html_escaped(plot.title), (left + width - right) / 2, height - 12, html_escaped(plot.x_label));
+    out += fmt::format("<text transform='translate(14 {:.0f}) rotate(-90)' text-anchor='middle'>{}</text>\n", (top + height - bottom) / 2,
+                       html_escaped(plot.y_label));
 }
 
 void draw_series(std::string& out, const PlotSeries& series, std::size_t index, const Axis& x, const Axis& y) {
     const char* colour = colours[index % colours.size()];
     std::string path;
     for (const PlotPoint& p : series.points)
-        if (is_shown(p))
-            path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
-    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour, index >= colours.size() ? " stroke-dasharray='5 3'" : "");
+        if (is_shown(p)) path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
+    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour,
+                       index >= colours.size() ? " stroke-dasharray='5 3'" : "");
     for (const PlotPoint& p : series.points)
         if (is_shown(p))
-            out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y), colour, html_escaped(series.name), p.x,
-                               p.y);
+            out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y),
+                               colour, html_escaped(series.name), p.x, p.y);
     for (const PlotPoint& p : series.marks)
         if (is_shown(p))
-            out += fmt::format("<path d='M{:.1f} {:.1f}m-6 0l6 -6l6 6l-6 6z' fill='none' stroke='{}' stroke-width='1.6'><title>paper: {:g}, {:.6g}</title></path>\n", x.at(p.x), y.at(p.y),
-                               colour, p.x, p.y);
+            out += fmt::format(
+                "<path d='M{:.1f} {:.1f}m-6 0l6 -6l6 6l-6 6z' fill='none' stroke='{}' stroke-width='1.6'><title>paper: {:g}, {:.6g}</title></path>\n",
+                x.at(p.x), y.at(p.y), colour, p.x, p.y);
     const double line = top + 10 + static_cast<double>(index) * 17;
-    out += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2'/><text x='{4}' y='{5}'>{6}</text>\n", width - right + 14, line, width - right + 34, colour,
-                       width - right + 40, line + 4, html_escaped(series.name));
+    out += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2'/><text x='{4}' y='{5}'>{6}</text>\n",
+                       width - right + 14, line, width - right + 34, colour, width - right + 40, line + 4, html_escaped(series.name));
 }
 
 } // namespace
@@ -133,12 +131,23 @@ std::string html_escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        case '\'': out += "&#39;"; break;
-        default: out += c;
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        case '\'':
+            out += "&#39;";
+            break;
+        default:
+            out += c;
         }
     }
     return out;
@@ -146,14 +155,14 @@ std::string html_escaped(std::string_view text) {
 
 std::string to_svg(const Plot& plot) {
     const auto all = all_points(plot);
-    if (all.empty())
-        return {};
+    if (all.empty()) return {};
     const Axis x = x_axis(all), y = y_axis(all);
     const double tall = std::max(height, top + 20 + 17 * static_cast<double>(plot.series.size()));
-    std::string out = fmt::format("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' font-family='sans-serif' font-size='12'>\n", width, tall);
+    std::string out = fmt::format(
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' font-family='sans-serif' font-size='12'>\n", width,
+        tall);
     draw_frame(out, plot, x, y, all);
-    for (std::size_t i = 0; i < plot.series.size(); ++i)
-        draw_series(out, plot.series[i], i, x, y);
+    for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot.series[i], i, x, y);
     return out + "</svg>\n";
 }
 

@@ -10,12 +10,11 @@ namespace {
 
 constexpr std::uint64_t number_bytes = 4; ///< of a page or of a block
 
-/// What the maps take of the drive's DRAM at this moment, without valid bitmaps, block states and erase counts, which all layers need. hftl's map lies in PRAM: it keeps the pages of
-/// open blocks. Layers that share their DRAM tell it themselves.
+/// What the maps take of the drive's DRAM at this moment, without valid bitmaps, block states and erase counts, which all layers need. hftl's map
+/// lies in PRAM: it keeps the pages of open blocks. Layers that share their DRAM tell it themselves.
 std::uint64_t map_dram_bytes(Device& device) {
     Ftl& ftl = device.ftl();
-    if (const MappingSpace* space = ftl.mapping_space())
-        return space->map_bytes_used();
+    if (const MappingSpace* space = ftl.mapping_space()) return space->map_bytes_used();
     const Geometry& g = device.array().geometry();
     std::uint64_t logs = 0, open = 0;
     for (std::uint32_t block = 0; block < g.blocks(); ++block) {
@@ -24,10 +23,8 @@ std::uint64_t map_dram_bytes(Device& device) {
         open += use == BlockUse::open ? 1 : 0;
     }
     const std::uint64_t a_block = g.pages_per_block();
-    if (ftl.name() == "page_map")
-        return ftl.logical_pages() * number_bytes;
-    if (ftl.name() == "hftl")
-        return open * a_block * number_bytes;
+    if (ftl.name() == "page_map") return ftl.logical_pages() * number_bytes;
+    if (ftl.name() == "hftl") return open * a_block * number_bytes;
     return (ftl.logical_pages() / a_block + logs * a_block) * number_bytes;
 }
 
@@ -35,32 +32,25 @@ std::uint64_t map_dram_bytes(Device& device) {
 
 std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const Load& load) {
     const auto plan = plan_device(run.config, std::nullopt);
-    if (!plan)
-        return std::unexpected(plan.error());
+    if (!plan) return std::unexpected(plan.error());
     NullEventSink events;
     auto device = make_virtual_device(*plan, Payload::none, events);
-    if (!device)
-        return std::unexpected(device.error());
-    if (auto started = (*device)->start(sim_start); !started)
-        return std::unexpected(started.error());
+    if (!device) return std::unexpected(device.error());
+    if (auto started = (*device)->start(sim_start); !started) return std::unexpected(started.error());
     const auto filled = precondition(**device, run.before, run.seed, (*device)->ready_at());
-    if (!filled)
-        return std::unexpected(filled.error());
+    if (!filled) return std::unexpected(filled.error());
     auto trace = load.open();
-    if (!trace)
-        return std::unexpected(trace.error());
+    if (!trace) return std::unexpected(trace.error());
     AddressFit fit{FitPolicy::wrap, (*device)->ssd().identify().sectors * sector_bytes};
     const RunSnapshot before = RunSnapshot::of(**device, *filled);
     std::uint64_t left = run.requests;
     const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
-        if (left == 0)
-            return false;
+        if (left == 0) return false;
         --left;
         return (*trace)->next(request);
     };
     const auto tally = replay(**device, next, fit, run.speed, *filled);
-    if (!tally)
-        return std::unexpected(tally.error());
+    if (!tally) return std::unexpected(tally.error());
     if (tally->requests() == 0 || tally->end <= tally->begin)
         return std::unexpected(std::string{"the trace is too short: nothing of it takes any time on this drive"});
     TraceOutcome outcome;

@@ -12,14 +12,14 @@ namespace flashlab {
 
 struct TraceRun {
     DeviceConfig config;
-    std::uint64_t requests = 0;           ///< the number of requests, at most
+    std::uint64_t requests = 0; ///< the number of requests, at most
     ReplaySpeed speed{.depth = 1};
     Precondition before{.fill_percent = 100};
-    std::uint64_t seed = 1;               ///< seed of the preconditioning
+    std::uint64_t seed = 1; ///< seed of the preconditioning
 };
 
 struct TraceOutcome {
-    double seconds = 0;          ///< simulated
+    double seconds = 0; ///< simulated
     std::uint64_t requests = 0;
     std::uint64_t map_bytes = 0; ///< DRAM that the layer's maps take at the end
     Json report;                 ///< as flashlab replay prints it; its wall-clock keys are zero or vary, so no result may use them

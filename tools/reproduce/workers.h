@@ -32,8 +32,7 @@ public:
         std::mutex failing;
         const auto take_one = [&] {
             const std::size_t i = next++;
-            if (i >= count)
-                return false;
+            if (i >= count) return false;
             try {
                 work(i);
             } catch (...) {
@@ -48,22 +47,19 @@ public:
             do {
                 while (next + 1 < count && borrow())
                     helpers.emplace_back([&] {
-                        while (take_one()) {
-                        }
+                        while (take_one()) {}
                         give_back();
                     });
             } while (take_one());
         }
-        if (failure)
-            std::rethrow_exception(failure);
+        if (failure) std::rethrow_exception(failure);
     }
 
 private:
     bool borrow() {
         int spare = spare_;
         while (spare > 0)
-            if (spare_.compare_exchange_weak(spare, spare - 1))
-                return true;
+            if (spare_.compare_exchange_weak(spare, spare - 1)) return true;
         return false;
     }
     void give_back() { ++spare_; }
@@ -83,8 +79,7 @@ template <class T, class Measure>
     std::vector<T> values;
     values.reserve(count);
     for (auto& result : results) {
-        if (!result->has_value())
-            return std::unexpected(result->error());
+        if (!result->has_value()) return std::unexpected(result->error());
         values.push_back(std::move(**result));
     }
     return values;

@@ -17,8 +17,7 @@ struct Part {
 std::vector<AgeSegment> rounded(const std::deque<Part>& parts, std::uint64_t live_at_all) {
     std::vector<AgeSegment> out;
     double pages = 0, live = 0, all_live = 0;
-    for (const Part& part : parts)
-        all_live += part.live;
+    for (const Part& part : parts) all_live += part.live;
     std::uint64_t pages_given = 0, live_given = 0;
     for (const Part& part : parts) {
         pages += part.pages;
@@ -41,15 +40,13 @@ std::vector<AgeSegment> rounded(const std::deque<Part>& parts, std::uint64_t liv
 
 /// What a segment of new pages takes from all other segments, so that `span` pages stay alive in all.
 void overwrite(std::deque<Part>& parts, double live_before, double live_after) {
-    for (Part& part : parts)
-        part.live *= live_after / live_before;
+    for (Part& part : parts) part.live *= live_after / live_before;
 }
 
 } // namespace
 
 std::vector<AgeSegment> page_map_ages(std::uint64_t span, std::uint64_t places, std::uint64_t overwrites) {
-    if (span == 0 || span + overwrites <= places || places <= span)
-        return {};
+    if (span == 0 || span + overwrites <= places || places <= span) return {};
     const auto all = static_cast<double>(span), room = static_cast<double>(places);
     const double step = room / static_cast<double>(std::clamp<std::uint64_t>(places / 64, 16, most_segments));
     const double filled = std::ceil(all / step);
@@ -74,8 +71,7 @@ std::vector<AgeSegment> page_map_ages(std::uint64_t span, std::uint64_t places, 
 }
 
 std::vector<AgeSegment> shared_log_ages(std::uint64_t span, std::uint64_t places, std::uint64_t pages_per_block) {
-    if (span == 0 || places == 0)
-        return {};
+    if (span == 0 || places == 0) return {};
     // v live pages in the oldest log block lead to v merges. A page must survive the merges of all blocks before its own:
     // v = block * exp(-places * (v + 1) / span).
     const auto all = static_cast<double>(span), log = static_cast<double>(places), block = static_cast<double>(pages_per_block);
@@ -95,25 +91,20 @@ std::vector<AgeSegment> shared_log_ages(std::uint64_t span, std::uint64_t places
     return rounded(parts, std::min(span, static_cast<std::uint64_t>(live)));
 }
 
-AgedHistory::AgedHistory(std::uint64_t span, std::vector<AgeSegment> ages, std::uint64_t seed) 
+AgedHistory::AgedHistory(std::uint64_t span, std::vector<AgeSegment> ages, std::uint64_t seed)
     : ages_{std::move(ages)}, order_{span}, span_{span}, begin_{Random{seed}.below(span)}, random_{seed ^ 0x61676564} {
-    for (const AgeSegment& segment : ages_)
-        last_times_ += segment.live;
+    for (const AgeSegment& segment : ages_) last_times_ += segment.live;
 }
 
 std::optional<std::uint64_t> AgedHistory::next() {
-    while (segment_ < ages_.size() && ages_[segment_].pages == 0)
-        ++segment_;
-    if (segment_ == ages_.size())
-        return std::nullopt;
+    while (segment_ < ages_.size() && ages_[segment_].pages == 0) ++segment_;
+    if (segment_ == ages_.size()) return std::nullopt;
     AgeSegment& here = ages_[segment_];
     const bool stays = random_.below(here.pages) < here.live || done_ == last_times_;
     --here.pages;
-    if (!stays)
-        return page(done_ + random_.below(last_times_ - done_));
+    if (!stays) return page(done_ + random_.below(last_times_ - done_));
     here.live -= here.live > 0 ? 1 : 0;
-    if (done_ == last_times_)
-        return page(random_.below(last_times_)); // nothing is left to become stale: one more overwrite
+    if (done_ == last_times_) return page(random_.below(last_times_)); // nothing is left to become stale: one more overwrite
     return page(done_++);
 }
 

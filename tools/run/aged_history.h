@@ -44,7 +44,7 @@ private:
 
     std::vector<AgeSegment> ages_;
     ScatteredOrder order_;
-    std::uint64_t span_, begin_;   ///< begin_: the place in the order where it begins, from the seed
+    std::uint64_t span_, begin_; ///< begin_: the place in the order where it begins, from the seed
     Random random_;
     std::size_t segment_ = 0;
     std::uint64_t last_times_ = 0; ///< number of pages that are written for a last time

@@ -29,15 +29,13 @@ void make(Words& out, std::uint64_t sector, std::uint64_t write) {
 
 std::span<std::byte> PayloadStamp::room(std::uint32_t sectors) {
     const std::size_t bytes = std::size_t{sectors} * sector_bytes;
-    if (buffer_.size() < bytes)
-        buffer_.resize(bytes);
+    if (buffer_.size() < bytes) buffer_.resize(bytes);
     return std::span{buffer_}.first(bytes);
 }
 
 std::span<const std::byte> PayloadStamp::zeros(std::uint32_t sectors) {
     const std::size_t bytes = std::size_t{sectors} * sector_bytes;
-    if (zeros_.size() < bytes)
-        zeros_.resize(bytes);
+    if (zeros_.size() < bytes) zeros_.resize(bytes);
     return std::span{zeros_}.first(bytes);
 }
 
@@ -58,13 +56,12 @@ std::optional<std::string> PayloadStamp::find_wrong(Sector first, std::span<cons
         std::memcpy(found.data(), bytes.data() + i * sector_bytes, sector_bytes);
         const std::uint64_t sector = first.value() + i;
         ++verified_;
-        if (std::ranges::all_of(found, [](std::uint64_t word) { return word == 0; }))
-            continue;
+        if (std::ranges::all_of(found, [](std::uint64_t word) { return word == 0; })) continue;
         make(expected, sector, found[1]);
-        if (found == expected)
-            continue;
+        if (found == expected) continue;
         make(expected, found[0] - 1, found[1]);
-        return found == expected ? fmt::format("sector {} holds what was written to sector {}", sector, found[0] - 1) : fmt::format("sector {} holds bytes that nobody wrote there", sector);
+        return found == expected ? fmt::format("sector {} holds what was written to sector {}", sector, found[0] - 1)
+                                 : fmt::format("sector {} holds bytes that nobody wrote there", sector);
     }
     return std::nullopt;
 }

@@ -41,8 +41,7 @@ public:
     std::expected<void, std::string> history(AgedHistory history) {
         return run([this, &history](TraceRequest& request) -> std::expected<bool, std::string> {
             const auto page = history.next();
-            if (page)
-                request = {0, *page * unit_, unit_, 0, TraceOp::write};
+            if (page) request = {0, *page * unit_, unit_, 0, TraceOp::write};
             return page.has_value();
         });
     }
@@ -51,8 +50,7 @@ private:
     std::expected<void, std::string> run(const NextRequest& next) {
         const RunTarget target = sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros);
         const auto done = run_requests(target, next, closed, now_);
-        if (!done)
-            return std::unexpected("precondition: " + done.error());
+        if (!done) return std::unexpected("precondition: " + done.error());
         target.pass(done->end); // what fell due since the last request was issued is no work of the run that follows
         now_ = std::max(done->end, space_.device->last_reserved_end());
         return {};
@@ -74,31 +72,29 @@ std::expected<void, std::string> close_with_real_writes(Writer& writer, const De
     const std::uint64_t wanted = erases(device) + std::uint64_t{4} * device.array().geometry().planes();
     const std::uint64_t slice = std::max<std::uint64_t>(places / 256, 64);
     for (std::uint64_t written = 0; written < places / 4 && erases(device) < wanted; written += slice)
-        if (auto done = writer.at_random(slice, random.fork()); !done)
-            return done;
+        if (auto done = writer.at_random(slice, random.fork()); !done) return done;
     return {};
 }
 
-std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed, Ageing ageing) {
+std::expected<void, std::string> age(Writer& writer, const Device& device, std::uint64_t pages, std::uint64_t overwrites, std::uint64_t seed,
+                                     Ageing ageing) {
     const WriteMemory memory = write_memory_of(device.config().ssd, device.array(), device.ftl());
     Random random{seed};
     if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::history) {
         auto ages = page_map_ages(pages, memory.pages, overwrites);
         if (!ages.empty()) {
-            if (auto done = writer.history(AgedHistory{pages, std::move(ages), seed}); !done)
-                return done;
+            if (auto done = writer.history(AgedHistory{pages, std::move(ages), seed}); !done) return done;
             return close_with_real_writes(writer, device, memory.pages, random);
         }
     }
-    if (auto done = writer.in_order(); !done)
-        return done;
+    if (auto done = writer.in_order(); !done) return done;
     if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::shared_log && overwrites > memory.pages) {
-        if (auto done = writer.history(AgedHistory{pages, shared_log_ages(pages, memory.pages, device.array().geometry().pages_per_block()), seed}); !done)
+        if (auto done = writer.history(AgedHistory{pages, shared_log_ages(pages, memory.pages, device.array().geometry().pages_per_block()), seed});
+            !done)
             return done;
         return writer.at_random(memory.pages / 4, random);
     }
-    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::turnover)
-        overwrites = std::min(overwrites, memory.pages);
+    if (ageing == Ageing::quick && memory.kind == WriteMemory::Kind::turnover) overwrites = std::min(overwrites, memory.pages);
     return writer.at_random(overwrites, random);
 }
 
@@ -107,12 +103,10 @@ std::expected<void, std::string> age(Writer& writer, const Device& device, std::
 std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now) {
     const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
     const std::uint64_t pages = space.bytes() / 100 * what.fill_percent / unit;
-    if (pages == 0)
-        return now;
+    if (pages == 0) return now;
     Writer writer{space, pages, now};
     const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
-    if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done)
-        return std::unexpected(done.error());
+    if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done) return std::unexpected(done.error());
     return writer.now();
 }
 
@@ -133,17 +127,14 @@ std::optional<Part> parse_part(std::string_view part, Precondition& what) {
     if (part.starts_with("random:")) {
         part.remove_prefix(7);
         const auto milli = part.ends_with('x') ? parse_scaled(part.substr(0, part.size() - 1), 1000) : std::nullopt;
-        if (!milli || *milli > 100'000)
-            return std::nullopt;
+        if (!milli || *milli > 100'000) return std::nullopt;
         what.random_fills = static_cast<double>(*milli) / 1000;
         return Part::random;
     }
-    if (part.starts_with("fill:"))
-        part.remove_prefix(5);
+    if (part.starts_with("fill:")) part.remove_prefix(5);
     const bool is_fraction = part.find('.') != std::string_view::npos;
     const auto percent = is_fraction ? parse_scaled(part, 100) : parse_unsigned(part);
-    if (!percent || *percent > 100)
-        return std::nullopt;
+    if (!percent || *percent > 100) return std::nullopt;
     what.fill_percent = static_cast<std::uint32_t>(*percent);
     return Part::fill;
 }
@@ -152,8 +143,7 @@ std::optional<Part> parse_part(std::string_view part, Precondition& what) {
 
 std::expected<Precondition, std::string> parse_precondition(const std::string& text) {
     Precondition what;
-    if (text.empty())
-        return what;
+    if (text.empty()) return what;
     const auto wrong = [&](std::string_view why) { return std::unexpected(fmt::format("--precondition {}: {}", text, why)); };
     std::vector<Part> seen;
     for (std::size_t at = 0; at <= text.size();) {
@@ -161,8 +151,7 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
         const std::string part = text.substr(at, comma - at);
         const auto kind = parse_part(part, what);
         at = comma + 1;
-        if (!kind)
-            return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills");
+        if (!kind) return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills");
         if (std::ranges::find(seen, *kind) != seen.end())
             return wrong(fmt::format("'{}' says a part for the second time; each may stand once", part));
         seen.push_back(*kind);

@@ -20,7 +20,7 @@ enum class Ageing : std::uint8_t { quick, written };
 
 struct Precondition {
     std::uint32_t fill_percent = 0;
-    double random_fills = 0;   ///< times the filled bytes, overwritten at random
+    double random_fills = 0; ///< times the filled bytes, overwritten at random
     Ageing ageing = Ageing::quick;
 };
 /// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written"; nothing is an empty drive.

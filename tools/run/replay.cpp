@@ -6,13 +6,13 @@
 
 namespace flashlab {
 
-std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
+std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
+                                            const RunWatch& watch) {
     return run_requests(sectors_target(*space.device, *space.disk, fit, space.payload), next, speed, begin, watch);
 }
 
 std::expected<ReplaySpeed, std::string> parse_replay_speed(const std::string& text) {
-    if (text == "open")
-        return ReplaySpeed{};
+    if (text == "open") return ReplaySpeed{};
     if (text.starts_with("closed:"))
         if (const auto depth = parse_unsigned(std::string_view{text}.substr(7)); depth && *depth >= 1 && *depth <= 65536)
             return ReplaySpeed{.depth = static_cast<std::uint32_t>(*depth)};

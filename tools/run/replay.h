@@ -16,7 +16,7 @@ namespace flashlab {
 /// "open", "closed:8", "10x".
 [[nodiscard]] std::expected<ReplaySpeed, std::string> parse_replay_speed(const std::string& text);
 
-[[nodiscard]] std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
-                                                          const RunWatch& watch = {});
+[[nodiscard]] std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed,
+                                                          SimTime begin, const RunWatch& watch = {});
 
 } // namespace flashlab

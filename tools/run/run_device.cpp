@@ -18,24 +18,22 @@ namespace {
 
 constexpr const char* file_name = "replay.data";
 
-std::string errno_text(const char* what, const FsError& error) { return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number)); }
+std::string errno_text(const char* what, const FsError& error) {
+    return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number));
+}
 
 /// Finds the file, or makes it out of all free space except a reserve for metadata and other files.
 std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
-    if (const auto found = fs.lookup(call, root_ino, file_name))
-        return found->value.ino;
+    if (const auto found = fs.lookup(call, root_ino, file_name)) return found->value.ino;
     const auto made = fs.make_node(call, root_ino, file_name, 0100600, 0);
-    if (!made)
-        return std::unexpected(errno_text("cannot be made", made.error()));
+    if (!made) return std::unexpected(errno_text("cannot be made", made.error()));
     const Ino ino = made->value.ino;
     const FsUsage usage = fs.usage();
     const std::uint64_t kept = 64 + usage.data_pages_free / 32;
     const std::uint64_t pages = usage.data_pages_free > kept ? usage.data_pages_free - kept : 0;
-    if (pages == 0)
-        return std::unexpected(fmt::format("{} finds no room: the drive is full of other files", file_name));
+    if (pages == 0) return std::unexpected(fmt::format("{} finds no room: the drive is full of other files", file_name));
     const auto taken = until_done(call, [&](const FsCall& c) { return fs.allocate(c, ino, FallocateMode::allocate, 0, pages * usage.block_bytes); });
-    if (!taken)
-        return std::unexpected(errno_text("finds no room", taken.error()));
+    if (!taken) return std::unexpected(errno_text("finds no room", taken.error()));
     return ino;
 }
 
@@ -44,47 +42,38 @@ std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) 
 std::expected<std::unique_ptr<RunDevice>, RunDevice::Error> RunDevice::open(const DeviceChoice& choice, const RunDeviceOptions& options) {
     std::unique_ptr<RunDevice> run{new RunDevice};
     const bool logs = choice.events_file || (choice.directory && choice.log);
-    if (choice.log && !logs)
-        return std::unexpected(Error{"--log wants --events FILE to write to", exit_usage});
+    if (choice.log && !logs) return std::unexpected(Error{"--log wants --events FILE to write to", exit_usage});
     const auto level = parse_event_level(choice.log.value_or(logs ? "requests" : "none"));
-    if (!level)
-        return std::unexpected(Error{fmt::format("--log {}: none, summary, requests or all is wanted", *choice.log), exit_usage});
+    if (!level) return std::unexpected(Error{fmt::format("--log {}: none, summary, requests or all is wanted", *choice.log), exit_usage});
     run->level_ = *level;
     const auto log_path = logs ? run->place_log(choice) : std::string{};
-    if (!log_path)
-        return std::unexpected(log_path.error());
+    if (!log_path) return std::unexpected(log_path.error());
     DeviceChoice placed = choice;
-    if (choice.events_file)
-        placed.events_file = *log_path;
-    if (auto there = choice.directory ? run->take(placed, options) : run->make(placed, options); !there)
-        return std::unexpected(there.error());
+    if (choice.events_file) placed.events_file = *log_path;
+    if (auto there = choice.directory ? run->take(placed, options) : run->make(placed, options); !there) return std::unexpected(there.error());
     run->log().change_level(EventLevel::none);
     return run;
 }
 
 RunDevice::~RunDevice() {
-    if ((directory_ || log_) && has_log())
-        log().mark_partial();
+    if ((directory_ || log_) && has_log()) log().mark_partial();
 }
 
 std::expected<std::string, RunDevice::Error> RunDevice::place_log(const DeviceChoice& choice) {
-    if (!choice.events_file)
-        return std::string{};
+    if (!choice.events_file) return std::string{};
     std::error_code ignored;
     const auto bytes = std::filesystem::file_size(*choice.events_file, ignored);
     if (std::filesystem::exists(*choice.events_file, ignored) && bytes != 0) // also if the name is no file: SQLite reports that
         return *choice.events_file;
     auto made = AsideFile::make(*choice.events_file, bytes == 0 ? AsideFile::Existing::replaced : AsideFile::Existing::refused);
-    if (!made)
-        return std::unexpected(Error{made.error()});
+    if (!made) return std::unexpected(Error{made.error()});
     new_log_.emplace(std::move(*made));
     return new_log_->path();
 }
 
 std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice, const RunDeviceOptions& options) {
     const auto plan = plan_virtual_device(choice, options.default_bytes);
-    if (!plan)
-        return std::unexpected(Error{plan.error(), exit_usage});
+    if (!plan) return std::unexpected(Error{plan.error(), exit_usage});
     auto log = SqliteEventLog::open({.path = choice.events_file.value_or(""),
                                      .level = level_,
                                      .kind = options.kind,
@@ -93,26 +82,19 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
                                      .seed = plan->config.ssd.nand.seed,
                                      .page_bytes = plan->config.ssd.nand.geometry.page_bytes,
                                      .complain = [](const std::string& text) { complain(text); }});
-    if (!log)
-        return std::unexpected(Error{log.error()});
+    if (!log) return std::unexpected(Error{log.error()});
     log_ = std::move(*log);
     log_->change_level(EventLevel::none);
     const bool in_journal = options.with_file_system && plan->config.in_journal();
     auto device = make_virtual_device(*plan, in_journal ? Payload::keep : Payload::none, *log_); // metadata that lie on the flash must be readable
-    if (!device)
-        return std::unexpected(Error{device.error()});
+    if (!device) return std::unexpected(Error{device.error()});
     memory_ = std::move(*device);
     std::expected<void, std::string> done;
-    if (options.with_file_system && !in_journal)
-        done = memory_->format(options.kind, FileTime{});
-    if (done)
-        done = memory_->start(sim_start);
-    if (done && in_journal)
-        done = memory_->format(options.kind, FileTime{});
-    if (done && options.with_file_system)
-        done = memory_->open_file_system(FsOptions{});
-    if (!done)
-        return std::unexpected(Error{done.error()});
+    if (options.with_file_system && !in_journal) done = memory_->format(options.kind, FileTime{});
+    if (done) done = memory_->start(sim_start);
+    if (done && in_journal) done = memory_->format(options.kind, FileTime{});
+    if (done && options.with_file_system) done = memory_->open_file_system(FsOptions{});
+    if (!done) return std::unexpected(Error{done.error()});
     return {};
 }
 
@@ -128,26 +110,21 @@ std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice
     open.environment = flashlab_environment();
     open.complain = [](const std::string& text) { complain(text); };
     auto opened = DeviceDirectory::open(*choice.directory, open);
-    if (!opened)
-        return std::unexpected(Error{opened.error()});
+    if (!opened) return std::unexpected(Error{opened.error()});
     directory_ = std::move(*opened);
     directory_name_ = *choice.directory;
     return {};
 }
 
 std::expected<RunSpace, std::string> RunDevice::sectors() {
-    if (!directory_)
-        return RunSpace{device()};
+    if (!directory_) return RunSpace{device()};
     FileSystem& fs = device().fs();
     FsCall call = call_at(device().ready_at());
     const auto ino = find_or_make_file(fs, call);
-    if (!ino)
-        return std::unexpected(ino.error());
-    if (const auto done = sync_all(fs, call.now); !done)
-        return std::unexpected(errno_text("cannot be synced", done.error()));
+    if (!ino) return std::unexpected(ino.error());
+    if (const auto done = sync_all(fs, call.now); !done) return std::unexpected(errno_text("cannot be synced", done.error()));
     auto file = fs.device_of(*ino);
-    if (!file)
-        return std::unexpected(errno_text("is no file of a replay: remove it", file.error()));
+    if (!file) return std::unexpected(errno_text("is no file of a replay: remove it", file.error()));
     file_ = std::move(*file);
     RunSpace space{device()};
     space.disk = file_.get();
@@ -157,27 +134,23 @@ std::expected<RunSpace, std::string> RunDevice::sectors() {
 }
 
 void RunDevice::begin_log(SimTime now) {
-    if (!has_log())
-        return;
+    if (!has_log()) return;
     log().change_level(level_);
     log().begin_run_at(device().ssd().sample(now), device().sample_details().channel_busy_ns);
     sample(now);
 }
 
 void RunDevice::tell_pieces_of(const AddressFit* fit) {
-    if (!has_log())
-        return;
+    if (!has_log()) return;
     log().ask_pieces(fit == nullptr ? std::function<std::uint32_t()>{} : [fit] { return fit->piece_under_way(); });
 }
 
 void RunDevice::sample(SimTime now) {
-    if (has_log())
-        log().add_sample(device().ssd().sample(now), device().sample_details());
+    if (has_log()) log().add_sample(device().ssd().sample(now), device().sample_details());
 }
 
 std::expected<void, std::string> RunDevice::close(SimTime now) {
-    if (Interruption::came() && has_log())
-        log().mark_partial();
+    if (Interruption::came() && has_log()) log().mark_partial();
     auto closed = close_device(now);
     log_.reset();
     std::error_code ignored;
@@ -200,13 +173,11 @@ std::expected<void, std::string> RunDevice::close_device(SimTime now) {
         return closed;
     }
     sample(now);
-    if (has_log())
-        log_->add_wear(memory_->wear());
+    if (has_log()) log_->add_wear(memory_->wear());
     log_->close();
     const std::string why = log_->failure();
     memory_.reset();
-    if (!why.empty())
-        return std::unexpected(fmt::format("the event log is not complete: {}", why));
+    if (!why.empty()) return std::unexpected(fmt::format("the event log is not complete: {}", why));
     return {};
 }
 

@@ -26,9 +26,9 @@
 namespace flashlab {
 
 struct RunDeviceOptions {
-    std::string kind;                    ///< what the log calls the run
+    std::string kind; ///< what the log calls the run
     std::uint64_t default_bytes = 0;
-    bool with_file_system = false;       ///< for a device in memory; a drive on disk always has one
+    bool with_file_system = false; ///< for a device in memory; a drive on disk always has one
 };
 
 class RunDevice {

@@ -22,8 +22,7 @@ class DeviceClock {
 public:
     explicit DeviceClock(Device& device) : device_{device} {}
     void pass(SimTime now) {
-        if (!begun_)
-            wake_ = now; // not in the past: work of that time would belong to no run
+        if (!begun_) wake_ = now; // not in the past: work of that time would belong to no run
         begun_ = true;
         while (wake_ <= now) {
             const SimTime at = wake_;
@@ -61,18 +60,15 @@ struct SectorsTarget {
     Written written;
 
     std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
-        if (request.op == TraceOp::flush)
-            return told(disk.flush(now));
+        if (request.op == TraceOp::flush) return told(disk.flush(now));
         const auto pieces = fit.place(request);
-        if (!pieces)
-            return std::unexpected(pieces.error());
+        if (!pieces) return std::unexpected(pieces.error());
         SimTime done = now;
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             fit.set_piece_under_way((*pieces)->size() > 1 ? ++number : 0);
             const auto answered = issue_piece(request.op, piece, now);
-            if (!answered)
-                return answered;
+            if (!answered) return answered;
             done = std::max(done, *answered);
         }
         return done;
@@ -80,42 +76,36 @@ struct SectorsTarget {
     std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, SimTime now) {
         const Sector first{piece.offset / sector_bytes};
         const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
-        if (op == TraceOp::trim)
-            return told(disk.trim(first, sectors, now));
+        if (op == TraceOp::trim) return told(disk.trim(first, sectors, now));
         const auto n = static_cast<std::uint32_t>(sectors);
-        if (op == TraceOp::write)
-            return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, now));
-        if (payload == nullptr)
-            return told(disk.read(first, n, {}, now));
+        if (op == TraceOp::write) return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, now));
+        if (payload == nullptr) return told(disk.read(first, n, {}, now));
         const std::span<std::byte> to = payload->room(n);
         auto done = told(disk.read(first, n, to, now));
         if (done)
-            if (auto wrong = payload->find_wrong(first, to))
-                return std::unexpected(std::move(*wrong));
+            if (auto wrong = payload->find_wrong(first, to)) return std::unexpected(std::move(*wrong));
         return done;
     }
     [[nodiscard]] std::span<const std::byte> bytes_for(Sector first, std::uint32_t sectors) const {
-        if (payload == nullptr)
-            return {};
+        if (payload == nullptr) return {};
         return written == Written::zeros ? payload->zeros(sectors) : payload->stamped(first, sectors);
     }
     static std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
-        if (!done)
-            return std::unexpected(to_text(done.error()));
+        if (!done) return std::unexpected(to_text(done.error()));
         return *done;
     }
 };
 
 /// A caller with a watch reports the part of the run that was done. For any other caller a part is worth nothing.
 std::expected<RunTally, std::string> ended_by_signal(RunTally& tally, const RunWatch& watch) {
-    if (watch.every == 0)
-        return std::unexpected(std::string{"interrupted"});
+    if (watch.every == 0) return std::unexpected(std::string{"interrupted"});
     return std::move(tally);
 }
 
 } // namespace
 
-std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin, const RunWatch& watch) {
+std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
+                                                  const RunWatch& watch) {
     RunTally tally;
     tally.begin = tally.end = begin;
     Completions in_flight;
@@ -123,13 +113,10 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
     TraceRequest request;
     bool begins = false; ///< counting begins with the next request, not with the last answer before it
     for (std::uint64_t until_look = watch.every;;) {
-        if (Interruption::came())
-            return ended_by_signal(tally, watch);
+        if (Interruption::came()) return ended_by_signal(tally, watch);
         const auto more = next(request);
-        if (!more)
-            return Interruption::came() ? ended_by_signal(tally, watch) : std::unexpected(more.error());
-        if (!*more)
-            return tally;
+        if (!more) return Interruption::came() ? ended_by_signal(tally, watch) : std::unexpected(more.error());
+        if (!*more) return tally;
         if (speed.depth == 0) {
             const double since = std::min(static_cast<double>(request.time_ns) / speed.factor, latest_ns);
             now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
@@ -137,24 +124,19 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             now = std::max(now, in_flight.top());
             in_flight.pop();
         }
-        if (begins)
-            tally.begin = tally.end = now;
+        if (begins) tally.begin = tally.end = now;
         begins = false;
         target.pass(now);
         const auto done = target.issue(request, now);
-        if (!done)
-            return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
+        if (!done) return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
         target.work_at(*done);
-        if (speed.depth != 0)
-            in_flight.push(*done);
+        if (speed.depth != 0) in_flight.push(*done);
         tally.end = std::max(tally.end, *done);
         count(tally, request.op, *done - now);
-        if (watch.every == 0 || --until_look != 0)
-            continue;
+        if (watch.every == 0 || --until_look != 0) continue;
         until_look = watch.every;
         const RunStep step = watch.look(tally);
-        if (step == RunStep::stop)
-            return tally;
+        if (step == RunStep::stop) return tally;
         if (step == RunStep::count_from_here) {
             const SimTime here = tally.end;
             const std::uint64_t answered = tally.answered();

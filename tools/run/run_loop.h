@@ -20,8 +20,8 @@ namespace flashlab {
 class PayloadStamp;
 
 struct ReplaySpeed {
-    std::uint32_t depth = 0;  ///< 0 = open loop
-    double factor = 1;        ///< open loop: the trace's clock runs this much faster
+    std::uint32_t depth = 0; ///< 0 = open loop
+    double factor = 1;       ///< open loop: the trace's clock runs this much faster
 };
 
 /// The next request, or none at the end.
@@ -29,7 +29,8 @@ using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&
 
 /// The space that a load on sectors may use: the whole drive, unless `disk` names a part of it.
 struct RunSpace {
-    RunSpace(Device& whole) : device{&whole}, disk{&whole.ssd()}, begin{whole.ready_at()} {} // NOLINT(google-explicit-constructor): a drive is such a space
+    RunSpace(Device& whole)
+        : device{&whole}, disk{&whole.ssd()}, begin{whole.ready_at()} {} // NOLINT(google-explicit-constructor): a drive is such a space
     [[nodiscard]] std::uint64_t bytes() const { return disk->identify().sectors * sector_bytes; }
     Device* device;
     BlockDevice* disk;
@@ -53,8 +54,8 @@ struct RunWatch {
     std::function<RunStep(const RunTally& tally)> look{};
 };
 
-[[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
-                                                                const RunWatch& watch = {});
+[[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed,
+                                                                SimTime begin, const RunWatch& watch = {});
 
 /// What a target writes where bytes are kept. stamps: each sector has its own content, which is verified at a read. zeros: they take no room in an
 /// image.

@@ -14,18 +14,16 @@ std::expected<RunMeasure, std::string> parse_measure(const std::string& warm_up,
         out.warm_up_until_steady = true;
     } else if (!warm_up.empty()) {
         const auto requests = parse_unsigned(warm_up);
-        if (!requests)
-            return std::unexpected(fmt::format("--warm-up {}: a number of requests, or 'steady'", warm_up));
+        if (!requests) return std::unexpected(fmt::format("--warm-up {}: a number of requests, or 'steady'", warm_up));
         out.warm_up_requests = *requests;
     }
-    if (out.warm_up_until_steady && until_steady)
-        return std::unexpected("--warm-up steady measures from where --until-steady ends: choose one");
+    if (out.warm_up_until_steady && until_steady) return std::unexpected("--warm-up steady measures from where --until-steady ends: choose one");
     return out;
 }
 
 RunMonitor::RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin)
-    : on_{on}, measure_{measure}, steady_{on.device(), SteadyState::usual_window(on.device()), speed.depth != 0, begin}, before_{RunSnapshot::of(on.device(), begin)},
-      warm_{measure.warm_up_requests == 0 && !measure.warm_up_until_steady} {}
+    : on_{on}, measure_{measure}, steady_{on.device(), SteadyState::usual_window(on.device()), speed.depth != 0, begin},
+      before_{RunSnapshot::of(on.device(), begin)}, warm_{measure.warm_up_requests == 0 && !measure.warm_up_until_steady} {}
 
 RunWatch RunMonitor::watch() {
     return {.every = every(), .look = [this](const RunTally& tally) { return look(tally); }};
@@ -34,8 +32,7 @@ RunWatch RunMonitor::watch() {
 RunStep RunMonitor::look(const RunTally& tally) {
     ++looks_;
     const std::uint64_t requests = looks_ * every();
-    if (requests % RunDevice::sample_every == 0)
-        on_.sample(tally.end);
+    if (requests % RunDevice::sample_every == 0) on_.sample(tally.end);
     (void)steady_.look(requests, tally.end);
     if (!warm_ && (measure_.warm_up_until_steady ? steady_.reached() : requests >= measure_.warm_up_requests)) {
         warm_ = true;
@@ -46,14 +43,13 @@ RunStep RunMonitor::look(const RunTally& tally) {
 }
 
 std::expected<void, std::string> RunMonitor::finish(Json& report) const {
-    if (!warm_ && Interruption::came())
-        return std::unexpected("interrupted within --warm-up: nothing was measured");
+    if (!warm_ && Interruption::came()) return std::unexpected("interrupted within --warm-up: nothing was measured");
     if (!warm_)
-        return std::unexpected(measure_.warm_up_until_steady ? "the run ended before it was steady: nothing was measured; give it more requests, or --precondition"
-                                                             : "the run ended within --warm-up: nothing was measured");
+        return std::unexpected(measure_.warm_up_until_steady
+                                   ? "the run ended before it was steady: nothing was measured; give it more requests, or --precondition"
+                                   : "the run ended within --warm-up: nothing was measured");
     report.add("steady_state", steady_.to_json());
-    if (Interruption::came())
-        report.add("partial", true);
+    if (Interruption::came()) report.add("partial", true);
     return {};
 }
 

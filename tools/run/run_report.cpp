@@ -14,8 +14,7 @@ namespace {
 
 std::uint64_t difference(const std::uint64_t (&after)[cause_count], const std::uint64_t (&before)[cause_count]) {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < cause_count; ++i)
-        sum += after[i] - before[i];
+    for (std::size_t i = 0; i < cause_count; ++i) sum += after[i] - before[i];
     return sum;
 }
 
@@ -38,8 +37,8 @@ Json erase_counts(const Device& device) {
 /// Null where the drive has neither a write buffer nor a mapping cache.
 Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_buffer) {
     Json cache;
-    const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::* m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
-    const auto add_map = [&](const char* key, std::uint64_t FtlCounters::* m) { cache.add(key, after.ftl.*m - before.ftl.*m); };
+    const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::*m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
+    const auto add_map = [&](const char* key, std::uint64_t FtlCounters::*m) { cache.add(key, after.ftl.*m - before.ftl.*m); };
     if (has_buffer) {
         add_buffer("read_hits", &WriteBufferCounters::read_hits);
         add_buffer("read_misses", &WriteBufferCounters::read_misses);
@@ -62,8 +61,7 @@ Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_
 /// Null if the DRAM is not partitioned. The mean is over the intervals between decisions. The mean of a static share is the share itself.
 Json partition_report(const Device& device, const RunSnapshot& after, const RunSnapshot& before) {
     const DramPartition* dram = device.ssd().partition();
-    if (dram == nullptr)
-        return Json{};
+    if (dram == nullptr) return Json{};
     const std::uint64_t decisions = after.partition.decisions - before.partition.decisions;
     const double sum = after.partition.map_share_sum - before.partition.map_share_sum;
     return Json::object({{"adaptive", dram->is_adaptive()},
@@ -83,8 +81,8 @@ Json partition_report(const Device& device, const RunSnapshot& after, const RunS
 RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
     const BufferedFtl* buffer = device.ssd().buffer();
     const DramPartition* dram = device.ssd().partition();
-    return {device.ssd().sample(now), device.ftl().counters(), buffer ? buffer->buffer_counters() : WriteBufferCounters{}, dram ? dram->counters() : PartitionCounters{},
-            device.sample_details().channel_busy_ns};
+    return {device.ssd().sample(now), device.ftl().counters(), buffer ? buffer->buffer_counters() : WriteBufferCounters{},
+            dram ? dram->counters() : PartitionCounters{}, device.sample_details().channel_busy_ns};
 }
 
 std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally) {
@@ -92,9 +90,9 @@ std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& b
     const auto user = std::to_underlying(Cause::user);
     const bool were_read = after.sample.host_reads != before.sample.host_reads;
     const bool from_flash = after.sample.nand_reads[user] != before.sample.nand_reads[user];
-    if (!were_read || from_flash || after.buffer.read_hits != before.buffer.read_hits)
-        return std::nullopt;
-    return "no read touched the flash, for nothing was written where it read: the figures are those of host link and maps; --precondition fill:100 writes beforehand";
+    if (!were_read || from_flash || after.buffer.read_hits != before.buffer.read_hits) return std::nullopt;
+    return "no read touched the flash, for nothing was written where it read: the figures are those of host link and maps; --precondition fill:100 "
+           "writes beforehand";
 }
 
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {

@@ -26,7 +26,7 @@ struct RunTally {
 struct RunSnapshot {
     SampleEvent sample;
     FtlCounters ftl;
-    WriteBufferCounters buffer;   ///< zero without one
+    WriteBufferCounters buffer; ///< zero without one
     PartitionCounters partition;
     std::vector<std::uint64_t> channel_busy_ns;
     [[nodiscard]] static RunSnapshot of(Device& device, SimTime now);

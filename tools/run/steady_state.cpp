@@ -7,7 +7,9 @@
 namespace flashlab {
 namespace {
 
-std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) { return std::accumulate(std::begin(by_cause), std::end(by_cause), std::uint64_t{0}); }
+std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
+    return std::accumulate(std::begin(by_cause), std::end(by_cause), std::uint64_t{0});
+}
 
 Json to_json(const SteadyState::Spread& s) { return Json::object({{"mean", s.mean}, {"excursion", s.excursion}, {"slope", s.slope}}); }
 
@@ -27,8 +29,7 @@ SteadyState::Counters SteadyState::now_at(SimTime now) const {
 }
 
 bool SteadyState::look(std::uint64_t requests, SimTime now) {
-    if (device_.ssd().counters().host_write_bytes < last_.written + window_bytes_)
-        return false;
+    if (device_.ssd().counters().host_write_bytes < last_.written + window_bytes_) return false;
     const Counters here = now_at(now);
     const double written = static_cast<double>(here.written - last_.written), seconds = static_cast<double>((here.at - last_.at).count()) / 1e9;
     Window& window = windows_[count_++ % windows_compared];
@@ -37,36 +38,31 @@ bool SteadyState::look(std::uint64_t requests, SimTime now) {
     window.waf = static_cast<double>(window.programs) * device_.array().geometry().page_bytes() / written;
     window.megabytes_per_second = seconds > 0 ? written / 1e6 / seconds : 0;
     last_ = here;
-    if (!reached_ && is_steady())
-        reached_ = Reached{requests, now};
+    if (!reached_ && is_steady()) reached_ = Reached{requests, now};
     return true;
 }
 
 bool SteadyState::is_steady() const {
-    if (count_ < windows_compared)
-        return false;
+    if (count_ < windows_compared) return false;
     std::uint64_t programs = 0, erases = 0;
     for (const Window& w : windows_) {
         programs += w.programs;
         erases += w.erases;
     }
     const std::uint64_t filled = programs / device_.array().geometry().pages_per_block();
-    if (erases * 10 < filled * 9)
-        return false;
+    if (erases * 10 < filled * 9) return false;
     return spread(&Window::waf).is_steady() && (!judges_speed_ || spread(&Window::megabytes_per_second).is_steady());
 }
 
-SteadyState::Spread SteadyState::spread(double Window::* value) const {
+SteadyState::Spread SteadyState::spread(double Window::*value) const {
     std::array<double, windows_compared> values{};
     const std::uint64_t n = std::min<std::uint64_t>(count_, windows_compared);
-    for (std::uint64_t i = 0; i < n; ++i)
-        values[i] = windows_[(count_ - n + i) % windows_compared].*value;
+    for (std::uint64_t i = 0; i < n; ++i) values[i] = windows_[(count_ - n + i) % windows_compared].*value;
     return spread_of(std::span{values}.first(n));
 }
 
 SteadyState::Spread SteadyState::spread_of(std::span<const double> values) {
-    if (values.empty())
-        return {};
+    if (values.empty()) return {};
     const double n = static_cast<double>(values.size());
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
     const auto [low, high] = std::ranges::minmax(values);
@@ -76,8 +72,7 @@ SteadyState::Spread SteadyState::spread_of(std::span<const double> values) {
         products += x * (values[i] - mean);
         squares += x * x;
     }
-    if (mean <= 0)
-        return {mean, 0, 0};
+    if (mean <= 0) return {mean, 0, 0};
     const double rise = squares > 0 ? std::abs(products / squares) * (n - 1) : 0;
     return {mean, (high - low) / mean, rise / mean};
 }

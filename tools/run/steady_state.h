@@ -55,7 +55,7 @@ private:
         SimTime at = sim_start;
     };
     [[nodiscard]] Counters now_at(SimTime now) const;
-    [[nodiscard]] Spread spread(double Window::* value) const;
+    [[nodiscard]] Spread spread(double Window::*value) const;
     [[nodiscard]] bool is_steady() const;
 
     Device& device_;

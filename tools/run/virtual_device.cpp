@@ -19,44 +19,39 @@ constexpr std::uint64_t record_bytes = 8; ///< of a page in memory without paylo
 std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
     ConfigSources sources{.preset = choice.preset, .file = choice.config_file, .environment = flashlab_environment(), .settings = choice.settings};
     if (choice.ftl)
-        if (auto added = add_option_setting(sources, "--ftl", "ftl.scheme", *choice.ftl); !added)
-            return std::unexpected(added.error());
+        if (auto added = add_option_setting(sources, "--ftl", "ftl.scheme", *choice.ftl); !added) return std::unexpected(added.error());
     const auto config = gather_config(sources);
-    if (!config)
-        return std::unexpected(config.error());
+    if (!config) return std::unexpected(config.error());
     auto size = choice.size_bytes;
-    if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty())
-        size = default_bytes;
+    if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty()) size = default_bytes;
     auto plan = plan_device(*config, size, asked_keys(sources));
     if (plan) {
         const std::uint64_t records = plan->nand_bytes / plan->config.ssd.nand.geometry.page_bytes * record_bytes;
         if (auto there = check_host_memory(plan->ram_bytes + plan->pram_bytes + records); !there)
-            return std::unexpected(fmt::format("a device of {} takes about {} of memory once it is full: {}; give a smaller --size, or less dram.size", human_size(plan->logical_bytes),
-                                               human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
+            return std::unexpected(
+                fmt::format("a device of {} takes about {} of memory once it is full: {}; give a smaller --size, or less dram.size",
+                            human_size(plan->logical_bytes), human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
     }
     if (plan)
-        if (auto fits = check_partitioned_dram(plan->config); !fits)
-            return std::unexpected(fits.error());
+        if (auto fits = check_partitioned_dram(plan->config); !fits) return std::unexpected(fits.error());
     return plan;
 }
 
 std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config) {
-    if (!config.ssd.dram.is_partitioned())
-        return {};
+    if (!config.ssd.dram.is_partitioned()) return {};
     const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry)
-        return std::unexpected(geometry.error());
+    if (!geometry) return std::unexpected(geometry.error());
     NullEventSink events;
-    const auto device = Device::assemble(config, std::make_unique<MemoryPageStore>(*geometry, Payload::none), std::make_unique<MemoryPramStore>(config.ssd.pram.bytes), events,
-                                         DevicePast::final);
+    const auto device = Device::assemble(config, std::make_unique<MemoryPageStore>(*geometry, Payload::none),
+                                         std::make_unique<MemoryPramStore>(config.ssd.pram.bytes), events, DevicePast::final);
     return device ? std::expected<void, std::string>{} : std::unexpected(device.error());
 }
 
 std::expected<std::unique_ptr<Device>, std::string> make_virtual_device(const DevicePlan& plan, Payload payload, EventSink& events) {
     const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
     ensure(geometry.has_value(), "a plan's geometry is valid");
-    return Device::assemble(plan.config, std::make_unique<MemoryPageStore>(*geometry, payload), std::make_unique<MemoryPramStore>(plan.pram_bytes), events,
-                            DevicePast::final);
+    return Device::assemble(plan.config, std::make_unique<MemoryPageStore>(*geometry, payload), std::make_unique<MemoryPramStore>(plan.pram_bytes),
+                            events, DevicePast::final);
 }
 
 } // namespace flashlab

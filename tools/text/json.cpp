@@ -16,24 +16,28 @@ const Json& null_json() {
 Json convert(const nlohmann::ordered_json& from) {
     using Kind = nlohmann::ordered_json::value_t;
     switch (from.type()) {
-    case Kind::boolean: return Json{from.get<bool>()};
-    case Kind::number_integer: return Json{from.get<std::int64_t>()};
-    case Kind::number_unsigned: return Json{from.get<std::uint64_t>()};
-    case Kind::number_float: return Json{from.get<double>()};
-    case Kind::string: return Json{from.get<std::string>()};
+    case Kind::boolean:
+        return Json{from.get<bool>()};
+    case Kind::number_integer:
+        return Json{from.get<std::int64_t>()};
+    case Kind::number_unsigned:
+        return Json{from.get<std::uint64_t>()};
+    case Kind::number_float:
+        return Json{from.get<double>()};
+    case Kind::string:
+        return Json{from.get<std::string>()};
     case Kind::array: {
         Json::Array items;
-        for (const auto& item : from)
-            items.push_back(convert(item));
+        for (const auto& item : from) items.push_back(convert(item));
         return Json{std::move(items)};
     }
     case Kind::object: {
         Json::Object members;
-        for (const auto& [key, value] : from.items())
-            members.emplace_back(key, convert(value));
+        for (const auto& [key, value] : from.items()) members.emplace_back(key, convert(value));
         return Json{std::move(members)};
     }
-    default: return Json{};
+    default:
+        return Json{};
     }
 }
 
@@ -54,18 +58,14 @@ bool is_too_deep(std::string_view text) {
 }
 
 /// Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD: the output is always valid JSON.
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 } // namespace
 
 std::expected<Json, std::string> Json::parse(std::string_view text) {
-    if (is_too_deep(text))
-        return std::unexpected(std::string{"nested too deeply"});
+    if (is_too_deep(text)) return std::unexpected(std::string{"nested too deeply"});
     const auto parsed = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (parsed.is_discarded())
-        return std::unexpected(std::string{"not valid JSON"});
+    if (parsed.is_discarded()) return std::unexpected(std::string{"not valid JSON"});
     return convert(parsed);
 }
 
@@ -79,8 +79,7 @@ void Json::dump_to(std::string& out) const {
     const auto each = [&](const auto& list, char open, char close, const auto& one) {
         out += open;
         for (std::size_t i = 0; i < list.size(); ++i) {
-            if (i != 0)
-                out += ',';
+            if (i != 0) out += ',';
             one(list[i]);
         }
         out += close;
@@ -124,8 +123,7 @@ const Json::Array& Json::items() const {
 
 const Json& Json::operator[](std::string_view key) const {
     for (const auto& [name, value] : members())
-        if (name == key)
-            return value;
+        if (name == key) return value;
     return null_json();
 }
 
@@ -135,20 +133,15 @@ std::string Json::text(std::string_view otherwise) const {
 }
 
 std::uint64_t Json::number(std::uint64_t otherwise) const {
-    if (const auto* u = std::get_if<std::uint64_t>(&value_))
-        return *u;
-    if (const auto* i = std::get_if<std::int64_t>(&value_))
-        return *i < 0 ? otherwise : static_cast<std::uint64_t>(*i);
-    if (const auto* d = std::get_if<double>(&value_))
-        return *d < 0 || *d >= 0x1p64 ? otherwise : static_cast<std::uint64_t>(*d);
+    if (const auto* u = std::get_if<std::uint64_t>(&value_)) return *u;
+    if (const auto* i = std::get_if<std::int64_t>(&value_)) return *i < 0 ? otherwise : static_cast<std::uint64_t>(*i);
+    if (const auto* d = std::get_if<double>(&value_)) return *d < 0 || *d >= 0x1p64 ? otherwise : static_cast<std::uint64_t>(*d);
     return otherwise;
 }
 
 double Json::real(double otherwise) const {
-    if (const auto* d = std::get_if<double>(&value_))
-        return *d;
-    if (const auto* i = std::get_if<std::int64_t>(&value_))
-        return static_cast<double>(*i);
+    if (const auto* d = std::get_if<double>(&value_)) return *d;
+    if (const auto* i = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*i);
     return std::holds_alternative<std::uint64_t>(value_) ? static_cast<double>(std::get<std::uint64_t>(value_)) : otherwise;
 }
 
@@ -158,17 +151,13 @@ bool Json::truth() const {
 }
 
 void Json::add(std::string key, Json value) {
-    if (is_null())
-        value_ = Object{};
-    if (auto* o = std::get_if<Object>(&value_))
-        o->emplace_back(std::move(key), std::move(value));
+    if (is_null()) value_ = Object{};
+    if (auto* o = std::get_if<Object>(&value_)) o->emplace_back(std::move(key), std::move(value));
 }
 
 void Json::push(Json value) {
-    if (is_null())
-        value_ = Array{};
-    if (auto* a = std::get_if<Array>(&value_))
-        a->push_back(std::move(value));
+    if (is_null()) value_ = Array{};
+    if (auto* a = std::get_if<Array>(&value_)) a->push_back(std::move(value));
 }
 
 } // namespace flashlab

@@ -17,17 +17,13 @@ constexpr std::array<std::string_view, 5> binary_units{"B", "KiB", "MiB", "GiB",
 std::uint64_t unit_bytes(std::string_view unit) {
     std::string lower{unit};
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (lower.empty() || lower == "b")
-        return 1;
+    if (lower.empty() || lower == "b") return 1;
     const std::size_t power = std::string_view{"kmgt"}.find(lower[0]) + 1;
-    if (power == std::string_view::npos + 1)
-        return 0;
+    if (power == std::string_view::npos + 1) return 0;
     const std::string_view rest = std::string_view{lower}.substr(1);
-    if (!rest.empty() && rest != "b" && rest != "ib")
-        return 0;
+    if (!rest.empty() && rest != "b" && rest != "ib") return 0;
     std::uint64_t bytes = 1;
-    for (std::size_t i = 0; i < power; ++i)
-        bytes *= rest == "b" ? 1000 : 1024;
+    for (std::size_t i = 0; i < power; ++i) bytes *= rest == "b" ? 1000 : 1024;
     return bytes;
 }
 
@@ -35,22 +31,18 @@ std::uint64_t unit_bytes(std::string_view unit) {
 
 std::expected<std::uint64_t, std::string> parse_size(std::string_view text) {
     const auto fail = [&](std::string_view why) {
-        return std::unexpected(fmt::format("'{}' is not a size: {}; write a whole number with K, M, G, T (KiB ... powers of 1024, KB ... of 1000)", text, why));
+        return std::unexpected(
+            fmt::format("'{}' is not a size: {}; write a whole number with K, M, G, T (KiB ... powers of 1024, KB ... of 1000)", text, why));
     };
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc::result_out_of_range)
-        return fail("too large");
-    if (error != std::errc{})
-        return fail("it begins with no digit");
+    if (error == std::errc::result_out_of_range) return fail("too large");
+    if (error != std::errc{}) return fail("it begins with no digit");
     std::string_view unit{end, static_cast<std::size_t>(text.data() + text.size() - end)};
-    while (!unit.empty() && unit.front() == ' ')
-        unit.remove_prefix(1);
+    while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
     const std::uint64_t factor = unit_bytes(unit);
-    if (factor == 0)
-        return fail(fmt::format("'{}' is no unit", unit));
-    if (number > std::numeric_limits<std::uint64_t>::max() / factor)
-        return fail("too large");
+    if (factor == 0) return fail(fmt::format("'{}' is no unit", unit));
+    if (number > std::numeric_limits<std::uint64_t>::max() / factor) return fail("too large");
     return number * factor;
 }
 

@@ -19,12 +19,10 @@ std::size_t width_of(const std::string& cell) {
 }
 
 std::string csv_cell(const std::string& cell) {
-    if (cell.find_first_of(",\"\n\r") == std::string::npos)
-        return cell;
+    if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
     std::string out = "\"";
     for (const char c : cell) {
-        if (c == '"')
-            out += '"';
+        if (c == '"') out += '"';
         out += c;
     }
     return out + '"';
@@ -35,13 +33,11 @@ enum class Lists : std::uint8_t { in_a_cell, an_item_a_row };
 void flatten(const Json& value, const std::string& prefix, Lists lists, Table& table) {
     const auto inner = [&](const std::string& key) { return prefix.empty() ? key : prefix + "." + key; };
     if (value.is_object()) {
-        for (const auto& [key, member] : value.members())
-            flatten(member, inner(key), lists, table);
+        for (const auto& [key, member] : value.members()) flatten(member, inner(key), lists, table);
         return;
     }
     if (lists == Lists::an_item_a_row && !value.items().empty()) {
-        for (std::size_t i = 0; i < value.items().size(); ++i)
-            flatten(value.items()[i], inner(fmt::format("{}", i)), lists, table);
+        for (std::size_t i = 0; i < value.items().size(); ++i) flatten(value.items()[i], inner(fmt::format("{}", i)), lists, table);
         return;
     }
     const std::string text = value.text();
@@ -60,8 +56,7 @@ std::string Table::to_text() const {
     std::vector<bool> right;
     for (std::size_t c = 0; c < header_.size(); ++c) {
         std::size_t width = width_of(header_[c]);
-        for (const auto& row : rows_)
-            width = std::max(width, width_of(row[c]));
+        for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
         widths.push_back(width);
         right.push_back(!rows_.empty() && std::ranges::all_of(rows_, [&](const auto& row) { return is_numeric(row[c]); }));
     }
@@ -75,23 +70,19 @@ std::string Table::to_text() const {
         }
         out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
     };
-    if (std::ranges::any_of(header_, [](const std::string& h) { return !h.empty(); }))
-        line(header_);
-    for (const auto& row : rows_)
-        line(row);
+    if (std::ranges::any_of(header_, [](const std::string& h) { return !h.empty(); })) line(header_);
+    for (const auto& row : rows_) line(row);
     return out;
 }
 
 std::string Table::to_csv() const {
     std::string out;
     const auto line = [&](const std::vector<std::string>& cells) {
-        for (std::size_t c = 0; c < cells.size(); ++c)
-            out += (c == 0 ? "" : ",") + csv_cell(cells[c]);
+        for (std::size_t c = 0; c < cells.size(); ++c) out += (c == 0 ? "" : ",") + csv_cell(cells[c]);
         out += "\n";
     };
     line(header_);
-    for (const auto& row : rows_)
-        line(row);
+    for (const auto& row : rows_) line(row);
     return out;
 }
 
@@ -100,8 +91,7 @@ std::string shown(OutputFormat format, const Json& json, const Table& table) {
 }
 
 std::string shown(OutputFormat format, const Json& object) {
-    if (format != OutputFormat::csv)
-        return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
+    if (format != OutputFormat::csv) return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
     Table table{{"key", "value"}};
     flatten(object, "", Lists::an_item_a_row, table);
     return table.to_csv();

@@ -57,8 +57,7 @@ void AddressFit::add(std::uint64_t offset, std::uint64_t bytes) {
 
 std::expected<const std::vector<AddressPiece>*, std::string> AddressFit::place(const TraceRequest& request) {
     pieces_.clear();
-    if (auto placed = place_pieces(request); !placed)
-        return std::unexpected(placed.error());
+    if (auto placed = place_pieces(request); !placed) return std::unexpected(placed.error());
     if (pieces_.size() > 1) {
         ++split_.requests;
         split_.pieces += pieces_.size();
@@ -67,22 +66,21 @@ std::expected<const std::vector<AddressPiece>*, std::string> AddressFit::place(c
 }
 
 std::expected<void, std::string> AddressFit::place_pieces(const TraceRequest& request) {
-    if (request.op == TraceOp::flush)
-        return {};
-    if (policy_ == FitPolicy::compact)
-        return compact(request);
+    if (request.op == TraceOp::flush) return {};
+    if (policy_ == FitPolicy::compact) return compact(request);
     if (policy_ == FitPolicy::wrap) {
         wrap(request);
         return {};
     }
-    if (!any_)
-        only_device_ = request.device;
+    if (!any_) only_device_ = request.device;
     any_ = true;
     if (request.device != only_device_)
-        return std::unexpected(fmt::format("the trace has requests to several devices ({} and {}): --compact or --wrap gives each its own place", only_device_, request.device));
+        return std::unexpected(fmt::format("the trace has requests to several devices ({} and {}): --compact or --wrap gives each its own place",
+                                           only_device_, request.device));
     if (request.offset > device_bytes_ || request.bytes > device_bytes_ - request.offset)
-        return std::unexpected(fmt::format("a request at {} of {} bytes lies beyond the device's {}: give --compact (its footprint alone must fit), --wrap, or a larger --size",
-                                           request.offset, request.bytes, human_size(device_bytes_)));
+        return std::unexpected(fmt::format(
+            "a request at {} of {} bytes lies beyond the device's {}: give --compact (its footprint alone must fit), --wrap, or a larger --size",
+            request.offset, request.bytes, human_size(device_bytes_)));
     add(request.offset, request.bytes);
     return {};
 }
@@ -90,7 +88,8 @@ std::expected<void, std::string> AddressFit::place_pieces(const TraceRequest& re
 /// Each device begins at a place of its own, so that their hot spots do not meet.
 void AddressFit::wrap(const TraceRequest& request) {
     const std::uint64_t pages = device_bytes_ / page_bytes;
-    const std::uint64_t base = static_cast<std::uint64_t>((static_cast<unsigned __int128>(request.device * 0x9e3779b97f4a7c15u) * pages) >> 64) * page_bytes;
+    const std::uint64_t base =
+        static_cast<std::uint64_t>((static_cast<unsigned __int128>(request.device * 0x9e3779b97f4a7c15u) * pages) >> 64) * page_bytes;
     std::uint64_t at = (request.offset % device_bytes_ + base) % device_bytes_;
     for (std::uint64_t left = std::min(request.bytes, device_bytes_); left > 0;) {
         const std::uint64_t n = std::min(left, device_bytes_ - at);
@@ -106,7 +105,8 @@ std::expected<void, std::string> AddressFit::compact(const TraceRequest& request
         const std::uint64_t page = at / page_bytes, n = std::min(end, (page + 1) * page_bytes) - at;
         const std::uint64_t place = pages_->place_of(request.device, page);
         if (pages_->touched() * page_bytes > device_bytes_)
-            return std::unexpected(fmt::format("the trace touches more than the device's {}: choose a larger --size, or --wrap", human_size(device_bytes_)));
+            return std::unexpected(
+                fmt::format("the trace touches more than the device's {}: choose a larger --size, or --wrap", human_size(device_bytes_)));
         add(place * page_bytes + at % page_bytes, n);
         at += n;
     }

@@ -20,8 +20,7 @@ std::expected<void, std::string> ByteReader::fill() {
     at_ = 0;
     while (!at_end_ && end_ < buffer_.size()) {
         const auto got = stream_->read(std::as_writable_bytes(std::span{buffer_}.subspan(end_)));
-        if (!got)
-            return std::unexpected(got.error());
+        if (!got) return std::unexpected(got.error());
         at_end_ = *got == 0;
         end_ += *got;
     }
@@ -29,8 +28,7 @@ std::expected<void, std::string> ByteReader::fill() {
 }
 
 std::expected<std::string_view, std::string> ByteReader::peek() {
-    if (auto filled = fill(); !filled)
-        return std::unexpected(filled.error());
+    if (auto filled = fill(); !filled) return std::unexpected(filled.error());
     return rest();
 }
 
@@ -41,24 +39,19 @@ std::expected<std::optional<std::string_view>, std::string> ByteReader::line() {
         if (length != std::string_view::npos || (at_end_ && !all.empty())) {
             std::string_view line = all.substr(0, length);
             at_ += std::min(line.size() + 1, all.size());
-            if (line.ends_with('\r'))
-                line.remove_suffix(1);
+            if (line.ends_with('\r')) line.remove_suffix(1);
             return line;
         }
-        if (at_end_)
-            return std::nullopt;
-        if (!again)
-            return std::unexpected(std::string{"a line of more than 256 KiB: this is no text trace"});
-        if (auto filled = fill(); !filled)
-            return std::unexpected(filled.error());
+        if (at_end_) return std::nullopt;
+        if (!again) return std::unexpected(std::string{"a line of more than 256 KiB: this is no text trace"});
+        if (auto filled = fill(); !filled) return std::unexpected(filled.error());
     }
 }
 
 std::expected<std::string_view, std::string> ByteReader::take(std::size_t bytes) {
     ensure(bytes <= 65536, "a piece fits the buffer");
     if (rest().size() < bytes && !at_end_)
-        if (auto filled = fill(); !filled)
-            return std::unexpected(filled.error());
+        if (auto filled = fill(); !filled) return std::unexpected(filled.error());
     const std::string_view piece = rest().substr(0, bytes);
     at_ += piece.size();
     return piece;

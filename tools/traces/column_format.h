@@ -18,25 +18,25 @@ namespace flashlab {
 struct ColumnSpec {
     char separator = ',';
     std::size_t columns_min = 0, columns_max = max_fields;
-    bool has_header = false;              ///< a first line that does not parse is a header
+    bool has_header = false; ///< a first line that does not parse is a header
     char comment = '#';
     int time = 0;
-    std::uint64_t time_scale = 1;         ///< ns in the column's unit
-    int op = 0;                           ///< 0: every line is a read
+    std::uint64_t time_scale = 1; ///< ns in the column's unit
+    int op = 0;                   ///< 0: every line is a read
     std::vector<std::pair<std::string, TraceOp>> words;
     bool op_is_flags = false;             ///< hexadecimal, bit 0 set = read (DiskSim)
     std::vector<std::string> other_words; ///< of the op column: lines that are no requests (an empty type)
     int offset = 0;
-    std::uint64_t offset_unit = 1;        ///< bytes
+    std::uint64_t offset_unit = 1; ///< bytes
     int offset_base = 10;
     int length = 0;
     std::uint64_t length_unit = 1;
-    std::uint64_t length_multiple = 1;    ///< every length is a multiple of this many bytes; distinguishes formats that look alike
+    std::uint64_t length_multiple = 1; ///< every length is a multiple of this many bytes; distinguishes formats that look alike
     int device = 0;
-    int action = 0;                       ///< lines with another word here are no requests
+    int action = 0; ///< lines with another word here are no requests
     std::string action_word;
     char decimal = '.';
-    char thousands = '\0';                ///< removed from the length column
+    char thousands = '\0'; ///< removed from the length column
 };
 
 class ColumnFormat final : public LineFormat {
@@ -59,7 +59,7 @@ private:
 };
 
 /// "ts:us=1,op=2,off:sector=3,len:B=4,dev=5" with `separator` ("," ";" "tab" "blanks"), words "R=read,W=write,D=trim,F=flush" when `words` is empty.
-[[nodiscard]] std::expected<ColumnSpec, std::string> parse_column_spec(const std::string& columns, const std::string& separator, const std::string& words,
-                                                                       bool has_header);
+[[nodiscard]] std::expected<ColumnSpec, std::string> parse_column_spec(const std::string& columns, const std::string& separator,
+                                                                       const std::string& words, bool has_header);
 
 } // namespace flashlab

@@ -11,12 +11,10 @@ namespace {
 class FioLogFormat final : public LineFormat {
 public:
     TraceParse parse(std::string_view line, TraceRequest& request) override {
-        if (version_ == 0)
-            return parse_first(line, request);
+        if (version_ == 0) return parse_first(line, request);
         Fields fields;
         const std::size_t count = split_fields(line, blanks, fields);
-        if (count == 0)
-            return trimmed(line).empty() ? TraceParse::other() : TraceParse::bad(0, "too many columns");
+        if (count == 0) return trimmed(line).empty() ? TraceParse::other() : TraceParse::bad(0, "too many columns");
         return version_ == 1 ? parse_old(line, request) : parse_actions(fields, count, request);
     }
 
@@ -36,11 +34,9 @@ private:
     /// "rw, offset, length": 0 = read, 1 = write.
     static TraceParse parse_old(std::string_view line, TraceRequest& request) {
         Fields fields;
-        if (split_fields(line, ',', fields) != 3)
-            return TraceParse::bad(0, "three columns are wanted: rw, offset, length");
+        if (split_fields(line, ',', fields) != 3) return TraceParse::bad(0, "three columns are wanted: rw, offset, length");
         request = {};
-        if (fields[0] != "0" && fields[0] != "1")
-            return TraceParse::bad(1, "0 (read) or 1 (write) is wanted");
+        if (fields[0] != "0" && fields[0] != "1") return TraceParse::bad(1, "0 (read) or 1 (write) is wanted");
         request.op = fields[0] == "1" ? TraceOp::write : TraceOp::read;
         return place(fields[1], fields[2], 2, request);
     }
@@ -50,20 +46,16 @@ private:
         const std::uint32_t first = version_ == 3 ? 1 : 0;
         if (version_ == 3) {
             const auto time = parse_scaled(fields[0], 1000);
-            if (!time)
-                return TraceParse::bad(1, "the time is no number of microseconds");
+            if (!time) return TraceParse::bad(1, "the time is no number of microseconds");
             request.time_ns = *time;
         } else {
             request.time_ns = waited_ns_;
         }
-        if (count < first + 2)
-            return TraceParse::bad(0, "too few columns");
+        if (count < first + 2) return TraceParse::bad(0, "too few columns");
         request.device = number_of(fields[first]);
         const std::string_view action = fields[first + 1];
-        if (action == "add" || action == "open" || action == "close")
-            return TraceParse::other();
-        if (count != first + 4 && action != "sync" && action != "datasync")
-            return TraceParse::bad(0, "file action offset length are wanted");
+        if (action == "add" || action == "open" || action == "close") return TraceParse::other();
+        if (count != first + 4 && action != "sync" && action != "datasync") return TraceParse::bad(0, "file action offset length are wanted");
         if (action == "wait") {
             const auto microseconds = parse_unsigned(fields[first + 2]);
             if (!microseconds || *microseconds > longest_wait_us || waited_ns_ > longest_wait_us * 1000)
@@ -83,8 +75,7 @@ private:
 
     static TraceParse place(std::string_view offset, std::string_view length, std::uint32_t column, TraceRequest& request) {
         const auto at = parse_unsigned(offset), bytes = parse_unsigned(length);
-        if (!at || *at > (std::uint64_t{1} << 62))
-            return TraceParse::bad(column, "the offset is no number of bytes in range");
+        if (!at || *at > (std::uint64_t{1} << 62)) return TraceParse::bad(column, "the offset is no number of bytes in range");
         if (!bytes || *bytes == 0 || *bytes > longest_request_bytes(request.op))
             return TraceParse::bad(column + 1, "the length is no number of bytes in range");
         request.offset = *at;
@@ -95,8 +86,7 @@ private:
     std::uint32_t number_of(std::string_view file) {
         const auto found = std::ranges::find(files_, file);
         const auto number = static_cast<std::uint32_t>(found - files_.begin());
-        if (found == files_.end())
-            files_.emplace_back(file);
+        if (found == files_.end()) files_.emplace_back(file);
         return number;
     }
 

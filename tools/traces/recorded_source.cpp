@@ -21,17 +21,14 @@ public:
 
     std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) override {
         const int result = ::sqlite3_step(rows_.get());
-        if (result == SQLITE_DONE)
-            return std::nullopt;
-        if (result != SQLITE_ROW)
-            return std::unexpected("the event log cannot be read: " + db_.error());
+        if (result == SQLITE_DONE) return std::nullopt;
+        if (result != SQLITE_ROW) return std::unexpected("the event log cannot be read: " + db_.error());
         ++number_;
         const auto column = [&](int index) { return ::sqlite3_column_int64(rows_.get(), index); };
         const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3);
         if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40))
             return TraceParse::bad(0, "the row is out of range");
-        if (sectors == 0 && op != 3)
-            return TraceParse::bad(0, "the length is zero");
+        if (sectors == 0 && op != 3) return TraceParse::bad(0, "the length is zero");
         constexpr TraceOp ops[] = {TraceOp::read, TraceOp::write, TraceOp::trim, TraceOp::flush};
         request = {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(sector) * 512, static_cast<std::uint64_t>(sectors) * 512, 0, ops[op]};
         return TraceParse::request();
@@ -48,8 +45,7 @@ private:
 
 bool is_recorded_trace(const std::string& path) {
     std::error_code error;
-    if (files::is_directory(path, error))
-        return true;
+    if (files::is_directory(path, error)) return true;
     if (!files::is_regular_file(path, error)) // a FIFO is opened once, by whoever reads it to its end
         return false;
     char first[16] = {};
@@ -60,16 +56,16 @@ bool is_recorded_trace(const std::string& path) {
 std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(const std::string& path) {
     const std::string log = log_of(path);
     if (!files::exists(log))
-        return std::unexpected(fmt::format("{}: no event log ({}): is it a device directory? Record with: flashlab mount {} MNT --log requests", path, log, path));
+        return std::unexpected(
+            fmt::format("{}: no event log ({}): is it a device directory? Record with: flashlab mount {} MNT --log requests", path, log, path));
     auto db = SqliteConnection::open(log, SqliteAccess::read_only);
-    if (!db)
-        return std::unexpected(db.error());
+    if (!db) return std::unexpected(db.error());
     auto rows = db->prepare("SELECT ts_ns, op, first_sector, sectors FROM host_request ORDER BY id");
-    if (!rows)
-        return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
+    if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
     if (any && *any == 0)
-        return std::unexpected(fmt::format("{}: no host request was recorded: mount with --log requests, or flashlab ctl MNT set log=requests", path));
+        return std::unexpected(
+            fmt::format("{}: no host request was recorded: mount with --log requests, or flashlab ctl MNT set log=requests", path));
     return std::make_unique<RecordedSource>(std::move(*db), std::move(*rows));
 }
 

@@ -15,20 +15,16 @@
 namespace flashlab {
 
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-        text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-        text.remove_suffix(1);
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
     return text;
 }
 
 [[nodiscard]] inline std::optional<std::uint64_t> parse_unsigned(std::string_view text, int base = 10) {
-    if (base == 16 && (text.starts_with("0x") || text.starts_with("0X")))
-        text.remove_prefix(2);
+    if (base == 16 && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
 }
 

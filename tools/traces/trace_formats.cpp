@@ -97,9 +97,20 @@ std::unique_ptr<LineFormat> make_cloudphysics(char) {
     auto s = spec(',', 5, 5);
     s.has_header = true;
     set_time(s, 2, second);
-    set_words(s, 3, {{"28", TraceOp::read}, {"88", TraceOp::read}, {"8", TraceOp::read}, {"08", TraceOp::read}, {"a8", TraceOp::read},
-                     {"2a", TraceOp::write}, {"8a", TraceOp::write}, {"a", TraceOp::write}, {"0a", TraceOp::write}, {"aa", TraceOp::write},
-                     {"42", TraceOp::trim}, {"35", TraceOp::flush}, {"91", TraceOp::flush}});
+    set_words(s, 3,
+              {{"28", TraceOp::read},
+               {"88", TraceOp::read},
+               {"8", TraceOp::read},
+               {"08", TraceOp::read},
+               {"a8", TraceOp::read},
+               {"2a", TraceOp::write},
+               {"8a", TraceOp::write},
+               {"a", TraceOp::write},
+               {"0a", TraceOp::write},
+               {"aa", TraceOp::write},
+               {"42", TraceOp::trim},
+               {"35", TraceOp::flush},
+               {"91", TraceOp::flush}});
     set_place(s, 5, sector, 4, 1);
     return make(s);
 }
@@ -199,8 +210,7 @@ std::span<const TextTraceFormat> text_trace_formats() { return formats; }
 
 std::vector<std::string> trace_format_names() {
     std::vector<std::string> names;
-    for (const auto& format : formats)
-        names.emplace_back(format.name);
+    for (const auto& format : formats) names.emplace_back(format.name);
     names.insert(names.end(), {"vscsi1", "vscsi2", "blktrace", "srt"});
     return names;
 }

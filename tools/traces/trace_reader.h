@@ -15,11 +15,11 @@ namespace flashlab {
 
 struct TraceOptions {
     std::string format = "auto";
-    std::string columns;            ///< for the format "columns", see parse_column_spec()
+    std::string columns; ///< for the format "columns", see parse_column_spec()
     std::string separator = ",";
     std::string op_words;
     bool has_header = false;
-    char action = 'D';              ///< for block layer traces: D issue, Q queue, C completion
+    char action = 'D'; ///< for block layer traces: D issue, Q queue, C completion
     bool skip_bad = false;
     std::function<void(const std::string&)> complain; ///< called for the first bad lines
 };
@@ -32,9 +32,9 @@ class TraceReader {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> open(const std::string& path, const TraceOptions& options);
     /// Reads a source that was made already, or returns the error of its making. `reason`: why it has this format.
-    [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string> read(const std::string& path, std::string_view format, std::string_view reason,
-                                                                                       const TraceOptions& options,
-                                                                                       std::expected<std::unique_ptr<TraceSource>, std::string> source);
+    [[nodiscard]] static std::expected<std::unique_ptr<TraceReader>, std::string>
+    read(const std::string& path, std::string_view format, std::string_view reason, const TraceOptions& options,
+         std::expected<std::unique_ptr<TraceSource>, std::string> source);
 
     /// Reads the next request. False at the end. After an error nothing more can be read.
     [[nodiscard]] std::expected<bool, std::string> next(TraceRequest& request);

@@ -33,9 +33,9 @@ struct TraceRequest {
 /// The result of parsing a line or record.
 struct TraceParse {
     enum class Kind : std::uint8_t { request, other, bad };
-    Kind kind = Kind::other;      ///< other: a header, a comment, an event that is no request
-    std::uint32_t column = 0;     ///< bad: the field, from 1; 0 = the line as a whole
-    std::string_view why{};       ///< bad: static text
+    Kind kind = Kind::other;  ///< other: a header, a comment, an event that is no request
+    std::uint32_t column = 0; ///< bad: the field, from 1; 0 = the line as a whole
+    std::string_view why{};   ///< bad: static text
     [[nodiscard]] static constexpr TraceParse request() { return {Kind::request, 0, {}}; }
     [[nodiscard]] static constexpr TraceParse other() { return {}; }
     [[nodiscard]] static constexpr TraceParse bad(std::uint32_t column, std::string_view why) { return {Kind::bad, column, why}; }

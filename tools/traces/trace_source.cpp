@@ -16,10 +16,8 @@ public:
     std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) override {
         const auto line = reader_->line();
         ++number_;
-        if (!line)
-            return std::unexpected(line.error());
-        if (!*line)
-            return std::nullopt;
+        if (!line) return std::unexpected(line.error());
+        if (!*line) return std::nullopt;
         return format_->parse(**line, request);
     }
     std::string where() const override { return fmt::format("line {}", number_); }
@@ -42,10 +40,8 @@ public:
 
     std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) override {
         const auto record = reader_->take(record_bytes_);
-        if (!record)
-            return std::unexpected(record.error());
-        if (record->empty())
-            return std::nullopt;
+        if (!record) return std::unexpected(record.error());
+        if (record->empty()) return std::nullopt;
         ++number_;
         if (record->size() != record_bytes_)
             return std::unexpected(fmt::format("record {} has {} of {} bytes: the file is truncated", number_, record->size(), record_bytes_));
@@ -64,11 +60,27 @@ private:
 
 bool parse_scsi_command(std::uint16_t command, TraceOp& op) {
     switch (command) {
-    case 0x08: case 0x28: case 0x88: case 0xa8: op = TraceOp::read; return true;
-    case 0x0a: case 0x2a: case 0x8a: case 0xaa: op = TraceOp::write; return true;
-    case 0x42: op = TraceOp::trim; return true;
-    case 0x35: case 0x91: op = TraceOp::flush; return true;
-    default: return false;
+    case 0x08:
+    case 0x28:
+    case 0x88:
+    case 0xa8:
+        op = TraceOp::read;
+        return true;
+    case 0x0a:
+    case 0x2a:
+    case 0x8a:
+    case 0xaa:
+        op = TraceOp::write;
+        return true;
+    case 0x42:
+        op = TraceOp::trim;
+        return true;
+    case 0x35:
+    case 0x91:
+        op = TraceOp::flush;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -84,17 +96,14 @@ private:
         if (field<std::uint16_t>(r, version_ == 1 ? 14 : 2) >> 8 != version_)
             return TraceParse::bad(version_ == 1 ? 5 : 2, "the record is of another version");
         request = {};
-        if (!parse_scsi_command(command, request.op))
-            return TraceParse::other();
+        if (!parse_scsi_command(command, request.op)) return TraceParse::other();
         const std::uint64_t block = field<std::uint64_t>(r, 16);
         request.bytes = field<std::uint32_t>(r, version_ == 1 ? 4 : 8);
         if (__builtin_mul_overflow(field<std::uint64_t>(r, 24), std::uint64_t{1000}, &request.time_ns))
             return TraceParse::bad(7, "the time is out of range");
-        if (block > ~std::uint64_t{0} / 1024)
-            return TraceParse::bad(6, "the block number is out of range");
+        if (block > ~std::uint64_t{0} / 1024) return TraceParse::bad(6, "the block number is out of range");
         request.offset = block * 512;
-        if (request.bytes == 0 && request.op != TraceOp::flush)
-            return TraceParse::bad(version_ == 1 ? 2 : 4, "the length is zero");
+        if (request.bytes == 0 && request.op != TraceOp::flush) return TraceParse::bad(version_ == 1 ? 2 : 4, "the length is zero");
         return TraceParse::request();
     }
     int version_;
@@ -107,8 +116,7 @@ public:
 
     std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) override {
         if (!header_read_) {
-            if (auto skipped = skip_header(); !skipped)
-                return std::unexpected(skipped.error());
+            if (auto skipped = skip_header(); !skipped) return std::unexpected(skipped.error());
             header_read_ = true;
         }
         return RecordSource::next(request);
@@ -118,19 +126,15 @@ private:
     std::expected<void, std::string> skip_header() {
         for (std::size_t n = 0; n < 65536; ++n) {
             const auto byte = reader_->take(1);
-            if (!byte)
-                return std::unexpected(byte.error());
-            if (byte->empty())
-                break;
-            if (byte->front() == '\f')
-                return {};
+            if (!byte) return std::unexpected(byte.error());
+            if (byte->empty()) break;
+            if (byte->front() == '\f') return {};
         }
         return std::unexpected(std::string{"the header has no end (form feed): the file is truncated or no HP SRT trace"});
     }
     static std::uint32_t word(std::string_view r, std::size_t index) { return __builtin_bswap32(field<std::uint32_t>(r, index * 4)); }
     TraceParse parse(std::string_view r, TraceRequest& request) override {
-        if (word(r, 0) != 56)
-            return TraceParse::bad(1, "the record does not have 56 bytes");
+        if (word(r, 0) != 56) return TraceParse::bad(1, "the record does not have 56 bytes");
         request = {};
         request.time_ns = std::uint64_t{word(r, 2)} * 1'000'000'000 + std::uint64_t{word(r, 3)} * 1000;
         request.bytes = word(r, 6);
@@ -153,10 +157,8 @@ std::unique_ptr<TraceSource> make_vscsi_source(std::unique_ptr<ByteReader> reade
 std::unique_ptr<TraceSource> make_srt_source(std::unique_ptr<ByteReader> reader) { return std::make_unique<SrtSource>(std::move(reader)); }
 
 std::string_view detect_binary_trace(std::string_view first) {
-    if (first.starts_with("$$TR_IOREC"))
-        return "srt";
-    if (first.size() >= 48 && field<std::uint32_t>(first, 0) >> 8 == 0x656174)
-        return "blktrace";
+    if (first.starts_with("$$TR_IOREC")) return "srt";
+    if (first.size() >= 48 && field<std::uint32_t>(first, 0) >> 8 == 0x656174) return "blktrace";
     TraceOp op{};
     const auto is_vscsi = [&](int version, std::size_t bytes, std::size_t command) {
         for (std::size_t at = 0; at + bytes <= std::min<std::size_t>(first.size(), bytes * 8); at += bytes)
@@ -164,8 +166,7 @@ std::string_view detect_binary_trace(std::string_view first) {
                 return false;
         return first.size() >= bytes;
     };
-    if (is_vscsi(1, 32, 12))
-        return "vscsi1";
+    if (is_vscsi(1, 32, 12)) return "vscsi1";
     return is_vscsi(2, 40, 0) ? "vscsi2" : "";
 }
 

@@ -28,7 +28,8 @@ public:
 [[nodiscard]] std::unique_ptr<TraceSource> make_vscsi_source(std::unique_ptr<ByteReader> reader, int version);
 [[nodiscard]] std::unique_ptr<TraceSource> make_srt_source(std::unique_ptr<ByteReader> reader);
 /// `path` is one of the per-CPU files NAME.blktrace.N (its siblings are read as well) or a single file.
-[[nodiscard]] std::expected<std::unique_ptr<TraceSource>, std::string> make_blktrace_source(const std::string& path, std::unique_ptr<ByteReader> reader, char action);
+[[nodiscard]] std::expected<std::unique_ptr<TraceSource>, std::string> make_blktrace_source(const std::string& path,
+                                                                                            std::unique_ptr<ByteReader> reader, char action);
 
 /// The binary format that the first bytes belong to. Empty: none, so the file may be text.
 [[nodiscard]] std::string_view detect_binary_trace(std::string_view first);

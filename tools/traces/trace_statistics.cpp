@@ -45,8 +45,7 @@ void TraceStatistics::add(const TraceRequest& r) {
     ++op.requests;
     op.bytes += r.bytes;
     last_time_ns_ = std::max(last_time_ns_, r.time_ns);
-    if (r.op != TraceOp::read && r.op != TraceOp::write)
-        return;
+    if (r.op != TraceOp::read && r.op != TraceOp::write) return;
     const std::uint64_t end = r.offset + r.bytes;
     first_byte_ = std::min(first_byte_, r.offset);
     end_byte_ = std::max(end_byte_, end);
@@ -65,14 +64,12 @@ void TraceStatistics::add(const TraceRequest& r) {
 
     for (std::uint64_t page = r.offset / page_bytes; page < (end + page_bytes - 1) / page_bytes; ++page) {
         ++op.pages_touched;
-        if (const auto gap = pages_->touch(pages_->numbers.number_of(r.device, page), r.op))
-            count_reuse(op, *gap);
+        if (const auto gap = pages_->touch(pages_->numbers.number_of(r.device, page), r.op)) count_reuse(op, *gap);
     }
 }
 
 void TraceStatistics::count_reuse(OfOp& op, std::uint64_t gap) {
-    for (std::size_t w = 0; w < reuse_windows.size(); ++w)
-        op.reused[w] += gap <= reuse_windows[w] ? 1 : 0;
+    for (std::size_t w = 0; w < reuse_windows.size(); ++w) op.reused[w] += gap <= reuse_windows[w] ? 1 : 0;
 }
 
 Json TraceStatistics::reuse_of(const OfOp& op) {
@@ -91,11 +88,9 @@ Json TraceStatistics::to_json() const {
     const auto share = [](std::uint64_t part, double of) { return 100.0 * static_cast<double>(part) / of; };
     const auto mean = [](std::uint64_t sum, std::uint64_t n) { return n == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(n); };
     Json sizes;
-    for (const auto& [size, count] : sizes_)
-        sizes.add(fmt::format("{}", size), count);
+    for (const auto& [size, count] : sizes_) sizes.add(fmt::format("{}", size), count);
     std::uint64_t of_all = 0; // as replay counts them: trims and flushes are requests, too
-    for (const OfOp& op : of_op_)
-        of_all += op.requests;
+    for (const OfOp& op : of_op_) of_all += op.requests;
     return Json::object({{"requests", of_all},
                          {"reads", read.requests},
                          {"writes", write.requests},

@@ -36,8 +36,7 @@ namespace flashlab {
     const auto power = static_cast<std::int64_t>(halves < 0 ? halves - 0.5 : halves + 0.5);
     const double r = (x - static_cast<double>(power) * ln2_high) - static_cast<double>(power) * ln2_low; // |r| < 0.347
     double sum = 1;
-    for (int n = 14; n >= 1; --n)
-        sum = 1 + sum * r / n;
+    for (int n = 14; n >= 1; --n) sum = 1 + sum * r / n;
     return sum * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
 }
 

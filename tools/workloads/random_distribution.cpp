@@ -24,7 +24,8 @@ std::optional<double> fraction(std::string_view text) {
 
 std::expected<DistributionSpec, std::string> parse_distribution(std::string_view text) {
     const auto wrong = [&] {
-        return std::unexpected(fmt::format("distribution '{}': uniform, sequential, zipf:THETA (0.01 to 5), pareto:H (0 to 0.5) or hotspot:SHARE,PROBABILITY is wanted", text));
+        return std::unexpected(fmt::format(
+            "distribution '{}': uniform, sequential, zipf:THETA (0.01 to 5), pareto:H (0 to 0.5) or hotspot:SHARE,PROBABILITY is wanted", text));
     };
     const std::size_t colon = std::min(text.find(':'), text.size());
     const std::string_view name = text.substr(0, colon);
@@ -35,11 +36,9 @@ std::expected<DistributionSpec, std::string> parse_distribution(std::string_view
                                                      : std::expected<DistributionSpec, std::string>{wrong()};
     if (name == "hotspot") {
         const std::size_t comma = rest.find(',');
-        if (comma == std::string_view::npos)
-            return wrong();
+        if (comma == std::string_view::npos) return wrong();
         const auto share = fraction(rest.substr(0, comma)), probability = fraction(rest.substr(comma + 1));
-        if (!share || !probability || *share <= 0 || *share >= 1 || *probability > 1)
-            return wrong();
+        if (!share || !probability || *share <= 0 || *share >= 1 || *probability > 1) return wrong();
         return DistributionSpec{DistributionKind::hotspot, *share, *probability};
     }
     const auto parameter = fraction(rest);
@@ -52,8 +51,7 @@ std::expected<DistributionSpec, std::string> parse_distribution(std::string_view
 
 RandomDistribution::RandomDistribution(const DistributionSpec& spec, std::uint64_t count) : spec_{spec}, count_{count} {
     ensure(count > 0, "there is something to choose from");
-    if (spec.kind == DistributionKind::pareto)
-        exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
+    if (spec.kind == DistributionKind::pareto) exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
     if (spec.kind == DistributionKind::hotspot)
         hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(count) * spec.parameter), 1, count);
     if (spec.kind == DistributionKind::zipf) {
@@ -83,29 +81,31 @@ std::uint64_t RandomDistribution::zipf_rank(Random& random) const {
         const double x = inverse_area(y);
         const auto k = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(x, 0.5) + 0.5), 1, count_);
         const auto bar = static_cast<double>(k);
-        if (bar - x <= sure_ || y >= area(bar + 0.5) - height(bar))
-            return k - 1;
+        if (bar - x <= sure_ || y >= area(bar + 0.5) - height(bar)) return k - 1;
     }
 }
 
 std::uint64_t RandomDistribution::rank(Random& random) {
     switch (spec_.kind) {
-    case DistributionKind::uniform: return random.below(count_);
-    case DistributionKind::sequential: return next_++ % count_;
-    case DistributionKind::zipf: return zipf_rank(random);
+    case DistributionKind::uniform:
+        return random.below(count_);
+    case DistributionKind::sequential:
+        return next_++ % count_;
+    case DistributionKind::zipf:
+        return zipf_rank(random);
     case DistributionKind::pareto: {
         const double u = std::max(random.unit(), 1e-18);
         return std::min(static_cast<std::uint64_t>(static_cast<double>(count_) * portable_pow(u, exponent_)), count_ - 1);
     }
     case DistributionKind::hotspot:
-        if (random.unit() < spec_.probability || hot_ == count_)
-            return random.below(hot_);
+        if (random.unit() < spec_.probability || hot_ == count_) return random.below(hot_);
         return hot_ + random.below(count_ - hot_);
     }
     return 0;
 }
 
-ScatteredOrder::ScatteredOrder(std::uint64_t n) : n_{n}, mask_{std::bit_ceil(n) - 1}, shift_{std::max(1u, static_cast<unsigned>(std::bit_width(mask_)) / 2)} {
+ScatteredOrder::ScatteredOrder(std::uint64_t n)
+    : n_{n}, mask_{std::bit_ceil(n) - 1}, shift_{std::max(1u, static_cast<unsigned>(std::bit_width(mask_)) / 2)} {
     ensure(n > 0 && n <= (std::uint64_t{1} << 40), "there is something to order");
 }
 

@@ -25,7 +25,8 @@ struct DistributionSpec {
     friend bool operator==(const DistributionSpec&, const DistributionSpec&) = default;
 };
 
-/// "uniform", "sequential", "zipf:0.9" (theta 0.01 to 5), "pareto:0.2" (h above 0, below 0.5), "hotspot:0.2,0.8" (share, probability). "random" is uniform.
+/// "uniform", "sequential", "zipf:0.9" (theta 0.01 to 5), "pareto:0.2" (h above 0, below 0.5), "hotspot:0.2,0.8" (share, probability). "random" is
+/// uniform.
 [[nodiscard]] std::expected<DistributionSpec, std::string> parse_distribution(std::string_view text);
 
 class RandomDistribution {
@@ -42,9 +43,9 @@ private:
 
     DistributionSpec spec_;
     std::uint64_t count_;
-    std::uint64_t next_ = 0; ///< for sequential
-    std::uint64_t hot_ = 0;  ///< for hotspot
-    double exponent_ = 0;    ///< for pareto
+    std::uint64_t next_ = 0;                          ///< for sequential
+    std::uint64_t hot_ = 0;                           ///< for hotspot
+    double exponent_ = 0;                             ///< for pareto
     double area_begin_ = 0, area_end_ = 0, sure_ = 0; ///< for zipf
 };
 
@@ -57,8 +58,7 @@ public:
     /// 0 < n <= 2^40.
     explicit ScatteredOrder(std::uint64_t n);
     [[nodiscard]] std::uint64_t at(std::uint64_t index) const {
-        do
-            index = mixed(index);
+        do index = mixed(index);
         while (index >= n_);
         return index;
     }

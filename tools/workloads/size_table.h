@@ -23,8 +23,7 @@ public:
     [[nodiscard]] std::uint32_t draw(Random& random) const {
         std::uint64_t at = random.below(sum_);
         std::size_t i = 0;
-        while (at >= sizes_[i].share)
-            at -= sizes_[i++].share;
+        while (at >= sizes_[i].share) at -= sizes_[i++].share;
         return sizes_[i].bytes;
     }
     [[nodiscard]] double mean_bytes() const;

@@ -16,16 +16,16 @@
 namespace flashlab {
 
 struct OpLoad {
-    std::uint64_t first_byte = 0;      ///< where the working set begins
-    std::uint64_t bytes = 0;           ///< working set
+    std::uint64_t first_byte = 0; ///< where the working set begins
+    std::uint64_t bytes = 0;      ///< working set
     SizeTable sizes{{4096, 1}};
-    std::uint32_t slot_bytes = 4096;   ///< the unit of popularity; a request that continues no stream begins at a slot
-    std::uint32_t cluster_slots = 1;   ///< this many slots that are neighbours in popularity are also neighbours in address
-    DistributionSpec popularity{};     ///< popularity of the slots
-    double sequential_share = 0;       ///< of requests that begin where one of the last streams of this operation ended
-    double reuse_share = 0;            ///< of requests that come back to one of the last `reuse_window` addresses, the recent ones more often (1/distance)
-    std::uint32_t reuse_window = 1;    ///< requests
-    double sweep_share = 0;            ///< of requests that visit the slot which has waited longest
+    std::uint32_t slot_bytes = 4096; ///< the unit of popularity; a request that continues no stream begins at a slot
+    std::uint32_t cluster_slots = 1; ///< this many slots that are neighbours in popularity are also neighbours in address
+    DistributionSpec popularity{};   ///< popularity of the slots
+    double sequential_share = 0;     ///< of requests that begin where one of the last streams of this operation ended
+    double reuse_share = 0; ///< of requests that come back to one of the last `reuse_window` addresses, the recent ones more often (1/distance)
+    std::uint32_t reuse_window = 1; ///< requests
+    double sweep_share = 0;         ///< of requests that visit the slot which has waited longest
 };
 
 struct WorkloadSpec {

@@ -22,15 +22,17 @@ std::uint64_t WorkloadGenerator::Recent::draw(Random& random) const {
 }
 
 WorkloadGenerator::Operation::Operation(const OpLoad& from, std::uint32_t stream_count)
-    : load{from}, slots{from.bytes / (std::uint64_t{from.slot_bytes} * from.cluster_slots) * from.cluster_slots}, popularity{from.popularity, std::max<std::uint64_t>(slots, 1)},
-      clusters{std::max<std::uint64_t>(slots / from.cluster_slots, 1)}, sweep{std::max<std::uint64_t>(slots, 1)}, recent{std::max(from.reuse_window, 1u)}, streams{stream_count} {
+    : load{from}, slots{from.bytes / (std::uint64_t{from.slot_bytes} * from.cluster_slots) * from.cluster_slots},
+      popularity{from.popularity, std::max<std::uint64_t>(slots, 1)}, clusters{std::max<std::uint64_t>(slots / from.cluster_slots, 1)},
+      sweep{std::max<std::uint64_t>(slots, 1)}, recent{std::max(from.reuse_window, 1u)}, streams{stream_count} {
     ensure(slots > 0 && from.sizes.largest() <= from.bytes, "a working set holds a cluster of slots and the largest request");
     ensure(stream_count >= 1 && stream_count <= stream_ends.size(), "1 to 64 streams");
     stream_ends.fill(from.first_byte + from.bytes);
     ensure(from.sequential_share + from.reuse_share + from.sweep_share <= 1, "shares of one whole");
 }
 
-WorkloadGenerator::WorkloadGenerator(const WorkloadSpec& spec, std::uint64_t seed) : spec_{spec}, random_{seed}, read_{spec.read, spec.streams}, write_{spec.write, spec.streams} {}
+WorkloadGenerator::WorkloadGenerator(const WorkloadSpec& spec, std::uint64_t seed)
+    : spec_{spec}, random_{seed}, read_{spec.read, spec.streams}, write_{spec.write, spec.streams} {}
 
 bool WorkloadGenerator::fits(const OpLoad& load, std::uint64_t start, std::uint64_t bytes) {
     return start >= load.first_byte && start + bytes <= load.first_byte + load.bytes;
@@ -46,8 +48,7 @@ std::uint64_t WorkloadGenerator::draw_start(Operation& op) {
 std::uint64_t WorkloadGenerator::come_back(Operation& op, bool is_read) {
     if (is_read && !write_.recent.empty() && random_.unit() < spec_.reads_of_written) {
         const std::uint64_t start = write_.recent.draw(random_);
-        if (fits(op.load, start, 1))
-            return start;
+        if (fits(op.load, start, 1)) return start;
     }
     return op.recent.empty() ? draw_start(op) : op.recent.draw(random_);
 }
@@ -79,14 +80,12 @@ TraceRequest WorkloadGenerator::make() {
     }
     op.stream_ends[stream] = start + bytes;
     op.recent.push(start);
-    if (spec_.mean_interarrival_ns != 0)
-        time_ns_ -= portable_log(1 - random_.unit()) * static_cast<double>(spec_.mean_interarrival_ns);
+    if (spec_.mean_interarrival_ns != 0) time_ns_ -= portable_log(1 - random_.unit()) * static_cast<double>(spec_.mean_interarrival_ns);
     return {static_cast<std::uint64_t>(time_ns_), start, bytes, 0, is_read ? TraceOp::read : TraceOp::write};
 }
 
 void WorkloadGenerator::fill(std::span<TraceRequest> out) {
-    for (TraceRequest& request : out)
-        request = make();
+    for (TraceRequest& request : out) request = make();
 }
 
 } // namespace flashlab

@@ -22,8 +22,7 @@ public:
     std::expected<std::optional<TraceParse>, std::string> next(TraceRequest& request) override {
         if (at_ == made_) {
             made_ = std::min<std::uint64_t>(batch_.size(), left_);
-            if (made_ == 0)
-                return std::nullopt;
+            if (made_ == 0) return std::nullopt;
             generator_.fill(std::span{batch_}.first(made_));
             left_ -= made_;
             at_ = 0;
@@ -59,14 +58,14 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_workload_source(st
         const auto value = parse_unsigned(part.substr(std::min(equals + 1, part.size())));
         std::uint64_t* const to = key == "requests" ? &requests : key == "scale" ? &scale : key == "seed" ? &seed : nullptr;
         if (to == nullptr || !value)
-            return std::unexpected(fmt::format("'{}': requests=N, scale=1 to 256 or seed=N is wanted, as in workload:financial,requests=100000,scale=16", part));
+            return std::unexpected(
+                fmt::format("'{}': requests=N, scale=1 to 256 or seed=N is wanted, as in workload:financial,requests=100000,scale=16", part));
         *to = *value;
     }
     if (requests == 0 || scale > 256)
         return std::unexpected(fmt::format("requests={},scale={}: at least one request and a scale of 1 to 256 are wanted", requests, scale));
     const auto spec = paper_workload(name, static_cast<std::uint32_t>(scale));
-    if (!spec)
-        return std::unexpected(spec.error());
+    if (!spec) return std::unexpected(spec.error());
     return std::make_unique<WorkloadSource>(*spec, seed, requests);
 }
 

@@ -35,8 +35,7 @@ public:
         std::fflush(stream_);
         std::rewind(file_);
         std::string out;
-        for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_))
-            out += static_cast<char>(c);
+        for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) out += static_cast<char>(c);
         return out;
     }
 
@@ -53,8 +52,7 @@ struct Said {
 
 Said bench(BenchOptions options) {
     options.format = OutputFormat::json;
-    if (!options.device.size_bytes)
-        options.device.size_bytes = std::uint64_t{128} << 20;
+    if (!options.device.size_bytes) options.device.size_bytes = std::uint64_t{128} << 20;
     const Captured out{stdout}, err{stderr};
     const int code = run_bench(options);
     const std::string errors = err.text();

@@ -35,8 +35,7 @@ std::vector<std::string> names(SqliteConnection& db, const std::string& sql) {
     const auto statement = db.prepare(sql);
     REQUIRE(statement.has_value());
     std::vector<std::string> out;
-    while (sqlite3_step(statement->get()) == SQLITE_ROW)
-        out.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(statement->get(), 0)));
+    while (sqlite3_step(statement->get()) == SQLITE_ROW) out.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(statement->get(), 0)));
     return out;
 }
 
@@ -45,10 +44,8 @@ std::vector<std::string> names(SqliteConnection& db, const std::string& sql) {
 TEST_CASE("docs/configuration.md has the row of every key as the schema writes it, and none besides", "[tools]") {
     const std::string text = page("configuration.md");
     std::size_t rows = 0;
-    for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1))
-        ++rows;
-    for (const std::string& row : config_keys_as_markdown())
-        CHECK_THAT(text, ContainsSubstring(row));
+    for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1)) ++rows;
+    for (const std::string& row : config_keys_as_markdown()) CHECK_THAT(text, ContainsSubstring(row));
     CHECK(rows == config_keys().size());
 }
 
@@ -59,8 +56,7 @@ TEST_CASE("docs/mounting.md names every key of smart", "[tools]") {
     const Json smart = smart_report(opened->device(), opened->history_now());
     const std::string text = page("mounting.md");
     const std::string table = text.substr(text.find("## Keys of `flashlab smart`"));
-    for (const auto& [key, value] : smart.members())
-        CHECK_THAT(table, ContainsSubstring("`" + key + "`"));
+    for (const auto& [key, value] : smart.members()) CHECK_THAT(table, ContainsSubstring("`" + key + "`"));
 }
 
 TEST_CASE("docs/event-log.md names every table with its columns, and every view", "[tools]") {
@@ -68,8 +64,7 @@ TEST_CASE("docs/event-log.md names every table with its columns, and every view"
     auto db = SqliteConnection::open(":memory:", SqliteAccess::create);
     REQUIRE(db.has_value());
     REQUIRE(db->execute(fmt::format("{}{}{}", event_log_tables(), event_log_enums(), event_log_views())).has_value());
-    for (const auto& view : names(*db, "SELECT name FROM sqlite_schema WHERE type='view'"))
-        CHECK_THAT(text, ContainsSubstring("| `" + view + "` |"));
+    for (const auto& view : names(*db, "SELECT name FROM sqlite_schema WHERE type='view'")) CHECK_THAT(text, ContainsSubstring("| `" + view + "` |"));
     for (const auto& table : names(*db, "SELECT name FROM sqlite_schema WHERE type='table'")) {
         CAPTURE(table);
         if (table.ends_with("_name")) {
@@ -99,8 +94,7 @@ TEST_CASE("a page that lacks a block, or has it twice, is not taken for one that
     std::string without = text, twice = text + begin + end, turned = text;
     without.erase(without.find(begin), begin.size());
     turned.erase(turned.find(end), end.size()).insert(0, end);
-    for (const std::string& broken : {without, twice, turned, std::string{}})
-        CHECK_FALSE(event_log_page(broken).has_value());
+    for (const std::string& broken : {without, twice, turned, std::string{}}) CHECK_FALSE(event_log_page(broken).has_value());
     std::string outdated = text;
     outdated.insert(text.find(begin) + begin.size(), "| `v_gone` | nothing any more |\n");
     CHECK(event_log_page(outdated) == text);
@@ -108,10 +102,8 @@ TEST_CASE("a page that lacks a block, or has it twice, is not taken for one that
 
 TEST_CASE("the pages that argue name every scheme and every victim policy", "[tools]") {
     const std::string schemes_page = page("../ftl/DESIGN.md"), policies_page = page("../ftl/DESIGN-pages.md");
-    for (const std::string& scheme : all_schemes())
-        CHECK_THAT(schemes_page, ContainsSubstring(fmt::format("`{}`", scheme)));
-    for (const auto& policy : victim_policies())
-        CHECK_THAT(policies_page, ContainsSubstring(fmt::format("`{}`", policy.name)));
+    for (const std::string& scheme : all_schemes()) CHECK_THAT(schemes_page, ContainsSubstring(fmt::format("`{}`", scheme)));
+    for (const auto& policy : victim_policies()) CHECK_THAT(policies_page, ContainsSubstring(fmt::format("`{}`", policy.name)));
 }
 
 // Not tests: the command that writes the generated rows anew (CONTRIBUTING.md, "Where things go").

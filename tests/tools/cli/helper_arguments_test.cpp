@@ -7,8 +7,10 @@ using namespace flashlab;
 using Arguments = std::vector<std::string>;
 
 TEST_CASE("mount(8)'s arguments become the command's", "[tools]") {
-    CHECK(translate_helper_arguments("mount", {"/dev/disk", "/mnt", "-o", "rw,noatime"}) == Arguments{"mount", "/dev/disk", "/mnt", "-o", "rw,noatime"});
-    CHECK(translate_helper_arguments("mount", {"d", "m", "-sfnv", "-N", "/proc/1/ns/mnt", "-t", "fuse.flashlab"}) == Arguments{"mount", "d", "m", "--sloppy", "--fake"});
+    CHECK(translate_helper_arguments("mount", {"/dev/disk", "/mnt", "-o", "rw,noatime"}) ==
+          Arguments{"mount", "/dev/disk", "/mnt", "-o", "rw,noatime"});
+    CHECK(translate_helper_arguments("mount", {"d", "m", "-sfnv", "-N", "/proc/1/ns/mnt", "-t", "fuse.flashlab"}) ==
+          Arguments{"mount", "d", "m", "--sloppy", "--fake"});
     CHECK(translate_helper_arguments("mount", {"-r", "d", "m"}) == Arguments{"mount", "--read-only", "d", "m"});
     CHECK(translate_helper_arguments("mount", {"-rw"}) == Arguments{"mount", "--read-only"});
 }

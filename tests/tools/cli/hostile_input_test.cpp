@@ -48,8 +48,7 @@ std::vector<std::pair<off_t, char>> written_places(const std::map<off_t, std::st
     std::vector<std::pair<off_t, char>> out;
     for (const auto& [start, data] : image)
         for (std::size_t i = 0; i < data.size(); ++i)
-            if (data[i] != 0)
-                out.emplace_back(start + static_cast<off_t>(i), data[i]);
+            if (data[i] != 0) out.emplace_back(start + static_cast<off_t>(i), data[i]);
     return out;
 }
 
@@ -88,7 +87,8 @@ TEST_CASE("a damaged, foreign or newer device.toml is refused with file, line an
     CHECK_THAT(with("\xff\xfe" + good), ContainsSubstring("utf-8"));
     CHECK_THAT(with(good + "\n[nand]\nchannels = 8\n"), ContainsSubstring("redefine"));
     CHECK_THAT(with(good + std::string(2u << 20, '#')), ContainsSubstring("larger than 1 MiB"));
-    CHECK_THAT(with(replaced(good, "format = 1", "format = 2")), StartsWith(file + ":4:10") && ContainsSubstring("newer") && ContainsSubstring("use the version that made it"));
+    CHECK_THAT(with(replaced(good, "format = 1", "format = 2")),
+               StartsWith(file + ":4:10") && ContainsSubstring("newer") && ContainsSubstring("use the version that made it"));
     CHECK_THAT(with(replaced(good, "format = 1", "format = \"1\"")), StartsWith(file + ":4:10"));
     CHECK_THAT(with(replaced(good, "[nand]", "[nnad]")), ContainsSubstring("did you mean 'nand."));
     CHECK_THAT(with(replaced(good, "[nand]", "[nand.nand]")), ContainsSubstring("unknown key"));
@@ -119,12 +119,10 @@ TEST_CASE("a key that describes the images may neither be changed nor be removed
         without.erase(without.find(line, without.find(section)), line.size() - 1);
         write(path, without);
         CHECK(look(work / "device").empty() == (key.phase == ConfigPhase::mount));
-        if (key.type == ConfigType::text)
-            continue;
+        if (key.type == ConfigType::text) continue;
         DeviceConfig other = config;
         const std::uint64_t step = key.name == "dram.size" ? 1u << 20 : 1; // a DRAM of one byte is refused for itself
-        if (!set_key(other, key.name, std::to_string(std::stoull(key.get(config)) + step)))
-            continue;
+        if (!set_key(other, key.name, std::to_string(std::stoull(key.get(config)) + step))) continue;
         write(path, to_toml(other));
         CHECK(look(work / "device").empty() == (key.phase == ConfigPhase::mount));
     }
@@ -135,11 +133,40 @@ TEST_CASE("a key that describes the images may neither be changed nor be removed
 TEST_CASE("whatever value a key is given, mkfs refuses it or makes a device that opens", "[tools]") {
     const TemporaryDirectory work;
     const auto key = GENERATE(range(std::size_t{0}, std::size_t{60}));
-    if (key >= config_keys().size())
-        return;
+    if (key >= config_keys().size()) return;
     const std::string name{config_keys()[key].name};
-    for (const char* value : {"", "0", "1", "2", "3", "4", "7", "8", "63", "64", "256", "512", "513", "1000", "4096", "4097", "65536", "1048577", "1000000", "4294967295",
-                              "4294967296", "9223372036854775807", "18446744073709551615", "18446744073709551616", "-1", "1.5", "1e3", "4K", "1T", "nan", "\xc3\xa9", "slc"}) {
+    for (const char* value : {"",
+                              "0",
+                              "1",
+                              "2",
+                              "3",
+                              "4",
+                              "7",
+                              "8",
+                              "63",
+                              "64",
+                              "256",
+                              "512",
+                              "513",
+                              "1000",
+                              "4096",
+                              "4097",
+                              "65536",
+                              "1048577",
+                              "1000000",
+                              "4294967295",
+                              "4294967296",
+                              "9223372036854775807",
+                              "18446744073709551615",
+                              "18446744073709551616",
+                              "-1",
+                              "1.5",
+                              "1e3",
+                              "4K",
+                              "1T",
+                              "nan",
+                              "\xc3\xa9",
+                              "slc"}) {
         ConfigSources sources;
         sources.settings = {"nand.pages_per_block=64", "pram.bytes=4M", name + "=" + value};
         CAPTURE(name, value);
@@ -181,8 +208,9 @@ TEST_CASE("damaged counters begin again at zero, are reported, and cost no data"
     const TemporaryDirectory work;
     make(work / "device");
     const auto path = work / "device/counters.json";
-    for (const std::string& text : {std::string{}, std::string{"{"}, std::string{"[]"}, std::string(50'000, '['), std::string{"{\"clock_ns\": -5}"},
-                                    std::string{"{\"clock_ns\": 1e300}"}, std::string{"{\"clock_ns\": 9223372036854775807}"}, std::string{"{\"clock_ns\": \"x\"}"}}) {
+    for (const std::string& text :
+         {std::string{}, std::string{"{"}, std::string{"[]"}, std::string(50'000, '['), std::string{"{\"clock_ns\": -5}"},
+          std::string{"{\"clock_ns\": 1e300}"}, std::string{"{\"clock_ns\": 9223372036854775807}"}, std::string{"{\"clock_ns\": \"x\"}"}}) {
         write(path, text);
         CAPTURE(text.substr(0, 40));
         CHECK_FALSE(DeviceHistory::read(work / "device").has_value());
@@ -198,8 +226,7 @@ TEST_CASE("damaged counters begin again at zero, are reported, and cost no data"
 TEST_CASE("JSON that nests without end is refused instead of recursed into", "[tools]") {
     CHECK_FALSE(Json::parse(std::string(1'000'000, '[')).has_value());
     std::string deep;
-    for (int i = 0; i < 100'000; ++i)
-        deep += "{\"a\":";
+    for (int i = 0; i < 100'000; ++i) deep += "{\"a\":";
     CHECK_FALSE(Json::parse(deep).has_value());
     CHECK(Json::parse("[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[\"]").has_value());
 }
@@ -231,8 +258,7 @@ TEST_CASE("random damage to the images is survived: a clear error or a device th
         image.flush();
         CAPTURE(round, name);
         survives(work / "device");
-        for (const auto& [at, byte] : before)
-            image.seekp(at).put(byte);
+        for (const auto& [at, byte] : before) image.seekp(at).put(byte);
     }
     CHECK((contents(work / "device") == good));
 }

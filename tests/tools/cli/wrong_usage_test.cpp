@@ -45,8 +45,7 @@ TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neith
                                                       {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"}};
     for (const auto& settings : wrong) {
         CAPTURE(settings);
-        for (const bool dry_run : {true, false})
-            CHECK(run_mkfs(mkfs_of(work / "new", settings, dry_run)) == exit_usage);
+        for (const bool dry_run : {true, false}) CHECK(run_mkfs(mkfs_of(work / "new", settings, dry_run)) == exit_usage);
         CHECK_FALSE(files::exists(work / "new"));
     }
     REQUIRE(run_mkfs(mkfs_of(work / "device", {}, false)) == exit_done);
@@ -54,8 +53,7 @@ TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neith
     std::ofstream{work / "full/mine"} << "kept";
     for (const char* taken : {"device", "full", "full/mine"}) {
         CAPTURE(taken);
-        for (const bool dry_run : {true, false})
-            CHECK(run_mkfs(mkfs_of(work / taken, {}, dry_run)) == exit_failed);
+        for (const bool dry_run : {true, false}) CHECK(run_mkfs(mkfs_of(work / taken, {}, dry_run)) == exit_failed);
     }
     auto forced = mkfs_of(work / "device", {}, true);
     forced.force = true;
@@ -103,24 +101,20 @@ TEST_CASE("the RAM that mkfs names counts the drive's DRAM", "[tools]") {
 
 TEST_CASE("a key of the schema that is asked for is planned as asked, or refused with its name, with and without a size", "[tools]") {
     for (const auto& key : config_keys()) {
-        if (key.phase == ConfigPhase::written_by_mkfs || key.name == "preset")
-            continue;
+        if (key.phase == ConfigPhase::written_by_mkfs || key.name == "preset") continue;
         const std::string name{key.name};
         std::vector<std::string> values;
         if (key.type == ConfigType::text)
-            for (const char* value : {"mlc", "dftl", "static", "journal", "cost_benefit"})
-                values.emplace_back(value);
+            for (const char* value : {"mlc", "dftl", "static", "journal", "cost_benefit"}) values.emplace_back(value);
         else
-            for (const std::uint64_t value : {1u, 2u, 3u, 4u, 8u, 64u, 300u, 1u << 20, 1u << 24})
-                values.push_back(std::to_string(value));
+            for (const std::uint64_t value : {1u, 2u, 3u, 4u, 8u, 64u, 300u, 1u << 20, 1u << 24}) values.push_back(std::to_string(value));
         for (const std::string& value : values) {
             for (const bool sized : {false, true}) {
                 CAPTURE(name, value, sized);
                 ConfigSources sources;
                 sources.settings = {name + "=" + value};
                 const auto config = gather_config(sources);
-                if (!config)
-                    continue;
+                if (!config) continue;
                 const auto plan = plan_device(*config, sized ? std::optional<std::uint64_t>{64u << 20} : std::nullopt, asked_keys(sources));
                 if (!plan)
                     CHECK_FALSE(plan.error().empty());

@@ -65,7 +65,8 @@ TEST_CASE("device.toml reads back as the configuration that wrote it", "[tools]"
 
 TEST_CASE("an error in a TOML file names file, line and column and changes nothing", "[tools]") {
     DeviceConfig config;
-    CHECK_THAT(apply_toml(config, "[nand]\nchannels = 4\nchips = 2\n", "x.toml").error(), ContainsSubstring("x.toml:3:1") && ContainsSubstring("unknown key 'nand.chips'"));
+    CHECK_THAT(apply_toml(config, "[nand]\nchannels = 4\nchips = 2\n", "x.toml").error(),
+               ContainsSubstring("x.toml:3:1") && ContainsSubstring("unknown key 'nand.chips'"));
     CHECK_THAT(apply_toml(config, "[nand]\nchannels = 4000\n", "x.toml").error(), ContainsSubstring("x.toml:2:"));
     CHECK_THAT(apply_toml(config, "[nand\n", "x.toml").error(), ContainsSubstring("x.toml:1:"));
     CHECK(config.ssd.nand.geometry.channels == GeometryConfig{}.channels);
@@ -92,18 +93,17 @@ TEST_CASE("an environment variable of our sections that sets no key is refused",
 TEST_CASE("every key of a section is set by its environment variable", "[tools]") {
     for (const auto& key : config_keys()) {
         const auto dot = key.name.find('.');
-        if (dot == std::string_view::npos || key.phase == ConfigPhase::written_by_mkfs)
-            continue;
+        if (dot == std::string_view::npos || key.phase == ConfigPhase::written_by_mkfs) continue;
         std::string variable = "FLASHLAB_";
-        for (const char c : key.name)
-            variable += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        for (const char c : key.name) variable += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
         CAPTURE(variable);
         DeviceConfig config;
         if (key.type != ConfigType::text || !key.choices.empty())
             CHECK_THAT(apply_environment(config, {{variable, "no such value"}}, false).error(), ContainsSubstring(variable));
         DeviceConfig changed = config;
-        const std::string wanted = key.type == ConfigType::text ? (key.choices.empty() ? "other" : std::string{key.choices.substr(key.choices.rfind(' ') + 1)})
-                                                                : std::to_string(key.get(config) == std::to_string(key.min) ? key.min + 1 : key.min);
+        const std::string wanted = key.type == ConfigType::text
+                                       ? (key.choices.empty() ? "other" : std::string{key.choices.substr(key.choices.rfind(' ') + 1)})
+                                       : std::to_string(key.get(config) == std::to_string(key.min) ? key.min + 1 : key.min);
         REQUIRE(apply_environment(changed, {{variable, wanted}}, false).has_value());
         CHECK(key.get(changed) == wanted);
     }
@@ -112,7 +112,8 @@ TEST_CASE("every key of a section is set by its environment variable", "[tools]"
 TEST_CASE("a misspelt environment variable of any section is refused, one of no section is another program's", "[tools]") {
     DeviceConfig config;
     CHECK_THAT(apply_environment(config, {{"FLASHLAB_DRAM_SIEZ", "4M"}}, false).error(), ContainsSubstring("did you mean FLASHLAB_DRAM_SIZE?"));
-    CHECK_THAT(apply_environment(config, {{"FLASHLAB_COFTL_SWAP_SET", "2"}}, true).error(), ContainsSubstring("did you mean FLASHLAB_COFTL_SWAP_SETS?"));
+    CHECK_THAT(apply_environment(config, {{"FLASHLAB_COFTL_SWAP_SET", "2"}}, true).error(),
+               ContainsSubstring("did you mean FLASHLAB_COFTL_SWAP_SETS?"));
     CHECK_THAT(apply_environment(config, {{"FLASHLAB_LAYOUT_FS_AT", "0"}}, false).error(), ContainsSubstring("mkfs writes layout.fs_at itself"));
     for (const char* other : {"FLASHLAB_PRESET", "FLASHLAB_MOUNT", "FLASHLAB_CUT", "FLASHLAB_TRACES", "FLASHLAB_LIVE_FTL"})
         CHECK(apply_environment(config, {{other, "x"}}, false).has_value());

@@ -29,7 +29,8 @@ struct Kind {
 
 DevicePlan plan_of(const Kind& kind) {
     ConfigSources sources;
-    sources.settings = {"nand.pages_per_block=64", "nand.planes_per_die=1", std::string{"fs.metadata="} + kind.metadata, std::string{"ftl.scheme="} + kind.scheme};
+    sources.settings = {"nand.pages_per_block=64", "nand.planes_per_die=1", std::string{"fs.metadata="} + kind.metadata,
+                        std::string{"ftl.scheme="} + kind.scheme};
     if (std::string{kind.metadata} == "pram") sources.settings.emplace_back("pram.bytes=4M");
     const auto config = gather_config(sources);
     REQUIRE(config.has_value());
@@ -73,8 +74,10 @@ Model fill(const files::path& directory, bool killed, std::uint64_t seed) {
         }
         const auto synced = sync_all(fs, now);
         REQUIRE(synced.has_value());
-        if (session == 1 && killed) opened->abandon();
-        else REQUIRE(opened->close(*synced, {}).has_value());
+        if (session == 1 && killed)
+            opened->abandon();
+        else
+            REQUIRE(opened->close(*synced, {}).has_value());
     }
     return model;
 }
@@ -105,7 +108,7 @@ public:
     void flip(Random& random, std::uint64_t bits) {
         for (std::uint64_t i = 0; i < bits; ++i) {
             const std::uint64_t where = random.below(4);
-            const std::uint64_t at = where < 2 ? written_[random.below(written_.size())] + random.below(512)
+            const std::uint64_t at = where < 2    ? written_[random.below(written_.size())] + random.below(512)
                                      : where == 2 ? written_[random.below(std::min<std::size_t>(written_.size(), 256))] + random.below(512)
                                                   : random.below(bytes_);
             flip(at, static_cast<unsigned>(random.below(8)));
@@ -139,7 +142,9 @@ struct Seen {
 };
 
 /// Who reads it has a damaged drive: it names no place in our sources, and calls nothing a defect of ours.
-void require_for_users(const std::string& message) { CHECK_THAT(message, !ContainsSubstring(".cpp:") && !ContainsSubstring(".h:") && !ContainsSubstring("defect")); }
+void require_for_users(const std::string& message) {
+    CHECK_THAT(message, !ContainsSubstring(".cpp:") && !ContainsSubstring(".h:") && !ContainsSubstring("defect"));
+}
 
 /// Every name, every byte.
 Seen compare(const files::path& directory, const Model& model) {
@@ -174,8 +179,10 @@ Seen compare(const files::path& directory, const Model& model) {
         std::vector<std::byte> got(4096);
         for (std::uint64_t at = 0; at < data.size(); at += got.size()) {
             const auto read = fs.read(call, found->value.ino, at, got);
-            if (!read) ++seen.errors;
-            else if (!std::ranges::equal(std::span{got}.first(read->value), std::span{data}.subspan(at, std::min<std::size_t>(got.size(), data.size() - at))))
+            if (!read)
+                ++seen.errors;
+            else if (!std::ranges::equal(std::span{got}.first(read->value),
+                                         std::span{data}.subspan(at, std::min<std::size_t>(got.size(), data.size() - at))))
                 seen.wrong = "bytes of " + name + " at " + std::to_string(at);
         }
     }
@@ -203,9 +210,10 @@ struct Tally {
     int images = 0, refused = 0, with_errors = 0, harmless = 0, named = 0;
 };
 
-constexpr std::array kinds{Kind{"hftl", "pram", false},     Kind{"hftl", "pram", true},       Kind{"page_map", "journal", false}, Kind{"page_map", "journal", true},
-                           Kind{"hftl", "journal", true},   Kind{"page_map", "pram", true},   Kind{"fast", "pram", false},        Kind{"dftl", "journal", true},
-                           Kind{"coftl", "pram", false},    Kind{"log_block", "journal", true}};
+constexpr std::array kinds{Kind{"hftl", "pram", false},       Kind{"hftl", "pram", true},    Kind{"page_map", "journal", false},
+                           Kind{"page_map", "journal", true}, Kind{"hftl", "journal", true}, Kind{"page_map", "pram", true},
+                           Kind{"fast", "pram", false},       Kind{"dftl", "journal", true}, Kind{"coftl", "pram", false},
+                           Kind{"log_block", "journal", true}};
 
 /// `images` damaged ones of one kind of device.
 void damage_many(const Kind& kind, int images, const char* file, std::uint64_t seed, Tally& tally) {
@@ -256,20 +264,25 @@ void damage_all(int images_of_each) {
             if (std::string{file} == "nand.img" || has_pram) damage_many(kind, images_of_each, file, seed, tally);
             ++seed;
         }
-        fmt::print("{}: {} damaged images: {} refused, {} mounted with EIO where the damage lies, {} served everything right; fsck --data named damage in {}\n", file,
-                   tally.images, tally.refused, tally.with_errors, tally.harmless, tally.named);
+        fmt::print("{}: {} damaged images: {} refused, {} mounted with EIO where the damage lies, {} served everything right; fsck --data named "
+                   "damage in {}\n",
+                   file, tally.images, tally.refused, tally.with_errors, tally.harmless, tally.named);
     }
 }
 
 } // namespace
 
-TEST_CASE("flipped bits in either image are never served as data: the mount refuses, or the read fails, and fsck names them", "[tools][damage]") { damage_all(4); }
+TEST_CASE("flipped bits in either image are never served as data: the mount refuses, or the read fails, and fsck names them", "[tools][damage]") {
+    damage_all(4);
+}
 
 TEST_CASE("five hundred damaged images of each kind are never served as data", "[.][damage-long]") {
     damage_all(84); // 10 and 6 kinds: 840 of nand.img, 504 of pram.img
 }
 
-TEST_CASE("each single flipped bit of the written part of the PRAM cells makes a mount refuse, names its place, and recovery looks at it with a warning", "[tools][damage]") {
+TEST_CASE(
+    "each single flipped bit of the written part of the PRAM cells makes a mount refuse, names its place, and recovery looks at it with a warning",
+    "[tools][damage]") {
     const TemporaryDirectory work;
     const auto directory = work / "device";
     make(directory);
@@ -318,8 +331,10 @@ TEST_CASE("an image older than its sister is refused, whichever of the two it is
             {
                 auto opened = open(directory);
                 write_something(*opened);
-                if (killed) opened->abandon();
-                else close(*opened);
+                if (killed)
+                    opened->abandon();
+                else
+                    close(*opened);
             }
             files::copy_file(directory / file, work / "newer");
             files::copy_file(work / "older", directory / file, files::copy_options::overwrite_existing);
@@ -344,12 +359,14 @@ TEST_CASE("a drive whose metadata in a journal do not read is refused with the i
         CAPTURE(keeps_superblock);
         Image image{directory / "nand.img"};
         for (const std::uint64_t page : image.written())
-            if (page >= layout.payload_at && page < layout.generation_at && !(keeps_superblock && image.text(page, 8) == "FLATJNL1")) image.flip(page + 300, 0);
+            if (page >= layout.payload_at && page < layout.generation_at && !(keeps_superblock && image.text(page, 8) == "FLATJNL1"))
+                image.flip(page + 300, 0);
         const auto refused = DeviceDirectory::open(directory, OpenOptions{});
         image.put_back();
         REQUIRE_FALSE(refused.has_value());
         INFO(refused.error());
-        CHECK_THAT(refused.error(), ContainsSubstring("nand.img") && (ContainsSubstring("restore") || ContainsSubstring("put back")) && ContainsSubstring("copy"));
+        CHECK_THAT(refused.error(),
+                   ContainsSubstring("nand.img") && (ContainsSubstring("restore") || ContainsSubstring("put back")) && ContainsSubstring("copy"));
         require_for_users(refused.error());
     }
     close(*open(directory));

@@ -81,7 +81,8 @@ TEST_CASE("mkfs refuses a directory that holds something else, and a device with
     CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::refuse).error(), ContainsSubstring("--force"));
 }
 
-TEST_CASE("a forced mkfs that fails leaves the old device as it was, one that succeeds leaves only the new one and what is not the device's", "[tools]") {
+TEST_CASE("a forced mkfs that fails leaves the old device as it was, one that succeeds leaves only the new one and what is not the device's",
+          "[tools]") {
     const TemporaryDirectory work;
     make(work / "device");
     std::ofstream{work / "device" / "notes"} << "mine";
@@ -119,8 +120,7 @@ TEST_CASE("looking changes no byte, even of a device that has to recover, and se
     const TemporaryDirectory work;
     make(work / "device");
     const bool after_a_cut = GENERATE(false, true);
-    if (after_a_cut)
-        cut(work / "device");
+    if (after_a_cut) cut(work / "device");
     const auto before = contents(work / "device");
     {
         auto one = open(work / "device", DeviceAccess::look);

@@ -11,9 +11,7 @@ using namespace flashlab;
 
 namespace {
 
-bool is_number(const ConfigKey& key) {
-    return key.type != ConfigType::text && key.phase != ConfigPhase::written_by_mkfs && key.name != "format";
-}
+bool is_number(const ConfigKey& key) { return key.type != ConfigType::text && key.phase != ConfigPhase::written_by_mkfs && key.name != "format"; }
 
 std::uint64_t value(std::string_view preset, std::string_view name) {
     const auto found = find_device_preset(preset);
@@ -58,17 +56,36 @@ TEST_CASE("the papers' devices have the papers' numbers", "[presets]") {
         std::uint64_t paper;
     };
     constexpr Number numbers[] = {
-        {"coftl", "nand.planes_per_die", 2},           {"coftl", "nand.blocks_per_plane", 4096},         {"coftl", "nand.pages_per_block", 256},
-        {"coftl", "nand.page_bytes", 4096},            {"coftl", "nand.spare_bytes", 224},               {"coftl", "nand.page_program_ns", 900'000},
-        {"coftl", "nand.page_read_ns", 50'000},        {"coftl", "nand.block_erase_ns", 3'000'000},      {"coftl", "nand.bus_ps_per_byte", 10'000},
-        {"k9g8g08u0m", "nand.page_read_ns", 121'000},  {"k9g8g08u0m", "nand.page_program_ns", 861'000},  {"k9g8g08u0m", "nand.block_erase_ns", 1'500'000},
-        {"k9g8g08u0m", "pram.word_read_ns", 80},       {"k9g8g08u0m", "pram.word_write_ns", 10'000},     {"k9g8g08u0m", "nand.pages_per_block", 128},
-        {"dumbo", "nand.channels", 4},                 {"dumbo", "nand.chips_per_channel", 8},           {"dumbo", "nand.page_bytes", 2048},
-        {"dumbo", "nand.bus_ps_per_byte", 25'000},     {"dumbo", "nand.page_read_ns", 27'320},           {"dumbo", "nand.page_program_ns", 196'370},
-        {"dumbo", "nand.host_interface_ps_per_byte", 40'000}, {"dumbo", "nand.page_buffers_per_channel", 2}, {"dumbo", "nand.bus_held_while_sensing", 1},
+        {"coftl", "nand.planes_per_die", 2},
+        {"coftl", "nand.blocks_per_plane", 4096},
+        {"coftl", "nand.pages_per_block", 256},
+        {"coftl", "nand.page_bytes", 4096},
+        {"coftl", "nand.spare_bytes", 224},
+        {"coftl", "nand.page_program_ns", 900'000},
+        {"coftl", "nand.page_read_ns", 50'000},
+        {"coftl", "nand.block_erase_ns", 3'000'000},
+        {"coftl", "nand.bus_ps_per_byte", 10'000},
+        {"k9g8g08u0m", "nand.page_read_ns", 121'000},
+        {"k9g8g08u0m", "nand.page_program_ns", 861'000},
+        {"k9g8g08u0m", "nand.block_erase_ns", 1'500'000},
+        {"k9g8g08u0m", "pram.word_read_ns", 80},
+        {"k9g8g08u0m", "pram.word_write_ns", 10'000},
+        {"k9g8g08u0m", "nand.pages_per_block", 128},
+        {"dumbo", "nand.channels", 4},
+        {"dumbo", "nand.chips_per_channel", 8},
+        {"dumbo", "nand.page_bytes", 2048},
+        {"dumbo", "nand.bus_ps_per_byte", 25'000},
+        {"dumbo", "nand.page_read_ns", 27'320},
+        {"dumbo", "nand.page_program_ns", 196'370},
+        {"dumbo", "nand.host_interface_ps_per_byte", 40'000},
+        {"dumbo", "nand.page_buffers_per_channel", 2},
+        {"dumbo", "nand.bus_held_while_sensing", 1},
         {"dumbo", "host_link.ps_per_byte", 0},
-        {"slc-64g", "nand.page_read_ns", 72'800},      {"slc-64g", "nand.page_program_ns", 252'800},     {"slc-64g", "nand.block_erase_ns", 1'500'000},
-        {"slc-64g", "nand.page_bytes", 2048},          {"slc-64g", "nand.pages_per_block", 64},
+        {"slc-64g", "nand.page_read_ns", 72'800},
+        {"slc-64g", "nand.page_program_ns", 252'800},
+        {"slc-64g", "nand.block_erase_ns", 1'500'000},
+        {"slc-64g", "nand.page_bytes", 2048},
+        {"slc-64g", "nand.pages_per_block", 64},
     };
     for (const Number& n : numbers) {
         CAPTURE(n.preset, n.key);
@@ -77,7 +94,8 @@ TEST_CASE("the papers' devices have the papers' numbers", "[presets]") {
     // Bytes as the papers count them.
     const auto bytes = [](const char* preset) {
         std::uint64_t product = value(preset, "nand.page_bytes");
-        for (const char* key : {"nand.channels", "nand.chips_per_channel", "nand.dies_per_chip", "nand.planes_per_die", "nand.blocks_per_plane", "nand.pages_per_block"})
+        for (const char* key : {"nand.channels", "nand.chips_per_channel", "nand.dies_per_chip", "nand.planes_per_die", "nand.blocks_per_plane",
+                                "nand.pages_per_block"})
             product *= value(preset, key);
         return product;
     };

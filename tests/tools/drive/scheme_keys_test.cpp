@@ -26,10 +26,8 @@ std::expected<DeviceConfig, std::string> with_settings(std::vector<std::string> 
 
 /// A value that the key allows and that is not the one it has.
 std::string another_value(const ConfigKey& key, const DeviceConfig& config) {
-    if (key.name == "ftl.victim")
-        return "fifo";
-    if (key.type == ConfigType::text)
-        return key.get(config) == "PDWC" ? "CWDP" : "PDWC";
+    if (key.name == "ftl.victim") return "fifo";
+    if (key.type == ConfigType::text) return key.get(config) == "PDWC" ? "CWDP" : "PDWC";
     return fmt::format("{}", key.get(config) == "1" ? 2 : key.max == 1 ? 1 : std::max<std::uint64_t>(key.min, 5));
 }
 
@@ -71,8 +69,7 @@ TEST_CASE("every key that a scheme lists is a key, and a section that is called 
             CHECK(std::ranges::count(scheme->keys, key) == 1);
         }
         for (const ConfigKey& key : config_keys())
-            if (key.name.starts_with(fmt::format("{}.", scheme->name)))
-                CHECK(schemes_of_key(key.name) == std::vector{scheme->name});
+            if (key.name.starts_with(fmt::format("{}.", scheme->name))) CHECK(schemes_of_key(key.name) == std::vector{scheme->name});
     }
 }
 
@@ -80,8 +77,7 @@ TEST_CASE("a key of another scheme is refused by --set, with its scheme named, w
     for (const ConfigKey& key : config_keys()) {
         const auto owners = schemes_of_key(key.name);
         const std::string setting = fmt::format("{}={}", key.name, another_value(key, DeviceConfig{}));
-        if (owners.empty())
-            continue;
+        if (owners.empty()) continue;
         for (const Scheme* scheme : schemes()) {
             CAPTURE(setting, scheme->name);
             const std::string chosen = fmt::format("ftl.scheme={}", scheme->name);
@@ -89,8 +85,8 @@ TEST_CASE("a key of another scheme is refused by --set, with its scheme named, w
             for (const auto& config : {with_settings({setting, chosen}), with_settings({chosen, setting})}) {
                 CHECK(config.has_value() == is_owner);
                 if (!config)
-                    CHECK_THAT(config.error(),
-                               ContainsSubstring(std::string{key.name}) && ContainsSubstring(std::string{owners.front()}) && ContainsSubstring(chosen.substr(11)));
+                    CHECK_THAT(config.error(), ContainsSubstring(std::string{key.name}) && ContainsSubstring(std::string{owners.front()}) &&
+                                                   ContainsSubstring(chosen.substr(11)));
             }
         }
     }

@@ -70,7 +70,8 @@ TEST_CASE("fsck --data names file and offset of a page that does not read, and t
     auto log = SqliteConnection::open(directory / "events.db", SqliteAccess::read_only);
     REQUIRE(log.has_value());
     CHECK(log->number("SELECT sum(requests) FROM v_unreadable").value_or(-1) == static_cast<std::int64_t>(before) + 1);
-    CHECK(log->number(fmt::format("SELECT count(*) FROM v_unreadable WHERE path = '{}' AND op = 'read' AND requests = 1", problem["where"].text())).value_or(-1) == 1);
+    CHECK(log->number(fmt::format("SELECT count(*) FROM v_unreadable WHERE path = '{}' AND op = 'read' AND requests = 1", problem["where"].text()))
+              .value_or(-1) == 1);
     const auto stopped = check_device(open(directory)->device(), DeviceCheckDepth::data, [](std::uint64_t) { return false; });
     CHECK_FALSE(stopped.data_checked);
 }

@@ -21,7 +21,9 @@ std::string text_of(const files::path& path) {
     std::ifstream file{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
 }
-std::size_t entries(const files::path& folder) { return static_cast<std::size_t>(std::distance(files::directory_iterator{folder}, files::directory_iterator{})); }
+std::size_t entries(const files::path& folder) {
+    return static_cast<std::size_t>(std::distance(files::directory_iterator{folder}, files::directory_iterator{}));
+}
 
 } // namespace
 

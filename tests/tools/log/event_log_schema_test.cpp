@@ -49,8 +49,7 @@ TEST_CASE("every reference of a column leads to a table, and a table of names to
             CAPTURE(table.text.name, c.text.name);
             if (!c.refers_to.empty())
                 CHECK(db.number(fmt::format("SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='{}'", c.refers_to)) == 1);
-            if (c.refers_to_names)
-                CHECK(db.number(fmt::format("SELECT count({}) FROM {}", c.text.name, c.refers_to)).value_or(0) > 0);
+            if (c.refers_to_names) CHECK(db.number(fmt::format("SELECT count({}) FROM {}", c.text.name, c.refers_to)).value_or(0) > 0);
         }
 }
 

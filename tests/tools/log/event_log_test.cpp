@@ -31,7 +31,8 @@ private:
     flashlab::test::TemporaryDirectory directory_;
 };
 
-std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30, bool yields = false) {
+std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30,
+                                         bool yields = false) {
     auto log = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = level, .keep_bytes = keep, .yields = yields});
     INFO((log ? "" : log.error()));
     REQUIRE(log.has_value());
@@ -60,18 +61,27 @@ TEST_CASE("rows hold what the events said", "[tools]") {
     e.page = 3;
     e.lpn = Lpn{4242};
     log->on(e);
-    log->on(HostRequestEvent{.id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .first = Sector{8}, .sectors = 16, .fua = true});
+    log->on(HostRequestEvent{.id = EventId{7},
+                             .arrival = sim_time_from_ns(10),
+                             .completion = sim_time_from_ns(35),
+                             .op = HostOp::write,
+                             .first = Sector{8},
+                             .sectors = 16,
+                             .fua = true});
     log->close();
-    CHECK(file.number("SELECT count(*) FROM nand_op WHERE ts_ns=1000 AND dur_ns=700 AND op=1 AND cause=1 AND parent=7 AND channel=1 AND plane=5 AND block=77 "
-                      "AND page=3 AND pages=1 AND lpn=4242") == 1);
-    CHECK(file.number("SELECT count(*) FROM host_request WHERE id=7 AND ts_ns=10 AND dur_ns=25 AND op=1 AND first_sector=8 AND sectors=16 AND fua=1 AND failed=0") == 1);
+    CHECK(file.number(
+              "SELECT count(*) FROM nand_op WHERE ts_ns=1000 AND dur_ns=700 AND op=1 AND cause=1 AND parent=7 AND channel=1 AND plane=5 AND block=77 "
+              "AND page=3 AND pages=1 AND lpn=4242") == 1);
+    CHECK(file.number("SELECT count(*) FROM host_request WHERE id=7 AND ts_ns=10 AND dur_ns=25 AND op=1 AND first_sector=8 AND sectors=16 AND fua=1 "
+                      "AND failed=0") == 1);
     CHECK_FALSE(std::filesystem::exists(file.path() + "-wal"));
 }
 
 TEST_CASE("an uncorrectable read is a row at level summary, with its file where one is known, and the view counts them", "[tools]") {
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::summary);
-    const UncorrectableReadEvent event{.request = EventId{7}, .at = sim_time_from_ns(35), .op = HostOp::read, .first = Sector{8}, .sectors = 16, .bad = Sector{16}};
+    const UncorrectableReadEvent event{
+        .request = EventId{7}, .at = sim_time_from_ns(35), .op = HostOp::read, .first = Sector{8}, .sectors = 16, .bad = Sector{16}};
     log->on(event);
     log->add_unreadable_file({.ino = Ino{12}, .offset = 4096, .bytes = 8192, .path = "/a/b"});
     log->add_unreadable_file({.ino = Ino{13}, .offset = 0, .bytes = 1}); // of no request of the drive: it does not take another's
@@ -79,7 +89,9 @@ TEST_CASE("an uncorrectable read is a row at level summary, with its file where 
     again.request = EventId{9};
     log->on(again);
     log->close();
-    CHECK(file.number("SELECT count(*) FROM uncorrectable_read WHERE request=7 AND ts_ns=35 AND op=0 AND first_sector=8 AND sectors=16 AND bad_sector=16") == 1);
+    CHECK(file.number(
+              "SELECT count(*) FROM uncorrectable_read WHERE request=7 AND ts_ns=35 AND op=0 AND first_sector=8 AND sectors=16 AND bad_sector=16") ==
+          1);
     CHECK(file.number("SELECT count(*) FROM unreadable_file WHERE request=7 AND ino=12 AND offset_bytes=4096 AND bytes=8192 AND path='/a/b'") == 1);
     CHECK(file.number("SELECT count(*) FROM unreadable_file WHERE request IS NULL AND ino=13 AND path IS NULL") == 1);
     CHECK(file.number("SELECT sum(requests) FROM v_unreadable WHERE bad_sector=16") == 2);
@@ -105,12 +117,17 @@ TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]")
 }
 
 TEST_CASE("no event is lost, and levels let through what they name", "[tools]") {
-    const auto [level, host, nand] = GENERATE(table<EventLevel, int, int>({{EventLevel::summary, 0, 0}, {EventLevel::requests, 100'000, 0}, {EventLevel::all, 100'000, 100'000}}));
+    const auto [level, host, nand] =
+        GENERATE(table<EventLevel, int, int>({{EventLevel::summary, 0, 0}, {EventLevel::requests, 100'000, 0}, {EventLevel::all, 100'000, 100'000}}));
     const TemporaryFile file;
     auto log = open_log(file, level);
     for (int i = 0; i < 100'000; ++i) {
         const SimTime at = sim_time_from_ns(std::int64_t{i} * 1'000'000);
-        log->on(HostRequestEvent{.id = log->next_id(), .arrival = at, .completion = at + Duration{750'000}, .first = Sector{static_cast<std::uint64_t>(i) * 97 % 8'000'000}, .sectors = 8});
+        log->on(HostRequestEvent{.id = log->next_id(),
+                                 .arrival = at,
+                                 .completion = at + Duration{750'000},
+                                 .first = Sector{static_cast<std::uint64_t>(i) * 97 % 8'000'000},
+                                 .sectors = 8});
         log->on(program(i, Cause::user));
     }
     log->on(SampleEvent{});
@@ -118,8 +135,7 @@ TEST_CASE("no event is lost, and levels let through what they name", "[tools]") 
     CHECK(file.number("SELECT count(*) FROM host_request") == host);
     CHECK(file.number("SELECT count(*) FROM nand_op") == nand);
     CHECK(file.number("SELECT count(*) FROM sample") == 1);
-    if (level == EventLevel::requests)
-        CHECK(std::filesystem::file_size(file.path()) / 100'000 <= 45);
+    if (level == EventLevel::requests) CHECK(std::filesystem::file_size(file.path()) / 100'000 <= 45);
 }
 
 TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]") {
@@ -127,7 +143,8 @@ TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]")
     CAPTURE(yields);
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
-    // More at once than may wait, after a moment in which the thread of idle moments could begin: the ordinary one takes over, and waits for what it has begun.
+    // More at once than may wait, after a moment in which the thread of idle moments could begin: the ordinary one takes over, and waits for what it
+    // has begun.
     constexpr int rounds = 4, events = 80'000;
     for (int i = 0; i < rounds * events; ++i) {
         log->on(program(i, Cause::user));
@@ -151,7 +168,8 @@ TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
     FsOpEvent event;
     event.id = log->next_id();
     log->on(event);
-    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM fs_op") == 0; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    for (int tries = 0; tries < 1000 && file.number("SELECT count(*) FROM fs_op") == 0; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
     CHECK(file.number("SELECT count(*) FROM fs_op") == 1);
 }
 
@@ -217,16 +235,15 @@ TEST_CASE("summary alone answers write amplification by cause, p99 latency and t
 TEST_CASE("every ready view can be asked on an empty log", "[tools]") {
     const TemporaryFile file;
     open_log(file, EventLevel::summary)->close();
-    for (const char* view : {"v_run_totals", "v_waf_by_cause", "v_waf_over_time", "v_latency_pct", "v_channel_util", "v_gc_cost", "v_wear_hist", "v_nand_ops",
-                             "v_host_requests", "v_pram_words", "v_recovery", "v_unreadable"})
+    for (const char* view : {"v_run_totals", "v_waf_by_cause", "v_waf_over_time", "v_latency_pct", "v_channel_util", "v_gc_cost", "v_wear_hist",
+                             "v_nand_ops", "v_host_requests", "v_pram_words", "v_recovery", "v_unreadable"})
         CHECK(file.number(std::string{"SELECT count(*) FROM "} + view) == 0);
 }
 
 TEST_CASE("beyond the cap the oldest rows go and the run says how many", "[tools]") {
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::all, 1u << 20);
-    for (int i = 0; i < 100'000; ++i)
-        log->on(program(i, Cause::user));
+    for (int i = 0; i < 100'000; ++i) log->on(program(i, Cause::user));
     log->close();
     CHECK(file.number("SELECT rows_dropped + (SELECT count(*) FROM nand_op) FROM run") == 100'000);
     CHECK(file.number("SELECT max(ts_ns) FROM nand_op") == 99'999);
@@ -249,18 +266,23 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
     {
         auto log = open_log(file, EventLevel::all);
         log->on(program(1000, Cause::gc));
-        log->on(HostRequestEvent{.id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .sectors = 16});
+        log->on(HostRequestEvent{
+            .id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .sectors = 16});
         log->close();
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
         REQUIRE(db.has_value());
-        REQUIRE(db->execute("DROP VIEW v_nand_ops; DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM host_request; ALTER TABLE host_request DROP COLUMN piece; "
-                            "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old DROP COLUMN own_page; "
-                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE unreadable_file; PRAGMA user_version=3")
+        REQUIRE(db->execute("DROP VIEW v_nand_ops; DROP VIEW v_host_requests; CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM "
+                            "host_request; ALTER TABLE host_request DROP COLUMN piece; "
+                            "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old "
+                            "DROP COLUMN own_page; "
+                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE "
+                            "unreadable_file; PRAGMA user_version=3")
                     .has_value());
     }
     auto log = open_log(file, EventLevel::all);
     log->on(program(2000, Cause::user));
-    log->on(HostRequestEvent{.id = EventId{1}, .arrival = sim_time_from_ns(50), .completion = sim_time_from_ns(60), .op = HostOp::write, .sectors = 16});
+    log->on(
+        HostRequestEvent{.id = EventId{1}, .arrival = sim_time_from_ns(50), .completion = sim_time_from_ns(60), .op = HostOp::write, .sectors = 16});
     log->close();
     CHECK(file.number("SELECT count(*) FROM nand_op") == 2);
     CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=1000") == 0);
@@ -279,7 +301,11 @@ TEST_CASE("the pieces of a request that a replay splits are rows of their own, a
     std::uint64_t id = 1;
     for (const std::uint32_t of : {0u, 1u, 2u, 1u, 1u, 2u, 0u}) { // whole, two split ones (a piece of the second is two requests of the drive), whole
         piece = of;
-        log->on(HostRequestEvent{.id = EventId{id}, .arrival = sim_time_from_ns(100), .completion = sim_time_from_ns(200 + static_cast<std::int64_t>(id)), .op = HostOp::read, .sectors = 8});
+        log->on(HostRequestEvent{.id = EventId{id},
+                                 .arrival = sim_time_from_ns(100),
+                                 .completion = sim_time_from_ns(200 + static_cast<std::int64_t>(id)),
+                                 .op = HostOp::read,
+                                 .sectors = 8});
         ++id;
     }
     log->close();

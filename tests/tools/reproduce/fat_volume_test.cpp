@@ -21,8 +21,7 @@ using Content = std::vector<std::byte>;
 
 Content random_bytes(Random& random, std::size_t bytes) {
     Content out(bytes);
-    for (std::byte& b : out)
-        b = static_cast<std::byte>(random.next());
+    for (std::byte& b : out) b = static_cast<std::byte>(random.next());
     return out;
 }
 
@@ -36,8 +35,7 @@ public:
 private:
     using Key = std::pair<std::string, std::string>;
     FatDirectory directory(const std::string& name) {
-        if (name.empty())
-            return {};
+        if (name.empty()) return {};
         const auto found = world_.volume->lookup(world_.call(), {}, name);
         REQUIRE(found.has_value());
         REQUIRE(found->entry.is_directory);
@@ -63,21 +61,17 @@ void Model::create() {
         const std::string name = fmt::format("d{}", random_.below(12));
         const auto made = world_.volume->make_directory(world_.call(), {}, name);
         const bool there = directories_.contains(name);
-        if (!made && made.error() == FsError{ENOSPC} && !there)
-            return;
+        if (!made && made.error() == FsError{ENOSPC} && !there) return;
         REQUIRE(made.has_value() != there);
-        if (there)
-            CHECK(made.error() == FsError{EEXIST});
+        if (there) CHECK(made.error() == FsError{EEXIST});
         directories_.insert(name);
         return;
     }
     const Key key{any_directory(), fmt::format("f{}", random_.below(150))};
     const auto made = world_.volume->create(world_.call(), directory(key.first), key.second);
-    if (!made && made.error() == FsError{ENOSPC})
-        return;
+    if (!made && made.error() == FsError{ENOSPC}) return;
     REQUIRE(made.has_value() != files_.contains(key));
-    if (made)
-        files_[key];
+    if (made) files_[key];
 }
 
 void Model::write() {
@@ -189,8 +183,7 @@ TEST_CASE("random calls do what a model says, in either place, with and without 
     Model model{world, seed};
     for (int steps = 0; steps < 600; ++steps) {
         model.step();
-        if (steps % 150 == 149)
-            model.compare();
+        if (steps % 150 == 149) model.compare();
     }
     REQUIRE(world.volume->sync(world.call()).has_value());
     world.mount();
@@ -213,8 +206,7 @@ TEST_CASE("the same calls leave the same metadata in either place", "[fs][fat]")
         REQUIRE(world->volume->remove({.now = sim_start, .wall = {.seconds = 9}}, {}, "gone").has_value());
         REQUIRE(world->volume->sync(world->call()).has_value());
     }
-    for (std::uint64_t sector = 0; sector < drive.layout.metadata_sectors(); ++sector)
-        CHECK(drive.sector(sector) == pram.sector(sector));
+    for (std::uint64_t sector = 0; sector < drive.layout.metadata_sectors(); ++sector) CHECK(drive.sector(sector) == pram.sector(sector));
     CHECK(drive.device.writes > pram.device.writes); // there the metadata went to the drive
 }
 
@@ -241,8 +233,7 @@ TEST_CASE("1 GiB takes 5.3 MiB of metadata: two FATs of 2 MiB, and 32 bytes for 
 TEST_CASE("superblock and directory entry are the bytes of fs/FORMAT.md", "[fs][fat]") {
     const auto hex = [](std::span<const std::byte> bytes) {
         std::string text;
-        for (const std::byte b : bytes)
-            text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+        for (const std::byte b : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
         return text;
     };
     SectorBytes sector{};
@@ -277,8 +268,7 @@ TEST_CASE("an overwrite changes a few words of one sector, an append those of tw
     World world{Place::pram};
     auto file = world.volume->create(world.call(), {}, "file");
     const Content record(8192, std::byte{1});
-    for (std::uint32_t r = 0; r < 8; ++r)
-        REQUIRE(world.volume->write(world.call(), *file, r * 8192, 8192, record).has_value());
+    for (std::uint32_t r = 0; r < 8; ++r) REQUIRE(world.volume->write(world.call(), *file, r * 8192, 8192, record).has_value());
     const auto writes_and_words = [&] {
         std::pair<std::uint64_t, std::uint64_t> out;
         const auto& changed = world.filter().changed_words();
@@ -340,8 +330,7 @@ TEST_CASE("check finds what is broken", "[fs][fat]") {
         world.poke(sector, sound);
         world.mount();
         std::string text;
-        for (const CheckProblem& p : problems)
-            text += fmt::format("{} {}\n", p.invariant, p.detail);
+        for (const CheckProblem& p : problems) text += fmt::format("{} {}\n", p.invariant, p.detail);
         return text;
     };
     CHECK(with_entry(fat_end_of_chain).contains("V1 12288 bytes in 3 clusters, not in 6"));

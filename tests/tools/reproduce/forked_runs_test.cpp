@@ -19,8 +19,7 @@ struct Sum {
 TEST_CASE("each forked run starts from the same state, changes only its own, and results come in order", "[tools][reproduce]") {
     std::vector<std::uint64_t> state(100'000, 1);
     const auto results = run_each_forked<Sum>(9, 2, [&](std::size_t i) -> std::expected<Sum, std::string> {
-        if (i == 0)
-            ::usleep(20'000); // the first is not the first to end
+        if (i == 0) ::usleep(20'000); // the first is not the first to end
         std::uint64_t sum = 0;
         for (std::uint64_t& value : state) {
             value += i;
@@ -40,10 +39,8 @@ TEST_CASE("each forked run starts from the same state, changes only its own, and
 TEST_CASE("a forked run that fails or dies is an error that names it", "[tools][reproduce]") {
     for (const bool dies : {false, true}) {
         const auto results = run_each_forked<Sum>(3, 1, [&](std::size_t i) -> std::expected<Sum, std::string> {
-            if (i == 1 && dies)
-                ::_exit(0); // without a result
-            if (i == 1)
-                return std::unexpected(std::string{"expected by this test: run 2 fails"});
+            if (i == 1 && dies) ::_exit(0); // without a result
+            if (i == 1) return std::unexpected(std::string{"expected by this test: run 2 fails"});
             return Sum{i, 0};
         });
         REQUIRE(!results.has_value());

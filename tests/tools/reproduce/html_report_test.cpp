@@ -1,4 +1,5 @@
-/// Plots and the page of `flashlab reproduce --html`: what is measured is drawn where it belongs, what the paper prints is marked, nothing is fetched.
+/// Plots and the page of `flashlab reproduce --html`: what is measured is drawn where it belongs, what the paper prints is marked, nothing is
+/// fetched.
 #include "tools/reproduce/html_report.h"
 
 #include <cstdio>
@@ -15,8 +16,7 @@ namespace {
 
 std::size_t count(const std::string& text, std::string_view what) {
     std::size_t n = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-        ++n;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
     return n;
 }
 
@@ -57,7 +57,8 @@ TEST_CASE("values that cannot be drawn are left out, and one point alone is draw
 TEST_CASE("the page shows claims with tick or cross, loads, free parameters and the paper's numbers, and fetches nothing", "[tools][html]") {
     const Experiment experiment{"mc-fig11", "A paper <2007>", "A figure", nothing};
     Reproduction result;
-    result.points = {{"read S4:I1 over S1:I1, times", 8192, {{"request_bytes", 8192}}, 1.8}, {"read S1:I1, MB/s", 512, {{"request_bytes", 512}}, 3.0}};
+    result.points = {{"read S4:I1 over S1:I1, times", 8192, {{"request_bytes", 8192}}, 1.8},
+                     {"read S1:I1, MB/s", 512, {{"request_bytes", 512}}, 3.0}};
     result.claims = {{"it holds", "2 > 1", true}, {"it fails", "1 < 2", false}};
     result.loads = {{"desktop", "generated: workload:desktop"}};
     result.free_parameters = {{"depth", "4", "not given"}};
@@ -75,7 +76,6 @@ TEST_CASE("the page shows claims with tick or cross, loads, free parameters and 
     CHECK(count(page, ">request_bytes<") == 2);
     CHECK(count(page, "1.73") >= 1); // the paper's number beside ours
     CHECK(count(page, "Quick run") == 1);
-    for (const char* fetched : {"src=", "<script", "<link", "url(", "@import"})
-        CHECK(count(page, fetched) == 0);
+    for (const char* fetched : {"src=", "<script", "<link", "url(", "@import"}) CHECK(count(page, fetched) == 0);
     CHECK(count(page, "http") == 2); // the SVGs' name space
 }

@@ -1,4 +1,5 @@
-/// Papers' figures measured anew: the JSON that the command prints, the same bytes twice, claims that follow from measurements, arithmetic of one request.
+/// Papers' figures measured anew: the JSON that the command prints, the same bytes twice, claims that follow from measurements, arithmetic of one
+/// request.
 #include "tools/reproduce/experiment.h"
 
 #include <algorithm>
@@ -36,8 +37,7 @@ Json run_quickly(std::string_view id) {
 const Json& quick(std::string_view id) {
     static std::map<std::string, Json, std::less<>> runs;
     auto at = runs.find(id);
-    if (at == runs.end())
-        at = runs.emplace(id, run_quickly(id)).first;
+    if (at == runs.end()) at = runs.emplace(id, run_quickly(id)).first;
     return at->second;
 }
 
@@ -67,18 +67,44 @@ double megabytes(const DumboRun& run) {
 namespace {
 
 /// The names that users rely on, then those of single experiments. A share is a fraction of 1.
-const std::set<std::string, std::less<>> parameter_names{
-    "op", "request_bytes", "striping", "interleaving", "pipelining", "ftl", "fsms", "workload", "dram_bytes", "map_share", "adaptive", "blocks_per_virtual_block", "cache_bytes",
-    "channels", "reserved_share", "file_bytes",
-    "bits_a_cell", "blocks", "blocks_per_plane", "buffer_bytes", "bytes_written", "deletes_pages", "late_completions_share", "map_bytes", "mebibytes_of_what_grows",
-    "part_of_each_sub_request", "period", "phases", "preset", "sector_words", "value", "what"};
+const std::set<std::string, std::less<>> parameter_names{"op",
+                                                         "request_bytes",
+                                                         "striping",
+                                                         "interleaving",
+                                                         "pipelining",
+                                                         "ftl",
+                                                         "fsms",
+                                                         "workload",
+                                                         "dram_bytes",
+                                                         "map_share",
+                                                         "adaptive",
+                                                         "blocks_per_virtual_block",
+                                                         "cache_bytes",
+                                                         "channels",
+                                                         "reserved_share",
+                                                         "file_bytes",
+                                                         "bits_a_cell",
+                                                         "blocks",
+                                                         "blocks_per_plane",
+                                                         "buffer_bytes",
+                                                         "bytes_written",
+                                                         "deletes_pages",
+                                                         "late_completions_share",
+                                                         "map_bytes",
+                                                         "mebibytes_of_what_grows",
+                                                         "part_of_each_sub_request",
+                                                         "period",
+                                                         "phases",
+                                                         "preset",
+                                                         "sector_words",
+                                                         "value",
+                                                         "what"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {
         CAPTURE(key, value.dump());
         CHECK(parameter_names.contains(key));
-        if (key.ends_with("_share"))
-            CHECK((value.real() >= 0 && value.real() <= 1));
+        if (key.ends_with("_share")) CHECK((value.real() >= 0 && value.real() <= 1));
     }
 }
 
@@ -95,8 +121,7 @@ void check_shape(const Experiment& e, const Json& json) {
         check_parameters(p["params"]);
         CHECK(p["ours"].real() >= 0);
         CHECK(p["paper"].is_null() == p["ratio"].is_null());
-        if (!p["paper"].is_null())
-            CHECK(p["ratio"].real() == Approx(p["ours"].real() / p["paper"].real()));
+        if (!p["paper"].is_null()) CHECK(p["ratio"].real() == Approx(p["ours"].real() / p["paper"].real()));
     }
     REQUIRE(!json["claims"].items().empty());
     for (const Json& c : json["claims"].items()) {
@@ -105,8 +130,7 @@ void check_shape(const Experiment& e, const Json& json) {
         CHECK(!c["ours"].text().empty());
         CHECK(!c["paper"].text().empty()); // every claim is one of the paper's
     }
-    for (const Json& l : json["loads"].items())
-        CHECK((!l["name"].text().empty() && !l["source"].text().empty()));
+    for (const Json& l : json["loads"].items()) CHECK((!l["name"].text().empty() && !l["source"].text().empty()));
     for (const Json& f : json["free_parameters"].items())
         CHECK((!f["name"].text().empty() && !f["value"].text().empty() && !f["reason"].text().empty()));
 }
@@ -121,13 +145,13 @@ void check_repeats(const Experiment& e, const Json& json) {
 
 } // namespace
 
-TEST_CASE("every experiment that is listed runs quickly, in the documented shape, and gives the same bytes on one core and on two", "[tools][reproduce]") {
+TEST_CASE("every experiment that is listed runs quickly, in the documented shape, and gives the same bytes on one core and on two",
+          "[tools][reproduce]") {
     std::set<std::string_view> ids;
     for (const Experiment& e : experiments()) {
         CAPTURE(e.id);
         CHECK(ids.insert(e.id).second);
-        if (e.is_long)
-            continue;
+        if (e.is_long) continue;
         const Json& json = quick(e.id);
         check_shape(e, json);
         check_repeats(e, json);
@@ -136,8 +160,7 @@ TEST_CASE("every experiment that is listed runs quickly, in the documented shape
 
 TEST_CASE("the long experiments, too: shape, same bytes, and the claims that fail are explained", "[.][reproduce-long]") {
     for (const Experiment& e : experiments()) {
-        if (!e.is_long)
-            continue;
+        if (!e.is_long) continue;
         CAPTURE(e.id);
         const Json& json = quick(e.id);
         check_shape(e, json);
@@ -150,8 +173,7 @@ TEST_CASE("COFTL's recovery meets a bound that layers which look into every bloc
     std::size_t judged = 0;
     for (const Json& p : quick("beyond-recovery")["points"].items()) {
         const std::string ftl = p["params"]["ftl"].text();
-        if (!p["series"].text().ends_with("pages looked at") || (ftl != "coftl" && ftl != "page_map" && ftl != "dftl"))
-            continue;
+        if (!p["series"].text().ends_with("pages looked at") || (ftl != "coftl" && ftl != "page_map" && ftl != "dftl")) continue;
         CAPTURE(ftl, p["ours"].real(), p["params"]["blocks"].real());
         CHECK((p["ours"].real() < p["params"]["blocks"].real()) == (ftl == "coftl"));
         ++judged;
@@ -166,8 +188,7 @@ TEST_CASE("a curve over the share of the maps names it as a fraction, and shows 
     curve.adaptive.mean_map_share = 0.5;
     plot_curve(out, "dftl", curve, "s", [](const PartitionResult&) { return 1.0; });
     REQUIRE(out.points.size() == 3);
-    for (const ReproducedPoint& p : out.points)
-        check_parameters(Json{p.params});
+    for (const ReproducedPoint& p : out.points) check_parameters(Json{p.params});
     CHECK(Json{out.points.front().params}["map_share"].real() == 1.0 / 3);
     CHECK(by_unit(out).front().x_label == "map_share, %");
 }
@@ -178,16 +199,20 @@ TEST_CASE("work is done once each, on several cores, and the first failure comes
         std::vector<std::atomic<int>> done(1000);
         workers.for_each(done.size(), [&](std::size_t i) { workers.for_each(2, [&](std::size_t) { ++done[i]; }); });
         CHECK(std::ranges::count(done, 2, [](const auto& n) { return n.load(); }) == 1000);
-        const auto doubled = measure_points<std::size_t>(&workers, 100, [](std::size_t i) -> std::expected<std::size_t, std::string> { return 2 * i; });
+        const auto doubled =
+            measure_points<std::size_t>(&workers, 100, [](std::size_t i) -> std::expected<std::size_t, std::string> { return 2 * i; });
         REQUIRE(doubled.has_value());
-        for (std::size_t i = 0; i < doubled->size(); ++i)
-            CHECK((*doubled)[i] == 2 * i);
+        for (std::size_t i = 0; i < doubled->size(); ++i) CHECK((*doubled)[i] == 2 * i);
         const auto failed = measure_points<int>(&workers, 100, [](std::size_t i) -> std::expected<int, std::string> {
             return i % 40 == 39 ? std::expected<int, std::string>{std::unexpected(std::to_string(i))} : std::expected<int, std::string>{0};
         });
         REQUIRE(!failed.has_value());
         CHECK(failed.error() == "39"); // the first in order, not in time
-        CHECK_THROWS_AS(workers.for_each(50, [](std::size_t i) { if (i == 20) throw std::runtime_error{"twenty"}; }), std::runtime_error);
+        CHECK_THROWS_AS(workers.for_each(50,
+                                         [](std::size_t i) {
+                                             if (i == 20) throw std::runtime_error{"twenty"};
+                                         }),
+                        std::runtime_error);
     }
 }
 
@@ -205,12 +230,10 @@ TEST_CASE("every number of the paper meets a measurement", "[tools][reproduce]")
 
 TEST_CASE("the quoted figures of DUMBO are met within 15 %", "[tools][reproduce]") {
     for (const Experiment& e : experiments()) {
-        if (!is_of(e, "mc-"))
-            continue;
+        if (!is_of(e, "mc-")) continue;
         const Json& json = quick(e.id);
         for (const Json& p : json["points"].items()) {
-            if (p["paper"].is_null())
-                continue;
+            if (p["paper"].is_null()) continue;
             CAPTURE(e.id, p["series"].text(), p["ours"].real());
             CHECK(p["ratio"].real() > 0.85);
             CHECK(p["ratio"].real() < 1.15);
@@ -220,8 +243,7 @@ TEST_CASE("the quoted figures of DUMBO are met within 15 %", "[tools][reproduce]
 
 TEST_CASE("the claims that fail are those that tools/reproduce/README.md explains", "[tools][reproduce]") {
     for (const Experiment& e : experiments())
-        if (!e.is_long)
-            check_failures_are_explained(e, quick(e.id));
+        if (!e.is_long) check_failures_are_explained(e, quick(e.id));
 }
 
 TEST_CASE("claims that nothing measured could refute say that they hold by construction", "[tools][reproduce]") {
@@ -238,16 +260,18 @@ TEST_CASE("claims that nothing measured could refute say that they hold by const
 }
 
 TEST_CASE("figure 14 of the hybrid claims no sum beside its two terms", "[tools][reproduce]") {
-    for (const Json& c : quick("hy-fig14")["claims"].items())
-        CHECK_FALSE(c["text"].text().contains("both"));
+    for (const Json& c : quick("hy-fig14")["claims"].items()) CHECK_FALSE(c["text"].text().contains("both"));
 }
 
 TEST_CASE("one request at a time on one channel takes the sum of its phases", "[tools][reproduce]") {
-    // Read: software, RS, tR, 2048 bytes at 25 ns over the bus, 2048 at 40 ns to the host. Write: the host's part, the bus, tPROG with the late notice.
+    // Read: software, RS, tR, 2048 bytes at 25 ns over the bus, 2048 at 40 ns to the host. Write: the host's part, the bus, tPROG with the late
+    // notice.
     const double read_us = 35 + 6 + 27.32 + 51.2 + 81.92;
     const double write_us = 35 + 15 + 81.92 + 51.2 + 196.37 + 71;
-    CHECK(megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) == Approx(2048 / read_us).epsilon(1e-6));
-    CHECK(megabytes({.op = DumboOp::write, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) == Approx(2048 / write_us).epsilon(1e-6));
+    CHECK(megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) ==
+          Approx(2048 / read_us).epsilon(1e-6));
+    CHECK(megabytes({.op = DumboOp::write, .request_bytes = 2048, .requests = 64, .layout = {}, .overheads = {}}) ==
+          Approx(2048 / write_us).epsilon(1e-6));
 }
 
 TEST_CASE("claims follow from what was measured: without overheads the host interface alone bounds four channels", "[tools][reproduce]") {
@@ -255,7 +279,8 @@ TEST_CASE("claims follow from what was measured: without overheads the host inte
     NandConfig free_commands = find_nand_preset("dumbo")->nand;
     free_commands.timing.host_interface_command = free_commands.timing.host_interface_confirm = Duration{0};
     const DumboLayout four{.striping = 1, .interleaving = 4, .is_pipelined = true};
-    const double read = megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 512, .layout = four, .overheads = nothing, .device = free_commands});
+    const double read =
+        megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 512, .layout = four, .overheads = nothing, .device = free_commands});
     CHECK(read > 24);
     CHECK(read <= 25.0);
     const double slower = megabytes({.op = DumboOp::read, .request_bytes = 2048, .requests = 512, .layout = four, .overheads = {}});
@@ -263,15 +288,18 @@ TEST_CASE("claims follow from what was measured: without overheads the host inte
 }
 
 TEST_CASE("a layout that needs more channels than there are is refused", "[tools][reproduce]") {
-    const auto result = run_dumbo({.op = DumboOp::read, .request_bytes = 2048, .requests = 1, .layout = {.striping = 4, .interleaving = 2}, .overheads = {}});
+    const auto result =
+        run_dumbo({.op = DumboOp::read, .request_bytes = 2048, .requests = 1, .layout = {.striping = 4, .interleaving = 2}, .overheads = {}});
     REQUIRE(!result.has_value());
     CHECK(result.error() == "S4:I2 does not fit 4 channels");
 }
 
-TEST_CASE("a curve grows only if every step goes up: not when two are equal, one falls in the middle, one is no number, or there is one alone", "[tools][reproduce]") {
+TEST_CASE("a curve grows only if every step goes up: not when two are equal, one falls in the middle, one is no number, or there is one alone",
+          "[tools][reproduce]") {
     using Curve = std::vector<double>;
     CHECK(grows(Curve{1, 2, 3}));
-    for (const Curve& y : {Curve{}, Curve{1}, Curve{1, 1}, Curve{1, 2, 2}, Curve{1, 3, 2, 4}, Curve{3, 2, 1}, Curve{2, 3, 1}, Curve{1, NAN, 3}, Curve{1, INFINITY}}) {
+    for (const Curve& y :
+         {Curve{}, Curve{1}, Curve{1, 1}, Curve{1, 2, 2}, Curve{1, 3, 2, 4}, Curve{3, 2, 1}, Curve{2, 3, 1}, Curve{1, NAN, 3}, Curve{1, INFINITY}}) {
         CAPTURE(y);
         CHECK_FALSE(grows(y));
     }
@@ -280,7 +308,8 @@ TEST_CASE("a curve grows only if every step goes up: not when two are equal, one
     CHECK_FALSE(grows(Curve{1, 0.9995}, 0.001)); // on the whole it falls
 }
 
-TEST_CASE("values are about the same within the tolerance, both ways and in the middle of a series; zeros and no numbers never are", "[tools][reproduce]") {
+TEST_CASE("values are about the same within the tolerance, both ways and in the middle of a series; zeros and no numbers never are",
+          "[tools][reproduce]") {
     using Curve = std::vector<double>;
     CHECK(is_about(100, 109, 0.1));
     CHECK(is_about(109, 100, 0.1));

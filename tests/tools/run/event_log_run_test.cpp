@@ -52,8 +52,7 @@ SimTime load(Device& device, unsigned seed, int rounds) {
         INFO(round << ": " << (done ? "" : std::strerror(done.error().error_number)));
         REQUIRE(done.has_value());
         take(done->done);
-        if (round % 4 == 0)
-            take(synced(fs, call.now));
+        if (round % 4 == 0) take(synced(fs, call.now));
         take(fs.tick(call.now) == sim_never ? call.now : call.now + Duration{1'000'000});
         device.settle(call.now);
     }
@@ -131,13 +130,17 @@ TEST_CASE("the log's rows add up to the device's counters, by operation and caus
     REQUIRE(count("SELECT count(*) FROM gc_job") > 0);
     for (std::uint32_t cause = 0; cause < cause_count; ++cause) {
         CAPTURE(cause);
-        const auto rows = [&](int op) { return count(fmt::format("SELECT CAST(total({}) AS INTEGER) FROM nand_op WHERE op={} AND cause={}", op == 2 ? "1" : "pages", op, cause)); };
+        const auto rows = [&](int op) {
+            return count(fmt::format("SELECT CAST(total({}) AS INTEGER) FROM nand_op WHERE op={} AND cause={}", op == 2 ? "1" : "pages", op, cause));
+        };
         CHECK(rows(0) == counted.nand_reads[cause]);
         CHECK(rows(1) == counted.nand_programs[cause]);
         CHECK(rows(2) == counted.nand_erases[cause]);
-        for (const auto& [column, value] : {std::pair{"page_reads", counted.nand_reads[cause]}, std::pair{"page_programs", counted.nand_programs[cause]},
-                                            std::pair{"block_erases", counted.nand_erases[cause]}})
-            CHECK(count(fmt::format("SELECT CAST(total({}) AS INTEGER) FROM v_run_totals JOIN sample_nand USING(sample) WHERE cause={}", column, cause)) == value);
+        for (const auto& [column, value] :
+             {std::pair{"page_reads", counted.nand_reads[cause]}, std::pair{"page_programs", counted.nand_programs[cause]},
+              std::pair{"block_erases", counted.nand_erases[cause]}})
+            CHECK(count(fmt::format("SELECT CAST(total({}) AS INTEGER) FROM v_run_totals JOIN sample_nand USING(sample) WHERE cause={}", column,
+                                    cause)) == value);
     }
     CHECK(count("SELECT count(*) FROM host_request WHERE op=0") == counted.host_reads);
     CHECK(count("SELECT count(*) FROM host_request WHERE op=1") == counted.host_writes);
@@ -154,8 +157,10 @@ TEST_CASE("every parent named in the log is in the log", "[tools]") {
     const TemporaryDirectory work;
     (void)logged_run(work / "device", 4);
     const auto orphans = [&](const std::string& table) {
-        return number(work / "device", "SELECT count(*) FROM " + table + " t WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host_request WHERE id=t.parent) "
-                                       "AND NOT EXISTS (SELECT 1 FROM gc_job WHERE id=t.parent) AND NOT EXISTS (SELECT 1 FROM fs_op WHERE id=t.parent)");
+        return number(work / "device",
+                      "SELECT count(*) FROM " + table +
+                          " t WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host_request WHERE id=t.parent) "
+                          "AND NOT EXISTS (SELECT 1 FROM gc_job WHERE id=t.parent) AND NOT EXISTS (SELECT 1 FROM fs_op WHERE id=t.parent)");
     };
     CHECK(orphans("nand_op") == 0);
     CHECK(orphans("pram_write") == 0);

@@ -1,4 +1,5 @@
-// Goal: a drive whose metadata lie in a journal has PRAM only where its translation layer wants some, and is opened, checked and remounted as any other.
+// Goal: a drive whose metadata lie in a journal has PRAM only where its translation layer wants some, and is opened, checked and remounted as any
+// other.
 // Method: every scheme, real directories of small devices below /tmp.
 #include "ftl/make_ftl.h"
 #include "tests/tools/device_fixture.h"
@@ -49,10 +50,11 @@ TEST_CASE("with metadata in a journal only hftl's drive has PRAM, and every sche
     }
 }
 
-TEST_CASE("a drive too small for a journal, or one whose PRAM is too small for its translation layer, is refused with the reason", "[tools][journal]") {
+TEST_CASE("a drive too small for a journal, or one whose PRAM is too small for its translation layer, is refused with the reason",
+          "[tools][journal]") {
     ConfigSources sources;
-    sources.settings = {"nand.channels=1", "nand.pages_per_block=16", "nand.planes_per_die=1", "nand.blocks_per_plane=64", "fs.metadata=journal", "ftl.scheme=page_map",
-                        "nand.page_bytes=4096"};
+    sources.settings = {"nand.channels=1",     "nand.pages_per_block=16", "nand.planes_per_die=1", "nand.blocks_per_plane=64",
+                        "fs.metadata=journal", "ftl.scheme=page_map",     "nand.page_bytes=4096"};
     const auto config = gather_config(sources);
     REQUIRE(config.has_value());
     const auto small = plan_device(*config, std::nullopt);

@@ -22,8 +22,8 @@ std::uint64_t programs(const Device& device) {
 }
 
 struct Aged {
-    double waf = 0;              ///< of what follows
-    std::uint64_t programs = 0;  ///< by preconditioning
+    double waf = 0;             ///< of what follows
+    std::uint64_t programs = 0; ///< by preconditioning
 };
 
 Aged age(const std::string& ftl, Ageing ageing, std::uint64_t bytes, double writes_of_device) {
@@ -32,8 +32,7 @@ Aged age(const std::string& ftl, Ageing ageing, std::uint64_t bytes, double writ
     const auto ready = precondition(space, {.fill_percent = 100, .random_fills = 2, .ageing = ageing}, 5, space.begin);
     INFO((ready ? "" : ready.error()));
     REQUIRE(ready.has_value());
-    for (const auto& problem : d.device->ssd().check())
-        FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+    for (const auto& problem : d.device->ssd().check()) FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
     Aged aged;
     aged.programs = programs(*d.device);
     const std::uint64_t unit = d.device->ssd().identify().atomic_unit_bytes, pages = d.bytes() / unit;
@@ -48,8 +47,7 @@ Aged age(const std::string& ftl, Ageing ageing, std::uint64_t bytes, double writ
     REQUIRE(tally.has_value());
     const double units = static_cast<double>(unit) / d.device->array().geometry().page_bytes();
     aged.waf = static_cast<double>(programs(*d.device) - aged.programs) / static_cast<double>(count) / units;
-    for (const auto& problem : d.device->ssd().check())
-        FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+    for (const auto& problem : d.device->ssd().check()) FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
     return aged;
 }
 
@@ -107,8 +105,7 @@ TEST_CASE("a history writes each page for the last time once, and leaves in each
     std::uint64_t begin = 0;
     for (const AgeSegment& segment : ages) {
         std::uint64_t alive = 0;
-        for (const std::uint64_t at : written_at)
-            alive += at > begin && at <= begin + segment.pages ? 1 : 0;
+        for (const std::uint64_t at : written_at) alive += at > begin && at <= begin + segment.pages ? 1 : 0;
         CHECK(alive == segment.live);
         begin += segment.pages;
     }

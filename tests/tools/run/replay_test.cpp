@@ -13,11 +13,11 @@ std::vector<TraceRequest> random_requests(std::uint64_t device_bytes, int count,
     Random random{seed};
     std::vector<TraceRequest> out;
     for (int i = 0; i < count; ++i) {
-        TraceRequest r{static_cast<std::uint64_t>(i) * 200'000, random.below(device_bytes / 4096 - 8) * 4096, 4096 * (1 + random.below(4)), 0, TraceOp::write};
+        TraceRequest r{static_cast<std::uint64_t>(i) * 200'000, random.below(device_bytes / 4096 - 8) * 4096, 4096 * (1 + random.below(4)), 0,
+                       TraceOp::write};
         const std::uint64_t kind = random.below(20);
         r.op = kind < 5 ? TraceOp::read : kind == 18 ? TraceOp::trim : kind == 19 ? TraceOp::flush : TraceOp::write;
-        if (r.op == TraceOp::flush)
-            r.bytes = 0;
+        if (r.op == TraceOp::flush) r.bytes = 0;
         out.push_back(r);
     }
     return out;
@@ -37,11 +37,11 @@ TEST_CASE("in an open loop requests arrive when the trace says, scaled, and late
 TEST_CASE("in a closed loop of depth one the next request arrives with the answer", "[replay]") {
     MemoryDevice d;
     std::vector<TraceRequest> requests;
-    for (std::uint64_t i = 0; i < 10; ++i)
-        requests.push_back({0, i * 4096, 4096, 0, TraceOp::read});
+    for (std::uint64_t i = 0; i < 10; ++i) requests.push_back({0, i * 4096, 4096, 0, TraceOp::read});
     const auto tally = d.run(requests, {.depth = 1});
     CHECK(tally.reads == 10);
-    CHECK(tally.end - tally.begin == Duration{static_cast<std::int64_t>(tally.all.count()) * static_cast<std::int64_t>((tally.end - tally.begin).count() / 10)});
+    CHECK(tally.end - tally.begin ==
+          Duration{static_cast<std::int64_t>(tally.all.count()) * static_cast<std::int64_t>((tally.end - tally.begin).count() / 10)});
     MemoryDevice deeper;
     CHECK(deeper.run(requests, {.depth = 8}).end <= tally.end);
 }
@@ -58,23 +58,23 @@ TEST_CASE("every scheme serves every request of a replay, stays sound, and gives
             const auto requests = random_requests(d.bytes(), 3000, 11);
             const auto tally = d.run(requests, {}, *filled);
             CHECK(tally.requests() == requests.size());
-            for (const auto& problem : d.device->ssd().check())
-                FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+            for (const auto& problem : d.device->ssd().check()) FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
             Json json = report_run({"test", 11, 0}, *d.device, before, tally);
             for (const auto& [key, value] : json.members())
-                if (key != "peak_rss_bytes")
-                    report += key + "=" + value.dump() + ";";
+                if (key != "peak_rss_bytes") report += key + "=" + value.dump() + ";";
         }
         CHECK(reports[0] == reports[1]);
         CHECK(reports[0].find("\"ftl\"") == std::string::npos);
     }
 }
 
-TEST_CASE("served = read: each request that a reader gives is issued once, in order, and answered, at every speed and through every warm-up", "[replay]") {
+TEST_CASE("served = read: each request that a reader gives is issued once, in order, and answered, at every speed and through every warm-up",
+          "[replay]") {
     auto samples = text_trace_samples();
     std::ranges::copy(binary_trace_samples(), std::back_inserter(samples));
     for (const TraceSample& sample : samples)
-        for (const ReplaySpeed& speed : {ReplaySpeed{}, ReplaySpeed{.factor = 1000}, ReplaySpeed{.factor = 0.001}, ReplaySpeed{.depth = 1}, ReplaySpeed{.depth = 64}})
+        for (const ReplaySpeed& speed :
+             {ReplaySpeed{}, ReplaySpeed{.factor = 1000}, ReplaySpeed{.factor = 0.001}, ReplaySpeed{.depth = 1}, ReplaySpeed{.depth = 64}})
             for (const std::uint64_t warm_up : {0u, 1u, 2u}) {
                 CAPTURE(sample.format, speed.depth, speed.factor, warm_up);
                 std::vector<TraceRequest> issued;
@@ -85,12 +85,13 @@ TEST_CASE("served = read: each request that a reader gives is issued once, in or
                                        .pass = [](SimTime) {}};
                 std::size_t at = 0;
                 const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
-                    if (at == sample.requests.size())
-                        return false;
+                    if (at == sample.requests.size()) return false;
                     request = sample.requests[at++];
                     return true;
                 };
-                const RunWatch watch{.every = 1, .look = [&](const RunTally& tally) { return tally.answered() == warm_up ? RunStep::count_from_here : RunStep::go_on; }};
+                const RunWatch watch{.every = 1, .look = [&](const RunTally& tally) {
+                                         return tally.answered() == warm_up ? RunStep::count_from_here : RunStep::go_on;
+                                     }};
                 const auto tally = run_requests(target, next, speed, sim_start, watch);
                 REQUIRE(tally.has_value());
                 CHECK((issued == sample.requests));
@@ -113,8 +114,7 @@ TEST_CASE("every scheme serves every byte of every format's sample", "[replay]")
             }
             AddressFit fit{FitPolicy::compact, d.bytes()};
             const auto next = [&, at = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-                if (at == sample.requests.size())
-                    return false;
+                if (at == sample.requests.size()) return false;
                 request = sample.requests[at++];
                 return true;
             };

@@ -19,11 +19,14 @@ namespace {
 /// Aligned and unaligned requests over the whole space.
 NextRequest mixed_load(std::uint64_t bytes, int count, std::uint64_t seed) {
     return [random = Random{seed}, left = count, sectors = bytes / sector_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-        if (left-- == 0)
-            return false;
+        if (left-- == 0) return false;
         const std::uint64_t kind = random.below(20);
         const std::uint64_t length = 1 + random.below(40);
-        request = {0, random.below(sectors - length) * sector_bytes, length * sector_bytes, 0, kind < 8 ? TraceOp::read : kind == 18 ? TraceOp::trim : kind == 19 ? TraceOp::flush : TraceOp::write};
+        request = {0, random.below(sectors - length) * sector_bytes, length * sector_bytes, 0,
+                   kind < 8     ? TraceOp::read
+                   : kind == 18 ? TraceOp::trim
+                   : kind == 19 ? TraceOp::flush
+                                : TraceOp::write};
         return true;
     };
 }
@@ -73,13 +76,11 @@ TEST_CASE("a replay on a drive reads back what it wrote, and leaves file system 
         const auto tally = run(*on, 1500, round);
         CHECK(tally.requests() == 1500);
         CHECK(on->sectors_verified() > 1500);
-        for (const auto& problem : on->device().ssd().check())
-            FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
+        for (const auto& problem : on->device().ssd().check()) FAIL(problem.invariant << ": " << problem.where << ": " << problem.detail);
         REQUIRE(on->close(tally.end).has_value());
     }
     auto opened = open(t / "d", DeviceAccess::check);
-    for (const auto& problem : opened->device().fs().check())
-        FAIL(problem.kind << ": " << problem.where << ": " << problem.detail);
+    for (const auto& problem : opened->device().fs().check()) FAIL(problem.kind << ": " << problem.where << ": " << problem.detail);
     FsCall call{.now = opened->device().ready_at(), .wall = FileTime{2, 0}};
     const auto file = opened->device().fs().lookup(call, root_ino, "file");
     REQUIRE(file.has_value());
@@ -127,7 +128,8 @@ TEST_CASE("the log of a run in memory has its requests and nothing of what came 
     CHECK(both("SELECT sum((ts_ns + dur_ns) % 1000003) FROM host_request") != 0);
 }
 
-TEST_CASE("a run begins on a drive that has done what was due before: no row is older than it, and the first read waits for nothing", "[run-device]") {
+TEST_CASE("a run begins on a drive that has done what was due before: no row is older than it, and the first read waits for nothing",
+          "[run-device]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
     CAPTURE(scheme);
     TemporaryDirectory t;
@@ -174,10 +176,10 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
     AddressFit fit{FitPolicy::compact, space->bytes()};
     on->begin_log(space->begin);
     on->tell_pieces_of(&fit);
-    const std::vector<TraceRequest> load{{0, 100u << 20, 4096, 0, TraceOp::write}, {0, 7u << 20, 4096, 0, TraceOp::write}, {0, (100u << 20) - 4096, 12288, 0, TraceOp::write}};
+    const std::vector<TraceRequest> load{
+        {0, 100u << 20, 4096, 0, TraceOp::write}, {0, 7u << 20, 4096, 0, TraceOp::write}, {0, (100u << 20) - 4096, 12288, 0, TraceOp::write}};
     const auto next = [&load, i = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-        if (i == load.size())
-            return false;
+        if (i == load.size()) return false;
         request = load[i++];
         return true;
     };
@@ -217,17 +219,20 @@ TEST_CASE("the views of a preconditioned run say what its report says, and nothi
     CHECK(logged("SELECT host_read_bytes FROM v_run_totals") == report["host_read_bytes"].real());
     CHECK(logged("SELECT sum(page_programs) FROM v_waf_by_cause") == report["nand_program_pages"].real());
     CHECK(logged("SELECT round(1e3 * sum(waf)) FROM v_waf_by_cause") == Approx(1e3 * report["waf"].real()).margin(1));
-    CHECK(logged("SELECT round(1e3 * sum(programmed_bytes) / sum(host_write_bytes)) FROM v_waf_over_time") == Approx(1e3 * report["waf"].real()).margin(1));
+    CHECK(logged("SELECT round(1e3 * sum(programmed_bytes) / sum(host_write_bytes)) FROM v_waf_over_time") ==
+          Approx(1e3 * report["waf"].real()).margin(1));
     for (const char* part : {"waf_user", "waf_gc", "waf_merge", "waf_map"}) {
         CAPTURE(part);
         CHECK(logged(fmt::format("SELECT round(1e3 * {}) FROM v_waf", part)) == Approx(1e3 * report[part].real()).margin(1));
     }
-    CHECK(report["waf_user"].real() + report["waf_gc"].real() + report["waf_merge"].real() + report["waf_map"].real() == Approx(report["waf"].real()).epsilon(1e-9));
+    CHECK(report["waf_user"].real() + report["waf_gc"].real() + report["waf_merge"].real() + report["waf_map"].real() ==
+          Approx(report["waf"].real()).epsilon(1e-9));
     CHECK(report["waf_gc"].real() > 0);
     CHECK(report["waf"].real() > 1.5); // where the fill, at 1.0, would be seen
     std::size_t channel = 0;
     for (const Json& busy : report["channel_utilisation"].items())
-        CHECK(logged(fmt::format("SELECT round(1e6 * utilisation) FROM v_channel_util WHERE channel = {}", channel++)) == Approx(1e6 * busy.real()).margin(1));
+        CHECK(logged(fmt::format("SELECT round(1e6 * utilisation) FROM v_channel_util WHERE channel = {}", channel++)) ==
+              Approx(1e6 * busy.real()).margin(1));
 }
 
 TEST_CASE("the log of a run on a drive counts from the run, after mount, recovery and preconditioning", "[run-device]") {
@@ -253,7 +258,8 @@ TEST_CASE("the log of a run on a drive counts from the run, after mount, recover
     const auto logged = [&](const std::string& sql) { return number(t / "d" / "events.db", sql); };
     const std::string last = fmt::format("(SELECT run FROM run WHERE start_ns = {})", ns_since_start(*ready));
     CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) >= static_cast<std::int64_t>(written));
-    CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) == logged("SELECT sum(sectors) * 512 FROM host_request WHERE op = 1"));
+    CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) ==
+          logged("SELECT sum(sectors) * 512 FROM host_request WHERE op = 1"));
     for (const char* of : {"page_reads", "page_programs"})
         CHECK(logged(fmt::format("SELECT sum({}) FROM sample_nand JOIN v_run_totals USING(sample) WHERE run = {}", of, last)) ==
               logged(fmt::format("SELECT sum(pages) FROM nand_op WHERE op = {}", of == std::string_view{"page_reads"} ? 0 : 1)));

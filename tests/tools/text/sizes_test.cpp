@@ -25,6 +25,7 @@ TEST_CASE("a size that is none is refused with the reason", "[tools]") {
 }
 
 TEST_CASE("a size printed exactly reads back as itself", "[tools]") {
-    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{4097}, std::uint64_t{3} << 30, std::uint64_t{5} << 50})
+    for (const std::uint64_t bytes :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{4097}, std::uint64_t{3} << 30, std::uint64_t{5} << 50})
         CHECK(parse_size(format_size(bytes)).value() == bytes);
 }

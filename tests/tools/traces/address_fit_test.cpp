@@ -13,8 +13,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> place(AddressFit& fit, std:
     const auto pieces = fit.place({0, offset, bytes, device, TraceOp::write});
     REQUIRE(pieces.has_value());
     std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
-    for (const AddressPiece& piece : **pieces)
-        out.emplace_back(piece.offset, piece.bytes);
+    for (const AddressPiece& piece : **pieces) out.emplace_back(piece.offset, piece.bytes);
     return out;
 }
 

@@ -1,5 +1,6 @@
-/// Every reader against every damage: lines cut short, fields negative, huge, empty or of another kind, columns missing or too many, another separator, noise,
-/// files cut at each byte, CRLF, nothing at all. A damaged line is one bad line, named by file, line and field, among good ones that are all read.
+/// Every reader against every damage: lines cut short, fields negative, huge, empty or of another kind, columns missing or too many, another
+/// separator, noise, files cut at each byte, CRLF, nothing at all. A damaged line is one bad line, named by file, line and field, among good ones
+/// that are all read.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -30,16 +31,14 @@ std::vector<std::string> split(const std::string& line, char separator) {
 }
 std::string join(const std::vector<std::string>& fields, char separator) {
     std::string line;
-    for (std::size_t i = 0; i < fields.size(); ++i)
-        line += (i == 0 ? "" : std::string(1, separator)) + fields[i];
+    for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : std::string(1, separator)) + fields[i];
     return line;
 }
 
 ReadTrace read_case(const TextCase& c, const std::string& text) {
     TraceOptions options;
     options.columns = c.columns;
-    if (options.columns.empty())
-        options.format = c.format;
+    if (options.columns.empty()) options.format = c.format;
     return read_trace(text, options);
 }
 
@@ -48,8 +47,7 @@ constexpr std::size_t good_lines = 300;
 /// Good lines, the damaged one after half of them: line number by number of header lines.
 std::string among_good(const TextCase& c, const std::string& damaged) {
     std::string text = c.header;
-    for (std::size_t i = 0; i < good_lines; ++i)
-        text += (i == good_lines / 2 ? damaged + "\n" : "") + c.line + "\n";
+    for (std::size_t i = 0; i < good_lines; ++i) text += (i == good_lines / 2 ? damaged + "\n" : "") + c.line + "\n";
     return text;
 }
 std::size_t requests_of_header(const TextCase& c) { return c.header == "0,0,512\n" ? 1 : 0; } // the first line of fio's old format says what it is
@@ -65,8 +63,7 @@ void check_bad_line(const TextCase& c, const std::string& damaged, const std::st
     REQUIRE(among.complaints.size() == 1);
     CHECK(among.complaints.front().find(fmt::format("sample.trace: line {}{}: ", line, place)) != std::string::npos);
     std::string nothing_else = c.header;
-    for (int i = 0; i < 30; ++i)
-        nothing_else += damaged + "\n";
+    for (int i = 0; i < 30; ++i) nothing_else += damaged + "\n";
     const ReadTrace alone = read_case(c, nothing_else);
     CHECK(alone.requests.size() <= requests_of_header(c));
     CHECK(alone.error.find("sample.trace") != std::string::npos);
@@ -75,11 +72,20 @@ void check_bad_line(const TextCase& c, const std::string& damaged, const std::st
 std::vector<std::string> wrong_values(Field kind, char separator) {
     std::vector<std::string> values;
     switch (kind) {
-    case Field::place: values = {"-5", "99999999999999999999", "x", "1.5"}; break;
-    case Field::length: values = {"-8", "0", "99999999999999999999", "1099511627777", "x", "1e9"}; break;
-    case Field::time: values = {"-1", "99999999999999999999999", "x", "nan", "1e40"}; break;
-    case Field::op: values = {"Q9", "-1", "rEaD", "99999999999999999999"}; break;
-    case Field::other: return {};
+    case Field::place:
+        values = {"-5", "99999999999999999999", "x", "1.5"};
+        break;
+    case Field::length:
+        values = {"-8", "0", "99999999999999999999", "1099511627777", "x", "1e9"};
+        break;
+    case Field::time:
+        values = {"-1", "99999999999999999999999", "x", "nan", "1e40"};
+        break;
+    case Field::op:
+        values = {"Q9", "-1", "rEaD", "99999999999999999999"};
+        break;
+    case Field::other:
+        return {};
     }
     if (separator != ' ' && kind != Field::op) // SYSTOR knows lines without an operation
         values.emplace_back();
@@ -144,8 +150,7 @@ TEST_CASE("binary noise in any format is bad lines, and a file of it an error", 
     for (const TextCase& c : text_cases())
         for (int round = 0; round < 8; ++round) {
             std::string noise(1 + random.below(400), '\0');
-            for (char& byte : noise)
-                byte = static_cast<char>(random.below(256));
+            for (char& byte : noise) byte = static_cast<char>(random.below(256));
             std::ranges::replace(noise, '\n', '\x80');
             noise.front() = '\xfe'; // no comment
             CAPTURE(c.format, round);
@@ -154,8 +159,7 @@ TEST_CASE("binary noise in any format is bad lines, and a file of it an error", 
             CHECK(got.counts.bad == 1);
             CHECK(got.requests.size() == good_lines + requests_of_header(c));
             std::string file(20'000, '\0');
-            for (char& byte : file)
-                byte = static_cast<char>(random.below(256));
+            for (char& byte : file) byte = static_cast<char>(random.below(256));
             CHECK_FALSE(read_case(c, file).error.empty());
         }
 }
@@ -169,8 +173,7 @@ TEST_CASE("a text trace cut at any byte gives the requests of its whole lines, a
             const ReadTrace cut = read_trace(sample.text.substr(0, length), options);
             CHECK((!cut.error.empty() || !cut.requests.empty()));
             CHECK(cut.requests.size() <= sample.requests.size());
-            for (std::size_t i = 0; i + 1 < cut.requests.size(); ++i)
-                CHECK((cut.requests[i] == sample.requests[i]));
+            for (std::size_t i = 0; i + 1 < cut.requests.size(); ++i) CHECK((cut.requests[i] == sample.requests[i]));
             // Lines that are whole were all read.
             const std::size_t whole = sample.text.rfind('\n', length == 0 ? 0 : length - 1);
             if (whole != std::string::npos && whole < length)
@@ -183,11 +186,9 @@ TEST_CASE("a text trace of blank lines, of a header alone, or with CRLF after a 
         CAPTURE(c.format);
         CHECK_FALSE(read_case(c, "\n\n\n").error.empty());
         CHECK_FALSE(read_case(c, "   \r\n\t\r\n").error.empty());
-        if (requests_of_header(c) == 0)
-            CHECK(read_case(c, c.header).error.find("no request") != std::string::npos);
+        if (requests_of_header(c) == 0) CHECK(read_case(c, c.header).error.find("no request") != std::string::npos);
         std::string dos = among_good(c, "x");
-        for (std::size_t at = 0; (at = dos.find('\n', at)) != std::string::npos; at += 2)
-            dos.insert(at, 1, '\r');
+        for (std::size_t at = 0; (at = dos.find('\n', at)) != std::string::npos; at += 2) dos.insert(at, 1, '\r');
         const ReadTrace got = read_case(c, dos);
         CHECK(got.counts.bad == 1);
         CHECK(got.requests.size() == good_lines + requests_of_header(c));
@@ -196,8 +197,7 @@ TEST_CASE("a text trace of blank lines, of a header alone, or with CRLF after a 
 
 TEST_CASE("only the first line may be a header: a damaged line later is not taken for one", "[traces]") {
     for (const TextCase& c : text_cases()) {
-        if (c.format != "systor" && c.format != "mobile" && c.format != "wpa" && c.format != "cloudphysics")
-            continue;
+        if (c.format != "systor" && c.format != "mobile" && c.format != "wpa" && c.format != "cloudphysics") continue;
         TextCase without = c;
         without.header.clear();
         check_bad_line(without, "damaged", "");
@@ -207,8 +207,7 @@ TEST_CASE("only the first line may be a header: a damaged line later is not take
 TEST_CASE("a time more than a century after the first is a bad line: it would end the simulated clock", "[traces]") {
     for (const char* far : {"3300000000000000000 0 8 8 1", "18446744073709551615 0 8 8 1"}) {
         std::string text;
-        for (std::size_t i = 0; i < good_lines; ++i)
-            text += (i == good_lines / 2 ? std::string{far} + "\n" : "") + "100 0 8 8 1\n";
+        for (std::size_t i = 0; i < good_lines; ++i) text += (i == good_lines / 2 ? std::string{far} + "\n" : "") + "100 0 8 8 1\n";
         TraceOptions options;
         options.format = "mqsim";
         const ReadTrace got = read_trace(text, options);
@@ -220,7 +219,6 @@ TEST_CASE("a time more than a century after the first is a bad line: it would en
     TraceOptions fio;
     fio.format = "fio";
     std::string waits = "fio version 2 iolog\n/a add\n/a read 0 512\n"; // each wait is in range, all together are not
-    for (int i = 0; i < 40; ++i)
-        waits += "/a wait 1000000000000000 0\n";
+    for (int i = 0; i < 40; ++i) waits += "/a wait 1000000000000000 0\n";
     CHECK(read_trace(waits + "/a read 0 512\n", fio).error.find("bad") != std::string::npos);
 }

@@ -16,8 +16,7 @@ namespace {
 
 std::vector<TraceSample> all_samples() {
     auto samples = text_trace_samples();
-    for (auto& each : binary_trace_samples())
-        samples.push_back(each);
+    for (auto& each : binary_trace_samples()) samples.push_back(each);
     return samples;
 }
 
@@ -30,8 +29,7 @@ TraceOptions named(const std::string& format) {
 /// Nobody crashed, and if nothing was read, somebody said why.
 void require_clear(const ReadTrace& got) {
     CHECK((!got.error.empty() || !got.requests.empty()));
-    if (got.error.empty())
-        CHECK(got.counts.lines == got.counts.requests + got.counts.others + got.counts.bad);
+    if (got.error.empty()) CHECK(got.counts.lines == got.counts.requests + got.counts.others + got.counts.bad);
 }
 
 std::string gzip(const std::string& text) {
@@ -118,8 +116,7 @@ TEST_CASE("an empty file, a wrong format and a directory are refused with the re
 
 TEST_CASE("bad lines name file, line and field, and more than one in a hundred ends the reading", "[traces]") {
     std::string text;
-    for (int i = 0; i < 300; ++i)
-        text += i == 250 ? "1,x,8192,W,0.5\n" : "1,100,8192,W,0.5\n";
+    for (int i = 0; i < 300; ++i) text += i == 250 ? "1,x,8192,W,0.5\n" : "1,100,8192,W,0.5\n";
     auto got = read_trace(text, named("spc"));
     CHECK(got.error == "");
     CHECK(got.counts.bad == 1);
@@ -127,8 +124,7 @@ TEST_CASE("bad lines name file, line and field, and more than one in a hundred e
     REQUIRE(got.complaints.size() == 1);
     CHECK(got.complaints.front().find("sample.trace: line 251, field 2: ") != std::string::npos);
 
-    for (int i = 0; i < 4; ++i)
-        text += "1,100,8192,Q,0.5\n";
+    for (int i = 0; i < 4; ++i) text += "1,100,8192,Q,0.5\n";
     got = read_trace(text, named("spc"));
     CHECK(got.error.find("5 of 304 lines are bad; --skip-bad") != std::string::npos);
     TraceOptions lenient = named("spc");
@@ -139,9 +135,9 @@ TEST_CASE("bad lines name file, line and field, and more than one in a hundred e
 }
 
 TEST_CASE("negative, huge and fractional numbers are bad, never wrapped around", "[traces]") {
-    for (const char* line : {"0,-100,8192,W,0.5", "0,100,-8192,W,0.5", "0,36028797018963968,8192,W,0.5", "0,99999999999999999999,8192,W,0.5", "0,100,0,W,0.5",
-                             "0,100,8192.5,W,0.5", "0,100,8192,W,-0.5", "0,100,8192,W,99999999999999", "0,100,8192,W,nan", "0,100,9e9,W,0.5",
-                             "0,100,1099511627777,W,0.5", "0,100,8192,,0.5", "0,100"}) {
+    for (const char* line : {"0,-100,8192,W,0.5", "0,100,-8192,W,0.5", "0,36028797018963968,8192,W,0.5", "0,99999999999999999999,8192,W,0.5",
+                             "0,100,0,W,0.5", "0,100,8192.5,W,0.5", "0,100,8192,W,-0.5", "0,100,8192,W,99999999999999", "0,100,8192,W,nan",
+                             "0,100,9e9,W,0.5", "0,100,1099511627777,W,0.5", "0,100,8192,,0.5", "0,100"}) {
         CAPTURE(line);
         const auto got = read_trace(std::string{line} + "\n", named("spc"));
         CHECK(got.requests.empty());
@@ -155,17 +151,24 @@ TEST_CASE("damaged traces of every format end in requests or a clear error, neve
         for (int round = 0; round < 40; ++round) {
             std::string damaged = sample.text;
             switch (round % 4) {
-            case 0: damaged.resize(random.below(damaged.size())); break;
-            case 1: damaged[random.below(damaged.size())] = static_cast<char>(random.below(256)); break;
-            case 2: damaged.insert(random.below(damaged.size()), std::string(1 + random.below(40), static_cast<char>(random.below(256)))); break;
-            default: damaged.erase(random.below(damaged.size()), 1 + random.below(9)); break;
+            case 0:
+                damaged.resize(random.below(damaged.size()));
+                break;
+            case 1:
+                damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
+                break;
+            case 2:
+                damaged.insert(random.below(damaged.size()), std::string(1 + random.below(40), static_cast<char>(random.below(256))));
+                break;
+            default:
+                damaged.erase(random.below(damaged.size()), 1 + random.below(9));
+                break;
             }
             CAPTURE(sample.format, round);
             require_clear(read_trace(damaged, named(sample.format)));
         }
         std::string noise(4096, '\0');
-        for (char& c : noise)
-            c = static_cast<char>(random.below(256));
+        for (char& c : noise) c = static_cast<char>(random.below(256));
         CAPTURE(sample.format);
         require_clear(read_trace(noise, named(sample.format)));
         CHECK_FALSE(read_trace(noise).error.empty());
@@ -176,8 +179,7 @@ TEST_CASE("lines may end in CRLF or not at all", "[traces]") {
     for (const TraceSample& sample : text_trace_samples()) {
         std::string dos;
         for (const char c : sample.text)
-            if (c != '\r')
-                dos += c == '\n' ? "\r\n" : std::string(1, c);
+            if (c != '\r') dos += c == '\n' ? "\r\n" : std::string(1, c);
         CAPTURE(sample.format);
         CHECK((read_trace(dos, named(sample.format)).requests == sample.requests));
         CHECK((read_trace(sample.text.substr(0, sample.text.find_last_not_of("\r\n") + 1), named(sample.format)).requests == sample.requests));
@@ -186,8 +188,7 @@ TEST_CASE("lines may end in CRLF or not at all", "[traces]") {
 
 TEST_CASE("a packed trace reads like a plain one, and one cut short is an error", "[traces]") {
     std::string text;
-    for (int i = 0; i < 5000; ++i)
-        text += std::to_string(i) + " 0 " + std::to_string(i * 977 % 100000) + " 8 1\n";
+    for (int i = 0; i < 5000; ++i) text += std::to_string(i) + " 0 " + std::to_string(i * 977 % 100000) + " 8 1\n";
     const std::string packed = gzip(text);
     CHECK((read_trace(packed).requests == read_trace(text).requests));
     CHECK(read_trace(packed + packed).requests.size() == 10'000); // members one after another
@@ -202,8 +203,7 @@ TEST_CASE("a request of more than 4 GiB is a bad line that names its field, a tr
     const auto read = [&](const std::string& format, const std::string& line, const std::string& bad) {
         options.format = format;
         std::string text;
-        for (int i = 0; i < 200; ++i)
-            text += line + "\n";
+        for (int i = 0; i < 200; ++i) text += line + "\n";
         return read_trace(text + bad + "\n", options);
     };
     const ReadTrace spc = read("spc", "0,100,4096,W,0.1", "0,100,1099511627776,W,0.1");
@@ -220,7 +220,10 @@ TEST_CASE("a request of more than 4 GiB is a bad line that names its field, a tr
 
 TEST_CASE("a column that a line does not have is named by the number that was asked for", "[traces]") {
     TraceOptions options;
-    for (const auto& [columns, place] : {std::pair{"op=3,off:B=9,len:B=4", "field 9"}, {"op=3,off:B=2,len:B=7", "field 7"}, {"op=6,off:B=2,len:B=4", "field 6"}, {"ts:us=8,op=3,off:B=2,len:B=4", "field 8"}}) {
+    for (const auto& [columns, place] : {std::pair{"op=3,off:B=9,len:B=4", "field 9"},
+                                         {"op=3,off:B=2,len:B=7", "field 7"},
+                                         {"op=6,off:B=2,len:B=4", "field 6"},
+                                         {"ts:us=8,op=3,off:B=2,len:B=4", "field 8"}}) {
         options.columns = columns;
         const ReadTrace trace = read_trace("1,2,R,4096\n2,2,R,4096\n", options);
         REQUIRE_FALSE(trace.complaints.empty());

@@ -17,12 +17,12 @@ struct TraceSample {
 /// What a line of a text format means, field by field.
 struct TextTraceLine {
     std::string format;
-    std::string header;     ///< lines before the first request
-    std::string line;       ///< of a request
+    std::string header; ///< lines before the first request
+    std::string line;   ///< of a request
     char separator;
-    std::string kinds;      ///< a letter for each field: place, length, time, op; '.' for any other
-    bool is_exact;          ///< one column more is one too many
-    std::string columns{};  ///< of a user's own format
+    std::string kinds;     ///< a letter for each field: place, length, time, op; '.' for any other
+    bool is_exact;         ///< one column more is one too many
+    std::string columns{}; ///< of a user's own format
 };
 /// Of every text format.
 [[nodiscard]] std::vector<TextTraceLine> text_trace_lines();

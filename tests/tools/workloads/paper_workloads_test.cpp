@@ -1,4 +1,5 @@
-/// The papers' loads, measured with what `flashlab trace` measures: Table V of the adaptive partitioning paper, and the locality of the public excerpts.
+/// The papers' loads, measured with what `flashlab trace` measures: Table V of the adaptive partitioning paper, and the locality of the public
+/// excerpts.
 #include "tools/workloads/paper_workloads.h"
 
 #include <array>
@@ -32,8 +33,7 @@ Json measured(const std::string& name) {
     for (;;) {
         const auto more = (*reader)->next(request);
         REQUIRE(more.has_value());
-        if (!*more)
-            return statistics.to_json();
+        if (!*more) return statistics.to_json();
         statistics.add(request);
     }
 }
@@ -70,7 +70,9 @@ TEST_CASE("two million requests at full size: Table V, as far as they reach", "[
 }
 
 TEST_CASE("sequentiality and reuse are near those of the public excerpts", "[tools][workload]") {
-    const auto reuse = [](const Json& found, const char* op, const char* window) { return found[fmt::format("{}_reuse_percent", op)][window].real(); };
+    const auto reuse = [](const Json& found, const char* op, const char* window) {
+        return found[fmt::format("{}_reuse_percent", op)][window].real();
+    };
     const Json financial = measured("workload:financial,requests=200000");
     CHECK(financial["near_sequential_percent"].real() == Approx(76).margin(5)); // Financial1, first 10,000 requests
     CHECK(reuse(financial, "read", "256") == Approx(58.8).margin(8));
@@ -94,8 +96,7 @@ TEST_CASE("the same name gives the same requests, another seed others, and the s
     std::array<TraceRequest, 1000> at_once, in_parts, of_another;
     WorkloadGenerator first{*spec, 5}, second{*spec, 5}, other{*spec, 6};
     first.fill(at_once);
-    for (std::size_t at = 0; at < in_parts.size(); at += 8)
-        second.fill(std::span{in_parts}.subspan(at, 8));
+    for (std::size_t at = 0; at < in_parts.size(); at += 8) second.fill(std::span{in_parts}.subspan(at, 8));
     other.fill(of_another);
     CHECK(at_once == in_parts);
     CHECK(at_once != of_another);

@@ -25,8 +25,7 @@ std::vector<double> shares(std::string_view text, std::uint64_t count, int draws
     RandomDistribution distribution{parsed(text), count};
     Random random{seed};
     std::vector<double> share(count);
-    for (int i = 0; i < draws; ++i)
-        share.at(distribution.rank(random)) += 1.0 / draws;
+    for (int i = 0; i < draws; ++i) share.at(distribution.rank(random)) += 1.0 / draws;
     return share;
 }
 
@@ -51,8 +50,7 @@ TEST_CASE("zipf draws each rank as often as its theta says", "[tools][workload]"
     constexpr int draws = 400000;
     const auto share = shares(text, count, draws);
     double sum = 0, chi2 = 0;
-    for (std::uint64_t k = 1; k <= count; ++k)
-        sum += std::pow(static_cast<double>(k), -theta);
+    for (std::uint64_t k = 1; k <= count; ++k) sum += std::pow(static_cast<double>(k), -theta);
     for (std::uint64_t k = 1; k <= count; ++k) {
         const double expected = std::pow(static_cast<double>(k), -theta) / sum;
         chi2 += (share[k - 1] - expected) * (share[k - 1] - expected) / expected * draws;
@@ -64,8 +62,7 @@ TEST_CASE("pareto and hotspot give the hot share of the things the requests that
     CAPTURE(seed);
     const auto sum = [](const std::vector<double>& share, std::size_t first) {
         double all = 0;
-        for (std::size_t i = 0; i < first; ++i)
-            all += share[i];
+        for (std::size_t i = 0; i < first; ++i) all += share[i];
         return all;
     };
     CHECK(sum(shares("pareto:0.2", 1000, 200000), 200) == Approx(0.8).margin(0.01));
@@ -76,16 +73,14 @@ TEST_CASE("pareto and hotspot give the hot share of the things the requests that
 TEST_CASE("sequential walks through and begins again", "[tools][workload]") {
     RandomDistribution distribution{parsed("sequential"), 3};
     Random random{seed};
-    for (const std::uint64_t expected : {0u, 1u, 2u, 0u, 1u})
-        CHECK(distribution.rank(random) == expected);
+    for (const std::uint64_t expected : {0u, 1u, 2u, 0u, 1u}) CHECK(distribution.rank(random) == expected);
 }
 
 TEST_CASE("a huge zipf needs no table and no more time", "[tools][workload]") {
     RandomDistribution distribution{parsed("zipf:0.99"), std::uint64_t{1} << 40};
     Random random{seed};
     std::uint64_t outside = 0;
-    for (int i = 0; i < 100000; ++i)
-        outside += distribution.rank(random) < std::uint64_t{1} << 40 ? 0 : 1;
+    for (int i = 0; i < 100000; ++i) outside += distribution.rank(random) < std::uint64_t{1} << 40 ? 0 : 1;
     CHECK(outside == 0);
 }
 
@@ -100,14 +95,13 @@ TEST_CASE("a scattered order visits everything once", "[tools][workload]") {
             neighbours += i > 0 && (order.at(i) == order.at(i - 1) + 1 || order.at(i) + 1 == order.at(i - 1)) ? 1 : 0;
         }
         CHECK(seen.size() == n);
-        if (n >= 64)
-            CHECK(neighbours < n / 10);
+        if (n >= 64) CHECK(neighbours < n / 10);
     }
 }
 
 TEST_CASE("a distribution that makes no sense is refused with what is accepted", "[tools][workload]") {
-    for (const char* text : {"", "zip", "zipf", "zipf:", "zipf:-1", "zipf:0", "zipf:6", "pareto:0.5", "pareto:0", "hotspot:0.2", "hotspot:0,0.5", "hotspot:1,0.5", "hotspot:0.2,1.1",
-                             "uniform:3", "sequential:1"}) {
+    for (const char* text : {"", "zip", "zipf", "zipf:", "zipf:-1", "zipf:0", "zipf:6", "pareto:0.5", "pareto:0", "hotspot:0.2", "hotspot:0,0.5",
+                             "hotspot:1,0.5", "hotspot:0.2,1.1", "uniform:3", "sequential:1"}) {
         CAPTURE(text);
         const auto spec = parse_distribution(text);
         REQUIRE(!spec.has_value());

@@ -32,10 +32,10 @@ NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution,
     const bool is_uniform = distribution.kind == DistributionKind::uniform;
     Random choice{o.seed};
     Random place = choice.fork();
-    return [=, reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
+    return [=, reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots},
+            left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
             bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-        if (left-- == 0)
-            return false;
+        if (left-- == 0) return false;
         request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
         request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
         request.bytes = bytes;
@@ -61,8 +61,7 @@ double seconds_since(WallClock::time_point begin) { return std::chrono::duration
 
 std::expected<Run, std::string> finished(const RunMonitor& monitor, RunTally tally, WallClock::time_point begin) {
     Run run{monitor.before(), std::move(tally), {}, seconds_since(begin)};
-    if (auto done = monitor.finish(run.steady); !done)
-        return std::unexpected(done.error());
+    if (auto done = monitor.finish(run.steady); !done) return std::unexpected(done.error());
     return run;
 }
 
@@ -79,21 +78,18 @@ std::expected<void, std::string> check_block(const BenchOptions& o, Device& devi
 
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     const auto space = on.sectors();
-    if (!space)
-        return std::unexpected(space.error());
+    if (!space) return std::unexpected(space.error());
     if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
         return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
     const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
-    if (!ready)
-        return std::unexpected(ready.error());
+    if (!ready) return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};
     const ReplaySpeed speed{.depth = o.iodepth};
     on.begin_log(*ready);
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
     auto tally = replay(*space, load_of(o, plan.distribution, space->bytes()), fit, speed, *ready, monitor.watch());
-    if (!tally)
-        return std::unexpected(tally.error());
+    if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
@@ -109,8 +105,7 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     if (is_read) { // holes are read without the flash
         const auto made = file.make(begin);
         const auto filled = made ? file.fill(file_bytes, *made) : made;
-        if (!filled)
-            return std::unexpected(filled.error());
+        if (!filled) return std::unexpected(filled.error());
         begin = *filled;
     }
     const ReplaySpeed speed{.depth = o.iodepth};
@@ -118,16 +113,12 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     RunMonitor monitor{on, plan.measure, speed, begin};
     const auto wall_begin = WallClock::now();
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
-    if (!made)
-        return std::unexpected(made.error());
+    if (!made) return std::unexpected(made.error());
     auto tally = run_requests(file.target(o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, *made, monitor.watch());
-    if (!tally)
-        return std::unexpected(tally.error());
-    if (o.warm_up.empty())
-        tally->begin = begin;
+    if (!tally) return std::unexpected(tally.error());
+    if (o.warm_up.empty()) tally->begin = begin;
     const auto synced = file.sync(tally->end);
-    if (!synced)
-        return std::unexpected(synced.error());
+    if (!synced) return std::unexpected(synced.error());
     tally->end = *synced;
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -142,44 +133,46 @@ int run_bench(const BenchOptions& o) {
     const auto measure = parse_measure(o.warm_up, o.until_steady);
     const auto distribution = parse_distribution(o.random_distribution);
     if (!before || !measure || !distribution)
-        return complain("bench: " + (!before ? before.error() : !measure ? measure.error() : "--random-distribution " + distribution.error()), exit_usage);
+        return complain("bench: " + (!before    ? before.error()
+                                     : !measure ? measure.error()
+                                                : "--random-distribution " + distribution.error()),
+                        exit_usage);
     if (!o.rw.starts_with("rand") && o.random_distribution != "uniform")
-        return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw", o.random_distribution, o.rw), exit_usage);
+        return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw",
+                                    o.random_distribution, o.rw),
+                        exit_usage);
     DeviceChoice choice = o.device;
     if (o.level == "ftl") {
         if (choice.directory)
             return complain("bench: --level ftl leaves out host link and write buffer: it wants a device in memory, not --device", exit_usage);
-        constexpr std::array ftl_alone{"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0", "dram.write_buffer_bytes=0"};
+        constexpr std::array ftl_alone{"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0",
+                                       "dram.write_buffer_bytes=0"};
         for (const char* setting : ftl_alone) {
             const std::string key = std::string{setting}.substr(0, std::string{setting}.find('='));
             if (std::ranges::any_of(choice.settings, [&](const std::string& given) { return given.starts_with(key + "=") && given != setting; }))
                 return complain(fmt::format("bench: --level ftl leaves out host link and write buffer: --set {} contradicts it", key), exit_usage);
         }
-        for (const char* setting : ftl_alone)
-            choice.settings.emplace_back(setting);
-        if (!choice.size_bytes && !choice.preset && !choice.config_file && o.device.settings.empty())
-            choice.size_bytes = default_bench_bytes;
+        for (const char* setting : ftl_alone) choice.settings.emplace_back(setting);
+        if (!choice.size_bytes && !choice.preset && !choice.config_file && o.device.settings.empty()) choice.size_bytes = default_bench_bytes;
     }
     if (with_fs && !o.precondition.empty())
         return complain("bench: --precondition fills the device below the file system: not with --level fs", exit_usage);
     const Interruption interruption;
     auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
-    if (!on)
-        return complain("bench: " + on.error().text, on.error().code);
+    if (!on) return complain("bench: " + on.error().text, on.error().code);
     if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())
-        return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead (ftl.mapping_cache_bytes, …)", exit_usage);
+        return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "
+                        "(ftl.mapping_cache_bytes, …)",
+                        exit_usage);
     if (!with_fs)
-        if (const auto good = check_block(o, (*on)->device()); !good)
-            return complain("bench: " + good.error(), exit_usage);
+        if (const auto good = check_block(o, (*on)->device()); !good) return complain("bench: " + good.error(), exit_usage);
     const Plan plan{*distribution, *before, *measure};
     const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
-    if (!run)
-        return complain(fmt::format("bench: {}", run.error()));
-    Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
-    for (const auto& [key, value] : run->steady.members())
-        result.add(key, value);
-    if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally))
-        complain("bench: warning: " + *warning);
+    if (!run) return complain(fmt::format("bench: {}", run.error()));
+    Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(),
+                             run->before, run->tally);
+    for (const auto& [key, value] : run->steady.members()) result.add(key, value);
+    if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown(o.format, result));
     return closed ? exit_done : complain("bench: " + closed.error());

@@ -34,8 +34,7 @@ std::expected<SimTime, std::string> BenchFile::make(SimTime now) {
         return found->done;
     }
     const auto node = device_.fs().make_node(call_at(now), root_ino, file_name, 0100644, 0);
-    if (!node)
-        return std::unexpected(fmt::format("the file {} cannot be made: {}", file_name, text_of(node.error())));
+    if (!node) return std::unexpected(fmt::format("the file {} cannot be made: {}", file_name, text_of(node.error())));
     ino_ = node->value.ino;
     return node->done;
 }
@@ -44,13 +43,11 @@ std::expected<SimTime, std::string> BenchFile::fill(std::uint64_t bytes, SimTime
     const std::vector<std::byte> data(std::min(bytes, fill_bytes), std::byte{0x5a});
     FileSystem& fs = device_.fs();
     for (std::uint64_t at = 0; at < bytes;) {
-        if (Interruption::came())
-            return std::unexpected(std::string{"interrupted while the file was filled: nothing was measured"});
+        if (Interruption::came()) return std::unexpected(std::string{"interrupted while the file was filled: nothing was measured"});
         FsCall call = call_at(now);
         const auto piece = std::span{data}.first(std::min<std::uint64_t>(data.size(), bytes - at));
         const auto done = until_done(call, [&](const FsCall& c) { return fs.write(c, ino_, at, piece); });
-        if (!done)
-            return std::unexpected(fmt::format("the file {} cannot be filled: {}", file_name, text_of(done.error())));
+        if (!done) return std::unexpected(fmt::format("the file {} cannot be filled: {}", file_name, text_of(done.error())));
         at += done->value;
         now = std::max(now, done->done);
         (void)fs.tick(now);
@@ -77,11 +74,11 @@ RunTarget BenchFile::target(std::uint64_t block_bytes) {
                 const auto done = until_done(call, [&](const FsCall& c) { return fs.write(c, ino, request.offset, state->buffer); });
                 return done ? std::expected<SimTime, std::string>{done->done} : std::unexpected(text_of(done.error()));
             },
-            .pass = [state, &fs, &device = device_](SimTime now) {
-                if (now >= state->wake)
-                    state->wake = fs.tick(now);
-                device.settle(now);
-            }};
+            .pass =
+                [state, &fs, &device = device_](SimTime now) {
+                    if (now >= state->wake) state->wake = fs.tick(now);
+                    device.settle(now);
+                }};
 }
 
 } // namespace flashlab

@@ -17,21 +17,17 @@ constexpr std::size_t largest_report = std::size_t{64} << 20;
 std::expected<Json, std::string> read_report(const std::string& path) {
     constexpr const char* remedy = "one is made by: flashlab replay TRACE --json > FILE";
     const auto text = read_regular_file(path, largest_report);
-    if (!text)
-        return std::unexpected(fmt::format("{}: {}: no report of a run; {}", path, text.error(), remedy));
+    if (!text) return std::unexpected(fmt::format("{}: {}: no report of a run; {}", path, text.error(), remedy));
     auto json = Json::parse(*text);
-    if (!json)
-        return std::unexpected(fmt::format("{}: {}; a report is made by: flashlab replay TRACE --json > FILE", path, json.error()));
-    if (!json->is_object() || (*json)["requests"].is_null())
-        return std::unexpected(fmt::format("{}: no report of a run; {}", path, remedy));
+    if (!json) return std::unexpected(fmt::format("{}: {}; a report is made by: flashlab replay TRACE --json > FILE", path, json.error()));
+    if (!json->is_object() || (*json)["requests"].is_null()) return std::unexpected(fmt::format("{}: no report of a run; {}", path, remedy));
     return json;
 }
 
 constexpr std::size_t longest_text = 30; ///< of a value in the table: the end of a path tells more than its beginning
 
 std::string shown(const Json& value) {
-    if (value.is_null())
-        return "-";
+    if (value.is_null()) return "-";
     const std::string text = value.is_number() ? fmt::format("{:.6g}", value.real()) : value.text(value.dump());
     return text.size() <= longest_text ? text : "..." + text.substr(text.size() - longest_text);
 }
@@ -46,8 +42,7 @@ std::vector<std::string> keys_of(const std::vector<Json>& values) {
     std::vector<std::string> keys;
     for (const Json& value : values)
         for (const auto& [key, member] : value.members())
-            if (std::ranges::find(keys, key) == keys.end())
-                keys.push_back(key);
+            if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     return keys;
 }
 
@@ -65,15 +60,12 @@ void add_rows(const std::vector<Json>& values, const std::string& key, std::vect
         return parts;
     };
     const auto keys = keys_of(values);
-    for (const std::string& member : keys)
-        add_rows(each([&](const Json& value) { return value[member]; }), prefix + member, rows);
+    for (const std::string& member : keys) add_rows(each([&](const Json& value) { return value[member]; }), prefix + member, rows);
     std::size_t items = 0;
-    for (const Json& value : values)
-        items = std::max(items, value.items().size());
+    for (const Json& value : values) items = std::max(items, value.items().size());
     for (std::size_t i = 0; i < items; ++i)
         add_rows(each([&](const Json& value) { return i < value.items().size() ? value.items()[i] : Json{}; }), fmt::format("{}{}", prefix, i), rows);
-    if (keys.empty() && items == 0)
-        rows.push_back({key, values});
+    if (keys.empty() && items == 0) rows.push_back({key, values});
 }
 
 Json to_json(const std::vector<Row>& rows) {
@@ -88,8 +80,7 @@ Json to_json(const std::vector<Row>& rows) {
         if (row.values.size() == 2) {
             object.add("a", row.values[0]);
             object.add("b", row.values[1]);
-            if (Json ratio = ratio_of(row.values[0], row.values[1]); !ratio.is_null())
-                object.add("ratio", std::move(ratio));
+            if (Json ratio = ratio_of(row.values[0], row.values[1]); !ratio.is_null()) object.add("ratio", std::move(ratio));
         }
         out.push(std::move(object));
     }
@@ -102,10 +93,8 @@ std::string name_of(std::size_t report) { return report < 26 ? std::string(1, st
 Table to_table(const std::vector<Row>& rows, std::size_t reports, OutputFormat format) {
     const bool is_csv = format == OutputFormat::csv;
     std::vector<std::string> header{is_csv ? "key" : ""};
-    for (std::size_t i = 0; i < reports; ++i)
-        header.push_back(name_of(i));
-    for (std::size_t i = 1; i < reports; ++i)
-        header.push_back(name_of(i) + (is_csv ? "/A" : " / A"));
+    for (std::size_t i = 0; i < reports; ++i) header.push_back(name_of(i));
+    for (std::size_t i = 1; i < reports; ++i) header.push_back(name_of(i) + (is_csv ? "/A" : " / A"));
     Table table{std::move(header)};
     for (const Row& row : rows) {
         std::vector<std::string> cells{row.key};
@@ -126,8 +115,7 @@ int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
     std::vector<Json> reports;
     for (const std::string& path : paths) {
         auto report = read_report(path);
-        if (!report)
-            return complain("compare: " + report.error());
+        if (!report) return complain("compare: " + report.error());
         reports.push_back(std::move(*report));
     }
     for (const char* key : {"trace", "requests"})
@@ -136,8 +124,7 @@ int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
     std::vector<Row> rows;
     add_rows(reports, "", rows);
     if (format == OutputFormat::table)
-        for (std::size_t i = 0; i < paths.size(); ++i)
-            fmt::print("{}  {}\n", name_of(i), paths[i]);
+        for (std::size_t i = 0; i < paths.size(); ++i) fmt::print("{}  {}\n", name_of(i), paths[i]);
     fmt::print("{}", shown(format, to_json(rows), to_table(rows, paths.size(), format)));
     return exit_done;
 }

@@ -20,9 +20,9 @@ namespace {
 int report(const CopiedDevice& copied, OutputFormat format) {
     if (format != OutputFormat::table) {
         fmt::print("{}", shown(format, Json::object({{"directory", copied.directory},
-                                         {"file_bytes", copied.file_bytes},
-                                         {"copied_bytes", copied.copied_bytes},
-                                         {"reflinked", copied.reflinked}})));
+                                                     {"file_bytes", copied.file_bytes},
+                                                     {"copied_bytes", copied.copied_bytes},
+                                                     {"reflinked", copied.reflinked}})));
     } else {
         fmt::print("{}: {} of images, {} copied{}\n", copied.directory, human_size(copied.file_bytes), human_size(copied.copied_bytes),
                    copied.reflinked ? ", the rest shared with the original (reflink)" : "");
@@ -34,31 +34,25 @@ int report(const CopiedDevice& copied, OutputFormat format) {
 std::string unknown_snapshot(const std::string& from) {
     std::error_code error;
     const std::size_t at = from.rfind('@');
-    if (at == std::string::npos || std::filesystem::exists(from, error))
-        return {};
+    if (at == std::string::npos || std::filesystem::exists(from, error)) return {};
     const std::string device = from.substr(0, at), name = from.substr(at + 1);
-    if (const auto good = check_snapshot_name(name); !good)
-        return good.error();
+    if (const auto good = check_snapshot_name(name); !good) return good.error();
     const auto names = list_snapshots(device);
-    if (!names)
-        return names.error();
-    if (std::ranges::find(*names, name) != names->end())
-        return {};
+    if (!names) return names.error();
+    if (std::ranges::find(*names, name) != names->end()) return {};
     return fmt::format("{}: has no snapshot '{}'; {}", device, name,
-                       names->empty() ? fmt::format("it has none; one is made by: flashlab snapshot {} NAME", device) : fmt::format("there are: {}", fmt::join(*names, ", ")));
+                       names->empty() ? fmt::format("it has none; one is made by: flashlab snapshot {} NAME", device)
+                                      : fmt::format("there are: {}", fmt::join(*names, ", ")));
 }
 
 } // namespace
 
 int run_snapshot(const CopyOptions& o) {
-    if (o.remove && o.to.empty())
-        return complain("snapshot --delete: which? name it", exit_usage);
+    if (o.remove && o.to.empty()) return complain("snapshot --delete: which? name it", exit_usage);
     if (!o.to.empty())
-        if (auto good = check_snapshot_name(o.to); !good)
-            return complain(fmt::format("snapshot: {}", good.error()), exit_usage);
+        if (auto good = check_snapshot_name(o.to); !good) return complain(fmt::format("snapshot: {}", good.error()), exit_usage);
     if (o.remove) {
-        if (auto done = delete_snapshot(o.from, o.to); !done)
-            return complain(fmt::format("snapshot: {}", done.error()));
+        if (auto done = delete_snapshot(o.from, o.to); !done) return complain(fmt::format("snapshot: {}", done.error()));
         return exit_done;
     }
     if (!o.to.empty()) {
@@ -67,8 +61,7 @@ int run_snapshot(const CopyOptions& o) {
         return taken ? report(*taken, o.format) : complain(fmt::format("snapshot: {}", taken.error()));
     }
     const auto names = list_snapshots(o.from);
-    if (!names)
-        return complain(fmt::format("snapshot: {}", names.error()));
+    if (!names) return complain(fmt::format("snapshot: {}", names.error()));
     Json list{Json::Array{}};
     Table table{{o.format == OutputFormat::csv ? "snapshot" : ""}};
     for (const std::string& name : *names) {

@@ -24,7 +24,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t states_a_workload = 256;   // of drawn ones
+constexpr std::uint64_t states_a_workload = 256; // of drawn ones
 constexpr std::uint64_t states_to_shrink = 2'000'000;
 constexpr std::uint32_t steps_a_workload = 24;
 
@@ -46,11 +46,15 @@ Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& dev
 /// The devices that the options name: all shapes when states are drawn, the smallest when every one is tried.
 std::vector<std::string> devices_of(const CrashExploreOptions& o) {
     std::vector<std::string> shapes{"chip"};
-    if (!o.shape.empty()) shapes = {o.shape};
-    else if (o.states != 0) shapes = tiny_shapes();
+    if (!o.shape.empty())
+        shapes = {o.shape};
+    else if (o.states != 0)
+        shapes = tiny_shapes();
     std::vector<std::string> cells{"slc"};
-    if (!o.cell.empty()) cells = {o.cell};
-    else if (o.states != 0) cells = {"slc", "mlc", "tlc"};
+    if (!o.cell.empty())
+        cells = {o.cell};
+    else if (o.states != 0)
+        cells = {"slc", "mlc", "tlc"};
     std::vector<std::string> devices;
     for (const std::string& shape : shapes) {
         for (const std::string& cell : cells) devices.push_back(shape + "-" + cell);
@@ -195,8 +199,10 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
     }
     Json json_result = Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}});
     if (Interruption::came()) json_result.add("partial", true);
-    if (format != OutputFormat::table) fmt::print("{}", shown(format, json_result));
-    else fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
+    if (format != OutputFormat::table)
+        fmt::print("{}", shown(format, json_result));
+    else
+        fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
     return caught == seeded ? exit_done : exit_failed;
 }
 
@@ -209,7 +215,9 @@ int run_crash_replay(const std::string& id, OutputFormat format) {
     if (!explorer) return complain(fmt::format("crash replay: {}", explorer.error()), exit_usage);
     const auto wrong = (*explorer)->replay(*parsed);
     if (!wrong && parsed->cuts.empty()) // explore prints such an id only where the workload is wrong without any cut
-        return complain(fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", id), exit_usage);
+        return complain(
+            fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", id),
+            exit_usage);
     const Json result =
         Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(format, result));

@@ -13,9 +13,9 @@ namespace flashlab {
 struct CrashExploreOptions {
     std::string ftl = "hftl", workload = "standard";
     std::string metadata = "none"; ///< pram, journal: a file system above the drive
-    std::string shape, cell;      ///< empty: chip and slc, or all shapes and cells when states are drawn
-    std::uint64_t states = 0;     ///< 0 = every state
-    std::uint64_t in_a_row = 0;   ///< number of cuts in a row on one image; 0 = explore states instead
+    std::string shape, cell;       ///< empty: chip and slc, or all shapes and cells when states are drawn
+    std::uint64_t states = 0;      ///< 0 = every state
+    std::uint64_t in_a_row = 0;    ///< number of cuts in a row on one image; 0 = explore states instead
     std::uint32_t cuts = 2;
     std::uint64_t seed = 1;
     bool shrinks = true;

@@ -38,10 +38,10 @@ Json report_of(const CrashExploreOptions& o, const FsExploreReport& r, double cp
 
 int run_crash_explore_file_system(const CrashExploreOptions& o) {
     if (o.workload != "standard" || !o.shape.empty() || o.in_a_row != 0)
-        return complain("crash explore: --workload, --shape and --in-a-row are of the drive alone; --metadata draws programs of a file system", exit_usage);
-    FsCrashCase first{.shape = {.scheme = o.ftl, .journal = o.metadata == "journal", .cell = o.cell.empty() ? "slc" : o.cell},
-                      .seed = o.seed,
-                      .cuts = o.cuts};
+        return complain("crash explore: --workload, --shape and --in-a-row are of the drive alone; --metadata draws programs of a file system",
+                        exit_usage);
+    FsCrashCase first{
+        .shape = {.scheme = o.ftl, .journal = o.metadata == "journal", .cell = o.cell.empty() ? "slc" : o.cell}, .seed = o.seed, .cuts = o.cuts};
     if (const auto can = can_explore(first.shape); !can) return complain(fmt::format("crash explore: {}", can.error()), exit_usage);
     const Interruption interruption;
     Progress progress{"states"};

@@ -28,12 +28,10 @@ std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, st
     std::error_code error;
     std::filesystem::recursive_directory_iterator walk{mount_point, std::filesystem::directory_options::skip_permission_denied, error};
     for (; missing != 0 && !error && walk != std::filesystem::recursive_directory_iterator{}; walk.increment(error)) {
-        struct stat status{};
-        if (::lstat(walk->path().c_str(), &status) != 0)
-            continue;
+        struct stat status {};
+        if (::lstat(walk->path().c_str(), &status) != 0) continue;
         const auto found = wanted.find(status.st_ino);
-        if (found == wanted.end() || !found->second.empty())
-            continue;
+        if (found == wanted.end() || !found->second.empty()) continue;
         found->second = walk->path().string();
         --missing;
     }
@@ -42,8 +40,7 @@ std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, st
 
 int print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
     std::map<std::uint64_t, std::string> wanted;
-    for (const auto& range : answer["unsynced"].items())
-        wanted[range["ino"].number()];
+    for (const auto& range : answer["unsynced"].items()) wanted[range["ino"].number()];
     const auto paths = paths_of(mount_point, wanted);
     Table table{{"path", "ino", "offset", "bytes"}};
     Json all{Json::Array{}};
@@ -60,8 +57,7 @@ int print_unsynced(const Json& answer, const std::string& mount_point, OutputFor
 void print_stats(const Json& stats) {
     Json flat{Json::Object{}};
     for (const auto& [key, value] : stats.members())
-        if (key != "operations" && key != "nand")
-            flat.add(key, value);
+        if (key != "operations" && key != "nand") flat.add(key, value);
     fmt::print("{}\n", to_key_value_text(flat));
     Table nand{{"cause", "page_reads", "page_programs", "block_erases"}};
     for (const auto& [cause, counts] : stats["nand"].members())
@@ -75,16 +71,15 @@ void print_stats(const Json& stats) {
 
 std::string unknown_action(const std::string& action) {
     const std::string near = nearest_name(action, actions);
-    return fmt::format("ctl: no action is called '{}'; {}there are: {}", action, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(actions, ", "));
+    return fmt::format("ctl: no action is called '{}'; {}there are: {}", action, near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
+                       fmt::join(actions, ", "));
 }
 
 std::expected<Json, std::string> request_of(const CtlOptions& o) {
     Json request = Json::object({{"cmd", o.action}});
-    if (o.action == "powercut")
-        request.add("seed", o.seed);
+    if (o.action == "powercut") request.add("seed", o.seed);
     if (o.action != "set") {
-        if (!o.arguments.empty())
-            return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
+        if (!o.arguments.empty()) return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
         return request;
     }
     if (o.arguments.empty())
@@ -96,35 +91,30 @@ std::expected<Json, std::string> request_of(const CtlOptions& o) {
             return std::unexpected(fmt::format("set {}: what can be set is latency=... and log=...", argument));
         const std::string value = argument.substr(equals + 1);
         if (key == "latency" ? !parse_latency(value) : !parse_event_level(value))
-            return std::unexpected(fmt::format("set {}: allowed: latency=off, real or a factor such as 10x; log=none, summary, requests, all", argument));
+            return std::unexpected(
+                fmt::format("set {}: allowed: latency=off, real or a factor such as 10x; log=none, summary, requests, all", argument));
         request.add(key, value);
     }
     return request;
 }
 
 void wait_until_released(const std::string& directory) {
-    for (int i = 0; i < 5000 && is_in_use(directory); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    for (int i = 0; i < 5000 && is_in_use(directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
 }
 
 } // namespace
 
 int run_ctl(const CtlOptions& o) {
-    if (std::ranges::find(actions, o.action) == actions.end())
-        return complain(unknown_action(o.action), exit_usage);
+    if (std::ranges::find(actions, o.action) == actions.end()) return complain(unknown_action(o.action), exit_usage);
     const auto request = request_of(o);
-    if (!request)
-        return complain(fmt::format("ctl: {}", request.error()), exit_usage);
+    if (!request) return complain(fmt::format("ctl: {}", request.error()), exit_usage);
     const auto mounted = find_mount(o.target);
     if (!mounted)
         return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
     const auto answer = ask_mount(mounted->source, *request);
-    if (!answer)
-        return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
-    if (o.action == "powercut")
-        wait_until_released(mounted->source);
-    if (o.action == "unsynced")
-        return print_unsynced(*answer, mounted->mount_point, o.format);
+    if (!answer) return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
+    if (o.action == "powercut") wait_until_released(mounted->source);
+    if (o.action == "unsynced") return print_unsynced(*answer, mounted->mount_point, o.format);
     if (o.format != OutputFormat::table)
         fmt::print("{}", shown(o.format, *answer));
     else if (o.action == "stats")

@@ -38,8 +38,7 @@ OpenOptions options_for(DeviceAccess access) {
 
 std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(const std::string& directory, DeviceAccess access) {
     const OpenOptions options = options_for(access);
-    if (const auto free = wait_for_images(directory, access, options.complain); !free)
-        return std::unexpected(free.error());
+    if (const auto free = wait_for_images(directory, access, options.complain); !free) return std::unexpected(free.error());
     return DeviceDirectory::open(directory, options);
 }
 
@@ -48,27 +47,23 @@ template <class Report>
 int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report) {
     if (const auto mounted = find_mount(target)) {
         const auto answer = ask_mount(mounted->source, Json::object({{"cmd", command}}));
-        if (!answer)
-            return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
+        if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         return print_report(*answer, format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);
-    if (!opened)
-        return complain(fmt::format("{}: {}", command, opened.error()));
+    if (!opened) return complain(fmt::format("{}: {}", command, opened.error()));
     return print_report(report(**opened), format);
 }
 
 int show_config(const std::string& target, OutputFormat format) {
     if (const auto mounted = find_mount(target)) { // what was set for this mount alone is known to its daemon only
         const auto answer = ask_mount(mounted->source, Json::object({{"cmd", "config"}}));
-        if (!answer)
-            return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
+        if (!answer) return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
         fmt::print("{}", format != OutputFormat::table ? shown(format, (*answer)["config"]) : (*answer)["toml"].text());
         return exit_done;
     }
     auto config = read_device_toml(device_directory_of(target));
-    if (!config)
-        return complain(fmt::format("info: {}", config.error()));
+    if (!config) return complain(fmt::format("info: {}", config.error()));
     if (auto done = apply_environment(*config, flashlab_environment(), true); !done)
         return complain(fmt::format("info: {}", done.error()), exit_usage);
     fmt::print("{}", format != OutputFormat::table ? shown(format, to_json(*config)) : to_toml(*config));
@@ -77,13 +72,13 @@ int show_config(const std::string& target, OutputFormat format) {
 
 /// Details quote names out of the device, which may hold anything: a terminal gets no control characters.
 std::string printable(std::string text) {
-    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     return text;
 }
 
 std::string what_was_read(const CheckedDevice& checked, bool asked) {
-    if (!asked)
-        return fmt::format("read the OOB of {} written pages, not their data (--data reads those)", checked.oob_pages);
+    if (!asked) return fmt::format("read the OOB of {} written pages, not their data (--data reads those)", checked.oob_pages);
     return fmt::format("read the OOB of {} written pages and the data of {} pages of files{}", checked.oob_pages, checked.data_pages,
                        checked.data_checked ? "" : "; interrupted, the rest was not read");
 }
@@ -95,8 +90,7 @@ int run_info(const std::string& target, InfoShow show, OutputFormat format) {
         fmt::print("{}", shown(format, config_keys_as_json(), describe_config_keys()));
         return exit_done;
     }
-    if (show == InfoShow::config)
-        return show_config(target, format);
+    if (show == InfoShow::config) return show_config(target, format);
     return report_on(target, "info", format, [&](DeviceDirectory& opened) {
         Json report = info_report(opened.device());
         add_failure_log(report, target);
@@ -110,7 +104,8 @@ int run_smart(const std::string& target, OutputFormat format) {
 
 int run_fsck(const FsckOptions& o) {
     if (const auto mounted = find_mount(o.directory))
-        return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point, mounted->mount_point),
+        return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point,
+                                    mounted->mount_point),
                         fsck_operational);
     OpenOptions options = options_for(o.look_only ? DeviceAccess::look : DeviceAccess::check);
     std::vector<ImageDamage> damage;
@@ -119,8 +114,7 @@ int run_fsck(const FsckOptions& o) {
     if (const auto free = wait_for_images(o.directory, options.access, options.complain); !free)
         return complain(fmt::format("fsck: {}", free.error()), fsck_operational);
     auto opened = DeviceDirectory::open(o.directory, options);
-    if (!opened && damage.empty())
-        return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
+    if (!opened && damage.empty()) return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
     CheckedDevice checked;
     add_damage(damage, checked);
     bool recovered = false;
@@ -150,8 +144,7 @@ int run_fsck(const FsckOptions& o) {
     }
     if (o.format != OutputFormat::table) {
         Table table{{"kind", "where", "detail"}};
-        for (const auto& p : problems.items())
-            table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
+        for (const auto& p : problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
         fmt::print("{}", shown(o.format,
                                Json::object({{"clean", clean},
                                              {"problems", problems},
@@ -162,15 +155,18 @@ int run_fsck(const FsckOptions& o) {
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
-        if (!o.quiet && damage.empty() && opened)
-            fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
+        if (!o.quiet && damage.empty() && opened) fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
         if (clean && !o.quiet)
-            fmt::print("{}: clean{}\n", o.directory, !recovered ? "" : o.look_only ? " once recovered, which the next mount does" : "; it was not unmounted cleanly and has been recovered");
+            fmt::print("{}: clean{}\n", o.directory,
+                       !recovered    ? ""
+                       : o.look_only ? " once recovered, which the next mount does"
+                                     : "; it was not unmounted cleanly and has been recovered");
     }
     if (!clean)
-        complain(fmt::format("fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
-                             damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
-                                            : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
+        complain(fmt::format(
+            "fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
+            damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
+                           : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
     return clean ? fsck_clean : fsck_uncorrected;
 }
 

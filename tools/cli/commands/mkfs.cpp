@@ -30,22 +30,20 @@ std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
     for (const auto& [option, key, value] : {Option{"--ftl", "ftl.scheme", o.ftl}, Option{"--metadata", "fs.metadata", o.metadata},
                                              Option{"--seed", "nand.seed", o.seed ? std::optional{fmt::format("{}", *o.seed)} : std::nullopt}})
         if (value)
-            if (auto added = add_option_setting(sources, option, key, *value); !added)
-                return std::unexpected(added.error());
+            if (auto added = add_option_setting(sources, option, key, *value); !added) return std::unexpected(added.error());
     return sources;
 }
 
 /// The default device is 4 GiB; any other keeps the geometry it was described with, unless a size is asked for.
 std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config, const std::vector<std::string>& asked) {
-    if (o.size_bytes)
-        return o.size_bytes;
+    if (o.size_bytes) return o.size_bytes;
     const GeometryConfig ours;
     const auto& g = config.ssd.nand.geometry;
     const bool untouched = g.channels == ours.channels && g.blocks_per_plane == ours.blocks_per_plane && g.pages_per_block == ours.pages_per_block &&
-                           g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip && g.planes_per_die == ours.planes_per_die;
+                           g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip &&
+                           g.planes_per_die == ours.planes_per_die;
     const bool is_described = std::ranges::find(asked, "nand.blocks_per_plane") != asked.end();
-    if (config.ssd.preset == default_preset_name && untouched && !is_described)
-        return default_device_bytes;
+    if (config.ssd.preset == default_preset_name && untouched && !is_described) return default_device_bytes;
     return std::nullopt;
 }
 
@@ -74,19 +72,18 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
 
 void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
     const auto& g = plan.config.ssd.nand.geometry;
-    fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset, plan.config.ssd.ftl.scheme,
-               plan.config.in_journal() ? ", metadata in a journal" : "");
-    fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel, g.dies_per_chip,
-               g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
+    fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset,
+               plan.config.ssd.ftl.scheme, plan.config.in_journal() ? ", metadata in a journal" : "");
+    fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel,
+               g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
     const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
     const auto percent = [blocks](std::uint32_t spare) { return 100.0 * spare / blocks; };
-    fmt::print("  groups {}, reserve {} blocks ({:.1f} %), effective {} ({:.1f} %)\n", plan.ftl.groups, plan.ftl.spare_blocks, percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks,
-               percent(plan.ftl.effective_spare_blocks));
+    fmt::print("  groups {}, reserve {} blocks ({:.1f} %), effective {} ({:.1f} %)\n", plan.ftl.groups, plan.ftl.spare_blocks,
+               percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks, percent(plan.ftl.effective_spare_blocks));
     fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
                human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
                human_size(plan.ram_bytes));
-    if (made)
-        fmt::print("mount it with: flashlab mount {} MNT\n", directory);
+    if (made) fmt::print("mount it with: flashlab mount {} MNT\n", directory);
 }
 
 /// The file that `replay --device` uses takes nearly all space; of it so much is written.
@@ -94,14 +91,11 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
     DeviceChoice choice;
     choice.directory = directory;
     auto on = RunDevice::open(choice, {.kind = "mkfs", .default_bytes = 0});
-    if (!on)
-        return std::unexpected(on.error().text);
+    if (!on) return std::unexpected(on.error().text);
     const auto space = (*on)->sectors();
-    if (!space)
-        return std::unexpected(space.error());
+    if (!space) return std::unexpected(space.error());
     const auto done = precondition(*space, what, seed, space->begin);
-    if (!done)
-        return std::unexpected(done.error());
+    if (!done) return std::unexpected(done.error());
     return (*on)->close(*done);
 }
 
@@ -109,29 +103,24 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
 
 int run_mkfs(const MkfsOptions& o) {
     const auto given = sources_of(o);
-    if (!given)
-        return complain("mkfs: " + given.error(), exit_usage);
+    if (!given) return complain("mkfs: " + given.error(), exit_usage);
     const ConfigSources& sources = *given;
     const std::vector<std::string> asked = asked_keys(sources);
     const auto before = parse_precondition(o.precondition);
-    if (!before)
-        return complain(before.error(), exit_usage);
+    if (!before) return complain(before.error(), exit_usage);
     const auto config = gather_config(sources);
-    if (!config)
-        return complain(config.error(), exit_usage);
+    if (!config) return complain(config.error(), exit_usage);
     const auto plan = plan_device(*config, wanted_size(o, *config, asked), asked);
-    if (!plan)
-        return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
+    if (!plan) return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
     if (auto fits = check_partitioned_dram(plan->config); !fits)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
     if (auto there = check_host_memory(plan->ram_bytes); !there)
-        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size", o.directory, human_size(plan->ram_bytes), there.error()),
+        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size",
+                                    o.directory, human_size(plan->ram_bytes), there.error()),
                         exit_usage);
     const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
-    if (auto free = check_device_target(o.directory, existing); !free)
-        return complain(fmt::format("mkfs: {}", free.error()));
-    for (const auto& warning : plan->ftl.warnings)
-        complain(fmt::format("warning: {}", warning));
+    if (auto free = check_device_target(o.directory, existing); !free) return complain(fmt::format("mkfs: {}", free.error()));
+    for (const auto& warning : plan->ftl.warnings) complain(fmt::format("warning: {}", warning));
     const Interruption interruption;
     const auto finish = [&](const std::string& made) {
         return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};

@@ -20,8 +20,8 @@
 #include "tools/cli/failure_text.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
-#include "tools/drive/scheme_keys.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
@@ -42,8 +42,7 @@ bool is_unknown_option(const std::string& option) {
 
 std::string unknown_option(const std::string& name) {
     std::vector<std::string> known;
-    for (const auto& key : config_keys())
-        known.emplace_back(key.name);
+    for (const auto& key : config_keys()) known.emplace_back(key.name);
     known.insert(known.end(), own_options.begin(), own_options.end());
     known.insert(known.end(), passed_options.begin(), passed_options.end());
     const std::string near = name.size() < 3 ? std::string{} : nearest_name(name, known); // of two letters every word is near
@@ -53,11 +52,9 @@ std::string unknown_option(const std::string& name) {
 
 std::expected<void, std::string> apply_level_and_latency(const std::string& log, const std::string& latency, MountSessionConfig& config) {
     const auto level = parse_event_level(log);
-    if (!level)
-        return std::unexpected(fmt::format("log {}: allowed: none, summary, requests, all", log));
+    if (!level) return std::unexpected(fmt::format("log {}: allowed: none, summary, requests, all", log));
     const auto mode = parse_latency(latency);
-    if (!mode)
-        return std::unexpected(fmt::format("latency {}: allowed: off, real, or a factor such as 10x", latency));
+    if (!mode) return std::unexpected(fmt::format("latency {}: allowed: off, real, or a factor such as 10x", latency));
     config.open.log = *level;
     config.mount.latency = *mode;
     return {};
@@ -66,8 +63,9 @@ std::expected<void, std::string> apply_level_and_latency(const std::string& log,
 std::expected<void, std::string> apply_sized(const std::string& name, const std::string& value, MountSessionConfig& config) {
     const auto bytes = parse_size(value);
     if (!bytes)
-        return std::unexpected(name == "threads" ? fmt::format("-o threads={}: a whole number from 0 to 64 is wanted; 0: chosen by measurement", value)
-                                                 : fmt::format("-o {}={}: {}", name, value, bytes.error()));
+        return std::unexpected(name == "threads"
+                                   ? fmt::format("-o threads={}: a whole number from 0 to 64 is wanted; 0: chosen by measurement", value)
+                                   : fmt::format("-o {}={}: {}", name, value, bytes.error()));
     if (name == "cache") {
         if (*bytes < (1u << 20) || *bytes > (std::uint64_t{1} << 40))
             return std::unexpected(fmt::format("-o cache={}: allowed: 1 MiB to 1 TiB", value));
@@ -75,8 +73,7 @@ std::expected<void, std::string> apply_sized(const std::string& name, const std:
             return std::unexpected(fmt::format("-o cache={}: {}: give less, or leave the option out for 64 MiB", value, there.error()));
         config.open.fs.cache_bytes = *bytes;
     } else if (name == "threads") {
-        if (*bytes > 64)
-            return std::unexpected(fmt::format("-o threads={}: allowed: 0 to 64; 0: chosen by measurement", value));
+        if (*bytes > 64) return std::unexpected(fmt::format("-o threads={}: allowed: 0 to 64; 0: chosen by measurement", value));
         config.mount.threads = static_cast<unsigned>(*bytes);
     } else {
         config.open.log_keep_bytes = *bytes;
@@ -85,19 +82,18 @@ std::expected<void, std::string> apply_sized(const std::string& name, const std:
 }
 
 /// One -o word. `log` and `latency` are collected, since -o comes last in the order of precedence.
-std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log, std::string& latency) {
+std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log,
+                                              std::string& latency) {
     const auto equals = option.find('=');
     const std::string name = option.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
     if (name.empty() && equals != std::string::npos)
         return std::unexpected(fmt::format("-o {}: names no option; see: flashlab mount --help", option));
-    if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name))
-        return {};
+    if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name)) return {};
     if (is_in(passed_options, name)) {
         config.mount.fuse_options.push_back(option);
-        config.open.fs.noatime = config.open.fs.noatime || name == "noatime"; // the kernel leaves access times to the daemon
-        if (name == "sync")
-            config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
+        config.open.fs.noatime = config.open.fs.noatime || name == "noatime";    // the kernel leaves access times to the daemon
+        if (name == "sync") config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
     } else if (name == "recovery") {
@@ -128,8 +124,7 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     MountSessionConfig config;
     std::error_code error;
     config.directory = std::filesystem::canonical(o.directory, error).string();
-    if (error)
-        config.directory = o.directory;
+    if (error) config.directory = o.directory;
     config.open.log_keep_bytes = o.log_keep_bytes;
     config.open.environment = flashlab_environment();
     config.open.settings = o.settings;
@@ -143,10 +138,8 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     if (auto done = apply_level_and_latency(log.value_or(config.mount.read_only ? "none" : "summary"), latency, config); !done)
         return std::unexpected(done.error());
     DeviceConfig scratch;
-    if (auto done = apply_environment(scratch, config.open.environment, true); !done)
-        return std::unexpected(done.error());
-    if (auto done = apply_settings(scratch, config.open.settings, true); !done)
-        return std::unexpected(done.error());
+    if (auto done = apply_environment(scratch, config.open.environment, true); !done) return std::unexpected(done.error());
+    if (auto done = apply_settings(scratch, config.open.settings, true); !done) return std::unexpected(done.error());
     config.open.fs.read_only = config.mount.read_only;
     config.mount.mount_point = o.mount_point;
     config.mount.device_directory = config.directory;
@@ -158,8 +151,7 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
 std::string nested(const std::string& mount_point, const std::string& directory) {
     std::error_code error;
     const std::string point = std::filesystem::canonical(mount_point, error).string(), device = directory;
-    if (error || point == "/")
-        return {};
+    if (error || point == "/") return {};
     if ((point + "/").starts_with(device + "/"))
         return fmt::format("{}: lies in the device's own folder {}, where its images are: name a directory outside", mount_point, device);
     if (device.starts_with(point + "/"))
@@ -172,17 +164,17 @@ std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
         return "/dev/fuse is missing: load it with 'modprobe fuse'; in a container start it with --device /dev/fuse --cap-add SYS_ADMIN";
     const std::string& point = config.mount.mount_point;
-    struct stat here{};
-    struct stat above{};
+    struct stat here {};
+    struct stat above {};
     if (::stat(point.c_str(), &here) != 0)
         return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, point)
                                  : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), point);
-    if (!S_ISDIR(here.st_mode))
-        return fmt::format("{}: is no directory; name an empty directory as mount point", point);
+    if (!S_ISDIR(here.st_mode)) return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
         return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
     if (const auto mounted = find_mount(config.directory))
-        return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}", config.directory, mounted->mount_point, mounted->mount_point);
+        return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}", config.directory, mounted->mount_point,
+                           mounted->mount_point);
     return {};
 }
 
@@ -192,22 +184,19 @@ void detach_from_terminal(const MountSessionConfig& config) {
     const int null = ::open("/dev/null", O_RDWR);
     const std::string path = failure_log_path(config.directory);
     const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    struct stat now{};
+    struct stat now {};
     if (log >= 0 && ::fstat(log, &now) == 0 && now.st_size > worth_keeping && ::ftruncate(log, 0) != 0)
         complain(fmt::format("{}: {}", path, std::strerror(errno)));
-    for (const int fd : {0, 1})
-        ::dup2(null, fd);
+    for (const int fd : {0, 1}) ::dup2(null, fd);
     ::dup2(log >= 0 ? log : null, 2);
     for (const int fd : {null, log})
-        if (fd > 2)
-            ::close(fd);
+        if (fd > 2) ::close(fd);
 }
 
 /// Why a drive did not open: wrong configuration when what the caller set does not even make a drive in memory.
 int code_of_failure(const MountSessionConfig& config) {
     auto device = read_device_toml(config.directory);
-    if (!device)
-        return exit_failed;
+    if (!device) return exit_failed;
     const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true) &&
                         check_settings_of_scheme(config.open.settings, device->ssd.ftl.scheme);
     return is_set && check_dram(device->ssd) && check_partitioned_dram(*device) ? exit_failed : exit_usage;
@@ -260,8 +249,7 @@ int serve_in_foreground(const MountSessionConfig& config) {
             [&] {
                 ready = true;
                 detach_from_terminal(config);
-                if (::chdir("/") != 0)
-                    return;
+                if (::chdir("/") != 0) return;
                 tell("+");
             },
             [&](const std::string& why, int failed) { tell((failed == exit_usage ? "?" : "-") + why); },
@@ -287,18 +275,15 @@ int wait_for_daemon(int report, pid_t child) {
     ssize_t got = 0;
     for (bool told = false; (got = ::read(report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR);) {
         text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (Interruption::came() && !std::exchange(told, true))
-            ::kill(child, SIGTERM); // whoever gave up gets no mount later
+        if (Interruption::came() && !std::exchange(told, true)) ::kill(child, SIGTERM); // whoever gave up gets no mount later
     }
     if (Interruption::came()) {
         ::kill(child, SIGTERM);
         ::waitpid(child, nullptr, 0);
         return exit_failed;
     }
-    if (text.starts_with("+"))
-        return exit_done;
-    if (text.starts_with("-") || text.starts_with("?"))
-        return complain("mount: " + text.substr(1), text.starts_with("?") ? exit_usage : exit_failed);
+    if (text.starts_with("+")) return exit_done;
+    if (text.starts_with("-") || text.starts_with("?")) return complain("mount: " + text.substr(1), text.starts_with("?") ? exit_usage : exit_failed);
     int status = 0;
     ::waitpid(child, &status, 0);
     return complain(WIFSIGNALED(status) ? fmt::format("mount: the daemon died of signal {} while starting", WTERMSIG(status))
@@ -308,33 +293,25 @@ int wait_for_daemon(int report, pid_t child) {
 } // namespace
 
 int run_mount(const MountOptions& o) {
-    if (std::ranges::find(o.options, "remount") != o.options.end())
-        return run_remount(o.mount_point, o.options);
+    if (std::ranges::find(o.options, "remount") != o.options.end()) return run_remount(o.mount_point, o.options);
     auto config = make_config(o);
-    if (!config)
-        return complain(fmt::format("mount: {}", config.error()), exit_usage);
+    if (!config) return complain(fmt::format("mount: {}", config.error()), exit_usage);
     if (!o.fake)
         for (const std::string& place : {o.mount_point, o.directory})
-            if (const std::string done = detach_dead_mount(place); !done.empty())
-                complain("mount: " + done);
+            if (const std::string done = detach_dead_mount(place); !done.empty()) complain("mount: " + done);
     std::error_code error;
-    if (const auto point = std::filesystem::canonical(o.mount_point, error); !error)
-        config->mount.mount_point = point.string();
-    if (const std::string why = nested(config->mount.mount_point, config->directory); !why.empty())
-        return complain("mount: " + why, exit_usage);
+    if (const auto point = std::filesystem::canonical(o.mount_point, error); !error) config->mount.mount_point = point.string();
+    if (const std::string why = nested(config->mount.mount_point, config->directory); !why.empty()) return complain("mount: " + why, exit_usage);
     if (o.fake) {
         const std::string why = obstacle(*config);
         return why.empty() ? exit_done : complain("mount: " + why);
     }
-    if (o.foreground)
-        return serve_in_foreground(*config);
+    if (o.foreground) return serve_in_foreground(*config);
     // The parent forks before any image, lock, log or thread exists: all of them belong to the child.
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-        return complain(fmt::format("mount: {}", std::strerror(errno)));
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return complain(fmt::format("mount: {}", std::strerror(errno)));
     const pid_t child = ::fork();
-    if (child < 0)
-        return complain(fmt::format("mount: no process can be started: {}", std::strerror(errno)));
+    if (child < 0) return complain(fmt::format("mount: no process can be started: {}", std::strerror(errno)));
     if (child == 0) {
         ::close(pipe[0]);
         serve_as_daemon(*config, pipe[1]);

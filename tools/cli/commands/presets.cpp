@@ -16,9 +16,9 @@ Json summary(const DevicePreset& preset) {
     config.ssd = preset.config;
     Json sources;
     for (const ConfigKey& key : config_keys())
-        if (const auto source = source_of(preset.name, key.name); !source.empty())
-            sources.add(std::string{key.name}, source);
-    return Json::object({{"name", preset.name}, {"title", preset.title}, {"source", preset.source}, {"config", to_json(config)}, {"sources", std::move(sources)}});
+        if (const auto source = source_of(preset.name, key.name); !source.empty()) sources.add(std::string{key.name}, source);
+    return Json::object(
+        {{"name", preset.name}, {"title", preset.title}, {"source", preset.source}, {"config", to_json(config)}, {"sources", std::move(sources)}});
 }
 
 /// Each key with its value, and where that comes from.
@@ -50,8 +50,7 @@ std::string indented(std::string_view text) {
 int run_presets(const std::string& name, OutputFormat format) {
     if (!name.empty()) {
         const auto preset = find_device_preset(name);
-        if (!preset)
-            return complain(preset.error(), exit_usage);
+        if (!preset) return complain(preset.error(), exit_usage);
         DeviceConfig config;
         config.ssd = preset->config;
         if (format != OutputFormat::table)

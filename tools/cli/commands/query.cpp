@@ -17,9 +17,12 @@ namespace {
 
 Json cell_of(sqlite3_stmt* row, int column) {
     switch (sqlite3_column_type(row, column)) {
-    case SQLITE_INTEGER: return Json{std::int64_t{sqlite3_column_int64(row, column)}};
-    case SQLITE_FLOAT: return Json{sqlite3_column_double(row, column)};
-    case SQLITE_NULL: return Json{};
+    case SQLITE_INTEGER:
+        return Json{std::int64_t{sqlite3_column_int64(row, column)}};
+    case SQLITE_FLOAT:
+        return Json{sqlite3_column_double(row, column)};
+    case SQLITE_NULL:
+        return Json{};
     default: {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
         return Json{std::string{text, static_cast<std::size_t>(sqlite3_column_bytes(row, column))}};
@@ -28,15 +31,13 @@ Json cell_of(sqlite3_stmt* row, int column) {
 }
 
 std::string shown(const Json& cell) {
-    if (cell.is_null())
-        return "";
+    if (cell.is_null()) return "";
     return cell.is_number() ? cell.dump() : cell.text();
 }
 
 int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat format) {
     std::vector<std::string> names;
-    for (int c = 0; c < sqlite3_column_count(statement); ++c)
-        names.emplace_back(sqlite3_column_name(statement, c));
+    for (int c = 0; c < sqlite3_column_count(statement); ++c) names.emplace_back(sqlite3_column_name(statement, c));
     Table table{names};
     Json all{Json::Array{}};
     int result = SQLITE_ROW;
@@ -55,8 +56,7 @@ int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat forma
         else
             table.add(std::move(row));
     }
-    if (result != SQLITE_DONE)
-        return complain(fmt::format("query: {}", db.error()));
+    if (result != SQLITE_DONE) return complain(fmt::format("query: {}", db.error()));
     fmt::print("{}", shown(format, all, table));
     return exit_done;
 }
@@ -70,8 +70,7 @@ bool has_second_statement(const std::string& sql) {
         auto memory = SqliteConnection::open(":memory:", SqliteAccess::create);
         const std::string rest = sql.substr(at + 1);
         const auto parsed = memory ? memory->prepare(rest) : std::unexpected(std::string{});
-        if (!parsed || parsed->get() != nullptr)
-            return true;
+        if (!parsed || parsed->get() != nullptr) return true;
     }
     return false;
 }
@@ -95,13 +94,10 @@ int run_query(const QueryOptions& o) {
     if (!std::filesystem::exists(path, ignored))
         return complain(fmt::format("query: {}: there is no event log; mount the device with --log summary (the default) or more", path));
     auto db = SqliteConnection::open(path, SqliteAccess::read_only);
-    if (!db)
-        return complain(fmt::format("query: {}", db.error()));
+    if (!db) return complain(fmt::format("query: {}", db.error()));
     const auto version = db->number("PRAGMA user_version");
-    if (!version || *version == 0)
-        return complain(fmt::format("query: {}: not an event log of flashlab", path));
-    if (has_second_statement(o.sql))
-        return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
+    if (!version || *version == 0) return complain(fmt::format("query: {}: not an event log of flashlab", path));
+    if (has_second_statement(o.sql)) return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);
     if (!statement)
         return complain(fmt::format("query: {}; 'flashlab query --schema' and '--views' show what there is", statement.error()), exit_usage);

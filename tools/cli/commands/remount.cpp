@@ -24,18 +24,27 @@ struct KernelWord {
     bool sets;
 };
 constexpr std::array kernel_words{
-    KernelWord{"ro", MS_RDONLY, true},           KernelWord{"rw", MS_RDONLY, false},          KernelWord{"nosuid", MS_NOSUID, true},
-    KernelWord{"suid", MS_NOSUID, false},        KernelWord{"nodev", MS_NODEV, true},         KernelWord{"dev", MS_NODEV, false},
-    KernelWord{"noexec", MS_NOEXEC, true},       KernelWord{"exec", MS_NOEXEC, false},        KernelWord{"noatime", MS_NOATIME, true},
-    KernelWord{"atime", MS_NOATIME, false},      KernelWord{"relatime", MS_NOATIME, false},    KernelWord{"sync", MS_SYNCHRONOUS, true},
-    KernelWord{"async", MS_SYNCHRONOUS, false},  KernelWord{"nodiratime", MS_NODIRATIME, true}, KernelWord{"diratime", MS_NODIRATIME, false},
+    KernelWord{"ro", MS_RDONLY, true},
+    KernelWord{"rw", MS_RDONLY, false},
+    KernelWord{"nosuid", MS_NOSUID, true},
+    KernelWord{"suid", MS_NOSUID, false},
+    KernelWord{"nodev", MS_NODEV, true},
+    KernelWord{"dev", MS_NODEV, false},
+    KernelWord{"noexec", MS_NOEXEC, true},
+    KernelWord{"exec", MS_NOEXEC, false},
+    KernelWord{"noatime", MS_NOATIME, true},
+    KernelWord{"atime", MS_NOATIME, false},
+    KernelWord{"relatime", MS_NOATIME, false},
+    KernelWord{"sync", MS_SYNCHRONOUS, true},
+    KernelWord{"async", MS_SYNCHRONOUS, false},
+    KernelWord{"nodiratime", MS_NODIRATIME, true},
+    KernelWord{"diratime", MS_NODIRATIME, false},
 };
 
 /// The flags the mount has now: a remount that does not name them must not clear them.
 unsigned long flags_of(const std::string& mount_point) {
-    struct statvfs now{};
-    if (::statvfs(mount_point.c_str(), &now) != 0)
-        return 0;
+    struct statvfs now {};
+    if (::statvfs(mount_point.c_str(), &now) != 0) return 0;
     constexpr std::array<std::pair<unsigned long, unsigned long>, 8> same{{{ST_RDONLY, MS_RDONLY},
                                                                            {ST_NOSUID, MS_NOSUID},
                                                                            {ST_NODEV, MS_NODEV},
@@ -46,24 +55,22 @@ unsigned long flags_of(const std::string& mount_point) {
                                                                            {ST_RELATIME, MS_RELATIME}}};
     unsigned long flags = 0;
     for (const auto& [seen, wanted] : same)
-        if ((now.f_flag & seen) != 0)
-            flags |= wanted;
+        if ((now.f_flag & seen) != 0) flags |= wanted;
     return flags;
 }
 
 /// What only the start of a mount can set. mount(8) hands over all that the kernel shows of it: as it is, it is no change.
 bool is_in_force(const std::string& option, const MountEntry& mount) {
     const std::string name = option.substr(0, option.find('='));
-    if (name == "fsname" || name == "subtype")
-        return true; // not shown as options; mount(8) takes them from the source and the type
+    if (name == "fsname" || name == "subtype") return true; // not shown as options; mount(8) takes them from the source and the type
     std::istringstream shown{mount.options};
     for (std::string word; std::getline(shown, word, ',');)
-        if (word == option)
-            return true;
+        if (word == option) return true;
     return name == "default_permissions";
 }
 bool is_of_the_start(const std::string& option) {
-    constexpr std::array names{"user_id", "group_id", "rootmode", "max_read", "blksize", "fsname", "subtype", "default_permissions", "allow_other", "allow_root"};
+    constexpr std::array names{"user_id",     "group_id",  "rootmode", "max_read", "blksize", "fsname", "subtype", "default_permissions",
+                               "allow_other", "allow_root"};
     return is_in(names, option.substr(0, option.find('=')));
 }
 
@@ -72,15 +79,15 @@ bool is_known_word(const std::string& option) {
     const auto is_kernels = [&](const KernelWord& word) { return option == word.name; };
     const bool has_value = option.find('=') != std::string::npos;
     return option.empty() || option.starts_with("x-") || option.starts_with("comment=") ||
-           (!has_value && (option == "remount" || std::ranges::any_of(kernel_words, is_kernels) || is_in(ignored_options, option) || is_in(passed_options, option)));
+           (!has_value && (option == "remount" || std::ranges::any_of(kernel_words, is_kernels) || is_in(ignored_options, option) ||
+                           is_in(passed_options, option)));
 }
 
 } // namespace
 
 int run_remount(const std::string& mount_point, const std::vector<std::string>& options) {
     const auto mounted = find_mount(mount_point);
-    if (!mounted)
-        return complain(fmt::format("mount: -o remount: no FlashLab device is mounted on {}", mount_point));
+    if (!mounted) return complain(fmt::format("mount: -o remount: no FlashLab device is mounted on {}", mount_point));
     unsigned long flags = flags_of(mounted->mount_point);
     Json request = Json::object({{"cmd", "set"}});
     bool asks_daemon = false;
@@ -93,17 +100,19 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
             continue;
         }
         for (const auto& word : kernel_words)
-            if (option == word.name)
-                flags = word.sets ? flags | word.flag : flags & ~word.flag;
-        if (name == "strictatime")
-            return complain(fmt::format("mount: -o remount,{}", no_strictatime), exit_usage);
+            if (option == word.name) flags = word.sets ? flags | word.flag : flags & ~word.flag;
+        if (name == "strictatime") return complain(fmt::format("mount: -o remount,{}", no_strictatime), exit_usage);
         if (is_of_the_start(option) && !is_in_force(option, *mounted))
-            return complain(fmt::format("mount: -o remount,{}: is set when the device is mounted, and is not so now ({}); unmount and mount again with it", option,
-                                        mounted->options),
-                            exit_usage);
+            return complain(
+                fmt::format("mount: -o remount,{}: is set when the device is mounted, and is not so now ({}); unmount and mount again with it",
+                            option, mounted->options),
+                exit_usage);
         if (!is_of_the_start(option) && !is_known_word(option))
-            return complain(fmt::format("mount: -o remount,{}: can change latency=, log= and the kernel's words (ro, nosuid ...); unmount and mount again for the rest", option),
-                            exit_usage);
+            return complain(
+                fmt::format(
+                    "mount: -o remount,{}: can change latency=, log= and the kernel's words (ro, nosuid ...); unmount and mount again for the rest",
+                    option),
+                exit_usage);
     }
     if (asks_daemon)
         if (const auto answer = ask_mount(mounted->source, request); !answer)

@@ -24,14 +24,11 @@ struct Plan {
 
 std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     const auto speed = parse_replay_speed(o.speed);
-    if (!speed)
-        return std::unexpected(speed.error());
+    if (!speed) return std::unexpected(speed.error());
     const auto before = parse_precondition(o.precondition);
-    if (!before)
-        return std::unexpected(before.error());
+    if (!before) return std::unexpected(before.error());
     const auto measure = parse_measure(o.warm_up, o.until_steady);
-    if (!measure)
-        return std::unexpected(measure.error());
+    if (!measure) return std::unexpected(measure.error());
     return Plan{*speed, *before, *measure};
 }
 
@@ -39,9 +36,9 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
 std::expected<void, std::string> all_served(const TraceStream& stream, const RunTally& tally) {
     const std::uint64_t read = stream.reader().counts().requests;
     if (read != stream.skipped() + stream.given() || tally.answered() != stream.given())
-        return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read, stream.skipped(), tally.answered()));
-    if (Interruption::came() && tally.answered() == 0)
-        return std::unexpected("interrupted before the first request: nothing was measured");
+        return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read,
+                                           stream.skipped(), tally.answered()));
+    if (Interruption::came() && tally.answered() == 0) return std::unexpected("interrupted before the first request: nothing was measured");
     return stream.check_given();
 }
 
@@ -61,41 +58,32 @@ Json reading_of(const TraceStream& stream, const RunTally& tally) {
 /// Runs and reports.
 std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, TraceStream& stream, RunDevice& on) {
     auto space = on.sectors();
-    if (!space)
-        return std::unexpected(space.error());
+    if (!space) return std::unexpected(space.error());
     const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
-    if (!ready)
-        return std::unexpected(ready.error());
+    if (!ready) return std::unexpected(ready.error());
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
     on.begin_log(*ready);
     on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     const auto wall_begin = std::chrono::steady_clock::now();
-    const auto tally = replay(*space, [&](TraceRequest& request) { return stream.next(request); }, fit, plan.speed, *ready, monitor.watch());
+    const auto tally = replay(
+        *space, [&](TraceRequest& request) { return stream.next(request); }, fit, plan.speed, *ready, monitor.watch());
     on.tell_pieces_of(nullptr);
-    if (!tally)
-        return std::unexpected(tally.error());
+    if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
-    if (auto all = all_served(stream, *tally); !all)
-        return std::unexpected(all.error());
+    if (auto all = all_served(stream, *tally); !all) return std::unexpected(all.error());
     Json report = report_run({o.input.path, o.seed, wall}, on.device(), monitor.before(), *tally);
-    if (auto finished = monitor.finish(report); !finished)
-        return std::unexpected(finished.error());
+    if (auto finished = monitor.finish(report); !finished) return std::unexpected(finished.error());
     report.add("trace_read", reading_of(stream, *tally));
     // Each is one request, served when the last of its pieces is; the drive and the log's host_request count the pieces.
     report.add("trace_split", Json::object({{"requests", fit.split().requests}, {"pieces", fit.split().pieces}}));
-    if (o.device.directory)
-        report.add("sectors_verified", on.sectors_verified());
-    if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally))
-        complain("replay: warning: " + *warning);
+    if (o.device.directory) report.add("sectors_verified", on.sectors_verified());
+    if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
     const auto problems = on.device().ssd().check();
-    for (const auto& problem : problems)
-        complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));
+    for (const auto& problem : problems) complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));
     const auto closed = on.close(tally->end);
-    if (!closed)
-        return std::unexpected(closed.error());
-    if (!problems.empty())
-        return std::unexpected("the drive is not sound after the run");
+    if (!closed) return std::unexpected(closed.error());
+    if (!problems.empty()) return std::unexpected("the drive is not sound after the run");
     return report;
 }
 
@@ -103,22 +91,17 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
 
 int run_replay(const ReplayOptions& o) {
     const auto plan = plan_of(o);
-    if (!plan)
-        return complain("replay: " + plan.error(), exit_usage);
-    if (auto good = check_usage(o.input); !good)
-        return complain("replay: " + good.error(), exit_usage);
+    if (!plan) return complain("replay: " + plan.error(), exit_usage);
+    if (auto good = check_usage(o.input); !good) return complain("replay: " + good.error(), exit_usage);
     const Interruption interruption;
     auto stream = TraceStream::open(o.input);
-    if (!stream)
-        return complain("replay: " + stream.error());
+    if (!stream) return complain("replay: " + stream.error());
     if (stream->reader().reason() != "named" && o.format == OutputFormat::table)
         tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
-    if (!on)
-        return complain("replay: " + on.error().text, on.error().code);
+    if (!on) return complain("replay: " + on.error().text, on.error().code);
     const auto report = run(o, *plan, *stream, **on);
-    if (!report)
-        return complain("replay: " + report.error());
+    if (!report) return complain("replay: " + report.error());
     fmt::print("{}", shown(o.format, *report));
     return exit_done;
 }

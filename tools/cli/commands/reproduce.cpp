@@ -36,10 +36,8 @@ void print(const Experiment& experiment, const Reproduction& result) {
     }
     const auto held = std::ranges::count(result.claims, true, &ReproducedClaim::holds);
     fmt::print("{} of {} claims hold\n", held, result.claims.size());
-    for (const ReproducedLoad& l : result.loads)
-        fmt::print("load {}: {}\n", l.name, l.source);
-    for (const FreeParameter& f : result.free_parameters)
-        fmt::print("free: {} = {}: {}\n", f.name, f.value, f.reason);
+    for (const ReproducedLoad& l : result.loads) fmt::print("load {}: {}\n", l.name, l.source);
+    for (const FreeParameter& f : result.free_parameters) fmt::print("free: {} = {}: {}\n", f.name, f.value, f.reason);
     fmt::print("\n");
 }
 
@@ -58,14 +56,12 @@ int list(OutputFormat format) {
 std::expected<std::vector<const Experiment*>, std::string> choose(const std::vector<std::string>& ids) {
     std::vector<const Experiment*> chosen;
     if (std::ranges::find(ids, "all") != ids.end())
-        for (const Experiment& e : experiments())
-            chosen.push_back(&e);
+        for (const Experiment& e : experiments()) chosen.push_back(&e);
     for (const std::string& id : ids) {
         const Experiment* experiment = find_experiment(id);
         if (experiment == nullptr && id != "all")
             return std::unexpected(fmt::format("no experiment is called '{}'; see: flashlab reproduce list", id));
-        if (experiment != nullptr && std::ranges::find(chosen, experiment) == chosen.end())
-            chosen.push_back(experiment);
+        if (experiment != nullptr && std::ranges::find(chosen, experiment) == chosen.end()) chosen.push_back(experiment);
     }
     return chosen;
 }
@@ -84,7 +80,8 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
     return traces;
 }
 
-/// Runs them on all cores; a result is shown as soon as those before it are: whoever ends a long run early keeps what there is. The page takes its name at the end.
+/// Runs them on all cores; a result is shown as soon as those before it are: whoever ends a long run early keeps what there is. The page takes its
+/// name at the end.
 class ExperimentRunner {
 public:
     ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
@@ -93,26 +90,22 @@ public:
     std::expected<void, std::string> run() {
         if (html_) { // a place where nothing can be written is told now, not after an hour
             auto made = AsideFile::make(*html_, AsideFile::Existing::replaced);
-            if (!made)
-                return std::unexpected(made.error());
+            if (!made) return std::unexpected(made.error());
             page_.emplace(std::move(*made));
         }
         {
             const std::jthread watch{[this](const std::stop_token& done) { end_at_signal(done); }};
             context_.workers->for_each(chosen_.size(), [&](std::size_t i) { run_one(i); });
         }
-        if (Interruption::came())
-            end_partial();
+        if (Interruption::came()) end_partial();
         for (std::size_t i = 0; i < chosen_.size(); ++i)
-            if (results_[i] && !*results_[i])
-                return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
+            if (results_[i] && !*results_[i]) return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
         return write_page();
     }
 
 private:
     void run_one(std::size_t i) {
-        if (failed_ || Interruption::came())
-            return;
+        if (failed_ || Interruption::came()) return;
         auto result = chosen_[i]->run(context_);
         const std::lock_guard lock{showing_};
         if (Interruption::came()) // cut short: of no use
@@ -124,8 +117,7 @@ private:
     /// An experiment may take minutes, and nobody waits for it who has asked for the end: its threads and processes end with this one.
     void end_at_signal(const std::stop_token& done) {
         while (!done.stop_requested()) {
-            if (Interruption::came())
-                end_partial();
+            if (Interruption::came()) end_partial();
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }
     }
@@ -133,13 +125,13 @@ private:
         const std::lock_guard lock{showing_};
         page_.reset(); // what stands at its place stays
         Json complete{Json::Array{}}, missing{Json::Array{}};
-        for (std::size_t i = 0; i < chosen_.size(); ++i)
-            (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
+        for (std::size_t i = 0; i < chosen_.size(); ++i) (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
         if (Interruption::signal() != SIGPIPE) {
             const bool is_json = format_ == OutputFormat::json;
-            const std::string text = is_json                          ? Json::object({{"partial", true}, {"complete", std::move(complete)}, {"missing", std::move(missing)}}).dump() + "\n"
-                                     : format_ == OutputFormat::csv ? std::string{}
-                                           : fmt::format("partial: {} of {} experiments are complete\n", shown_, chosen_.size());
+            const std::string text =
+                is_json ? Json::object({{"partial", true}, {"complete", std::move(complete)}, {"missing", std::move(missing)}}).dump() + "\n"
+                : format_ == OutputFormat::csv ? std::string{}
+                                               : fmt::format("partial: {} of {} experiments are complete\n", shown_, chosen_.size());
             (void)!std::fwrite(text.data(), 1, text.size(), stdout);
             complain(fmt::format("ended by {} before it was done{}", Interruption::name(), html_ ? fmt::format("; {} is as it was", *html_) : ""));
         }
@@ -147,13 +139,10 @@ private:
         std::_Exit(Interruption::exit_code());
     }
     std::expected<void, std::string> write_page() {
-        if (!page_)
-            return {};
+        if (!page_) return {};
         HtmlReport report{context_.length};
-        for (std::size_t i = 0; i < shown_; ++i)
-            report.add(*chosen_[i], **results_[i]);
-        if (auto written = page_->write(report.page()); !written)
-            return written;
+        for (std::size_t i = 0; i < shown_; ++i) report.add(*chosen_[i], **results_[i]);
+        if (auto written = page_->write(report.page()); !written) return written;
         return page_->commit();
     }
     void show_ready() {
@@ -177,7 +166,8 @@ private:
     std::mutex showing_;
 };
 
-/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls plays a folder.
+/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls
+/// plays a folder.
 std::expected<void, std::string> check_loads(const ReproduceOptions& o, const std::vector<const Experiment*>& chosen) {
     const auto any = [&](const auto& plays) { return std::ranges::any_of(chosen, [&](const Experiment* e) { return plays(e->id); }); };
     if (!o.traces.empty() && !any([](std::string_view id) { return !id.starts_with("mc-") && !id.starts_with("hy-"); }))
@@ -190,21 +180,16 @@ std::expected<void, std::string> check_loads(const ReproduceOptions& o, const st
 } // namespace
 
 int run_reproduce(const ReproduceOptions& o) {
-    if (o.ids.empty() || (o.ids.size() == 1 && o.ids.front() == "list"))
-        return list(o.format);
+    if (o.ids.empty() || (o.ids.size() == 1 && o.ids.front() == "list")) return list(o.format);
     const auto chosen = choose(o.ids);
-    if (!chosen)
-        return complain("reproduce: " + chosen.error(), exit_usage);
+    if (!chosen) return complain("reproduce: " + chosen.error(), exit_usage);
     const auto traces = parse_traces(o.traces);
-    if (!traces)
-        return complain("reproduce: " + traces.error(), exit_usage);
-    if (auto used = check_loads(o, *chosen); !used)
-        return complain("reproduce: " + used.error(), exit_usage);
+    if (!traces) return complain("reproduce: " + traces.error(), exit_usage);
+    if (auto used = check_loads(o, *chosen); !used) return complain("reproduce: " + used.error(), exit_usage);
     const Interruption interruption;
     Workers workers{o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())};
     ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o};
-    if (const auto done = runner.run(); !done)
-        return complain("reproduce: " + done.error());
+    if (const auto done = runner.run(); !done) return complain("reproduce: " + done.error());
     return exit_done;
 }
 

@@ -1,7 +1,8 @@
 /// flashlab crash torture: the power fails under the user's own program, again and again. The user's check says whether the data that are left are
 /// right.
 ///
-/// Idea       Mount, start the command in the mount, cut the power at a drawn instant, keep a copy of the drive as the cut left it, fsck, mount, check.
+/// Idea       Mount, start the command in the mount, cut the power at a drawn instant, keep a copy of the drive as the cut left it, fsck, mount,
+///            check.
 /// Invariant  A copy that failed is kept, and `--replay` recovers and checks a clone of it, as often as wanted. Everything else is removed.
 ///            A signal ends command, check, mount and temporary folder, too; what was found so far is reported.
 /// Cost       What command and check take; a copy is by reflink where the host can, else what the drive has on disk.
@@ -135,7 +136,8 @@ public:
     /// Where the copy of a failed state lies from now on; nothing: it could not be moved out of the work folder. What an earlier trial kept stays.
     std::optional<std::string> hand_over(std::uint64_t cut) {
         std::error_code error;
-        const std::string first = fs::absolute(fmt::format("{}/flashlab-cut-{}-{}", o_.keep.empty() ? "." : o_.keep, o_.seed, cut), error).lexically_normal().string();
+        const std::string first =
+            fs::absolute(fmt::format("{}/flashlab-cut-{}-{}", o_.keep.empty() ? "." : o_.keep, o_.seed, cut), error).lexically_normal().string();
         std::string to = first;
         for (int n = 2; fs::exists(fs::symlink_status(to, error)); ++n) to = fmt::format("{}-{}", first, n);
         fs::rename(copy_, to, error);
@@ -173,7 +175,8 @@ private:
         const bool was_mounted = detach(mount_point_.string());
         for (const auto until = Clock::now() + std::chrono::minutes{5}; is_in_use(device_.string()) && Clock::now() < until;)
             std::this_thread::sleep_for(std::chrono::milliseconds{2});
-        return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")} : std::nullopt;
+        return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")}
+                                           : std::nullopt;
     }
 
     const CrashTortureOptions& o_;
@@ -195,7 +198,8 @@ Failure check_keep(const std::string& keep) {
     const std::string where = keep.empty() ? "." : keep;
     std::error_code error;
     if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
-    if (::access(where.c_str(), W_OK | X_OK) != 0) return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
+    if (::access(where.c_str(), W_OK | X_OK) != 0)
+        return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
     return std::nullopt;
 }
 
@@ -203,7 +207,8 @@ int replay_torture(const CrashTortureOptions& o, Torture& torture) {
     if (auto failed = torture.prepare(o.replay)) return complain(fmt::format("crash torture: {}", *failed));
     const auto wrong = torture.recover_and_check(0);
     if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
-    const Json json = Json::object({{"replayed", o.replay}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
+    const Json json =
+        Json::object({{"replayed", o.replay}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
     return wrong ? exit_failed : exit_done;
 }
@@ -256,7 +261,8 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
     if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
-        if (const auto there = read_device_toml(directory_of_device(from)); !there) return complain(fmt::format("crash torture: {}", there.error()), exit_usage);
+        if (const auto there = read_device_toml(directory_of_device(from)); !there)
+            return complain(fmt::format("crash torture: {}", there.error()), exit_usage);
     if (!parse_latency(o.latency))
         return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
     if (o.replay.empty())

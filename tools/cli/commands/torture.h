@@ -13,14 +13,14 @@ namespace flashlab {
 
 struct CrashTortureOptions {
     std::vector<std::string> command;
-    std::string check;            ///< for sh -c, run in the mount; empty: only fsck and a mount are checked
-    std::string device;           ///< a drive to clone; empty: a new drive as the next options say
+    std::string check;  ///< for sh -c, run in the mount; empty: only fsck and a mount are checked
+    std::string device; ///< a drive to clone; empty: a new drive as the next options say
     std::string ftl, metadata, size = "256M";
     std::string latency = "off";
-    std::string replay;           ///< a kept copy to recover and check, instead of a trial
-    std::string keep;             ///< where copies of failed states go; empty: the current directory
+    std::string replay; ///< a kept copy to recover and check, instead of a trial
+    std::string keep;   ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
-    double within_s = 2;          ///< a cut comes at most this many seconds after the mount
+    double within_s = 2; ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 

@@ -17,8 +17,7 @@ namespace flashlab {
 namespace {
 
 int print_formats() {
-    for (const auto& format : text_trace_formats())
-        fmt::print("{:13} {}\n", format.name, format.what);
+    for (const auto& format : text_trace_formats()) fmt::print("{:13} {}\n", format.name, format.what);
     fmt::print("{:13} {}\n{:13} {}\n{:13} {}\n", "vscsi1/vscsi2", "VMware vscsiStats and CloudPhysics, binary records of 32 and 40 bytes", "blktrace",
                "binary, the per-CPU files NAME.blktrace.N merged by time", "srt", "HP SRT TR_IOREC-1.3, binary");
     return exit_done;
@@ -26,22 +25,21 @@ int print_formats() {
 
 /// The next request; false at the end, or at a signal.
 std::expected<bool, std::string> next_until_signal(TraceStream& stream, TraceRequest& request) {
-    if (Interruption::came())
-        return false;
+    if (Interruption::came()) return false;
     auto more = stream.next(request);
     return Interruption::came() ? false : more;
 }
 
 /// False for what the format cannot say: only MQSim-like lines, SPC and MSR are written, and none of them knows trims or flushes.
 bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) {
-    if (r.op != TraceOp::read && r.op != TraceOp::write)
-        return false;
+    if (r.op != TraceOp::read && r.op != TraceOp::write) return false;
     const bool is_read = r.op == TraceOp::read;
     const std::uint64_t sector = r.offset / 512, sectors = (r.offset + r.bytes + 511) / 512 - sector;
     if (format == "mqsim")
         fmt::print(out, "{} {} {} {} {}\n", r.time_ns, r.device, sector, sectors, is_read ? 1 : 0);
     else if (format == "spc")
-        fmt::print(out, "{},{},{},{},{}.{:09}\n", r.device, sector, r.bytes, is_read ? 'R' : 'W', r.time_ns / 1'000'000'000, r.time_ns % 1'000'000'000);
+        fmt::print(out, "{},{},{},{},{}.{:09}\n", r.device, sector, r.bytes, is_read ? 'R' : 'W', r.time_ns / 1'000'000'000,
+                   r.time_ns % 1'000'000'000);
     else
         fmt::print(out, "{},trace,{},{},{},{},0\n", r.time_ns / 100, r.device, is_read ? "Read" : "Write", r.offset, r.bytes);
     return true;
@@ -51,32 +49,28 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     std::optional<AsideFile> file;
     if (o.output) {
         auto made = AsideFile::make(*o.output, AsideFile::Existing::refused);
-        if (!made)
-            return complain("trace: " + made.error());
+        if (!made) return complain("trace: " + made.error());
         file.emplace(std::move(*made));
     }
     std::FILE* const out = file ? file->stream() : stdout;
-    if (out == nullptr)
-        return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
+    if (out == nullptr) return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
     std::uint64_t written = 0, left_out = 0;
     TraceRequest request;
     for (;;) {
         const auto more = next_until_signal(stream, request);
-        if (!more)
-            return complain("trace: " + more.error());
-        if (!*more)
-            break;
+        if (!more) return complain("trace: " + more.error());
+        if (!*more) break;
         ++(print_as(out, *o.convert, request) ? written : left_out);
     }
     if (Interruption::came())
-        return complain(file ? fmt::format("trace: interrupted: {} is not made", *o.output) : std::string{"trace: interrupted: what was printed is partial"});
-    if (const auto some = stream.check_given(); !some)
-        return complain("trace: " + some.error());
+        return complain(file ? fmt::format("trace: interrupted: {} is not made", *o.output)
+                             : std::string{"trace: interrupted: what was printed is partial"});
+    if (const auto some = stream.check_given(); !some) return complain("trace: " + some.error());
     if (file)
-        if (const auto whole = file->commit(); !whole)
-            return complain("trace: " + whole.error());
+        if (const auto whole = file->commit(); !whole) return complain("trace: " + whole.error());
     if (left_out != 0)
-        complain(fmt::format("trace: {} of {} requests are trims or flushes, which {} cannot say: left out", left_out, written + left_out, *o.convert));
+        complain(
+            fmt::format("trace: {} of {} requests are trims or flushes, which {} cannot say: left out", left_out, written + left_out, *o.convert));
     return exit_done;
 }
 
@@ -87,31 +81,23 @@ std::string to_text(const TraceRequest& r) {
 } // namespace
 
 int run_trace(const TraceCommandOptions& o) {
-    if (o.input.path.empty())
-        return print_formats();
-    if (auto good = check_usage(o.input); !good)
-        return complain("trace: " + good.error(), exit_usage);
+    if (o.input.path.empty()) return print_formats();
+    if (auto good = check_usage(o.input); !good) return complain("trace: " + good.error(), exit_usage);
     const Interruption interruption;
     auto stream = TraceStream::open(o.input);
-    if (!stream)
-        return complain("trace: " + stream.error());
-    if (o.convert)
-        return convert(o, *stream);
+    if (!stream) return complain("trace: " + stream.error());
+    if (o.convert) return convert(o, *stream);
     TraceStatistics statistics;
     std::vector<std::string> first;
     TraceRequest request;
     for (;;) {
         const auto more = next_until_signal(*stream, request);
-        if (!more)
-            return complain("trace: " + more.error());
-        if (!*more)
-            break;
-        if (first.size() < 3)
-            first.push_back(to_text(request));
+        if (!more) return complain("trace: " + more.error());
+        if (!*more) break;
+        if (first.size() < 3) first.push_back(to_text(request));
         statistics.add(request);
     }
-    if (const auto some = stream->check_given(); !some && !Interruption::came())
-        return complain("trace: " + some.error());
+    if (const auto some = stream->check_given(); !some && !Interruption::came()) return complain("trace: " + some.error());
     const TraceCounts& counts = stream->reader().counts();
     Json result = Json::object({{"trace", o.input.path},
                                 {"format", stream->reader().format()},
@@ -121,14 +107,11 @@ int run_trace(const TraceCommandOptions& o) {
                                 {"bad_lines", counts.bad},
                                 {"time_steps_backwards", counts.backward_steps}});
     Json records{Json::Array{}};
-    for (const auto& text : first)
-        records.push(text);
+    for (const auto& text : first) records.push(text);
     result.add("first_requests", std::move(records));
     const Json measured = statistics.to_json();
-    for (const auto& [key, value] : measured.members())
-        result.add(key, value);
-    if (Interruption::came())
-        result.add("partial", true);
+    for (const auto& [key, value] : measured.members()) result.add(key, value);
+    if (Interruption::came()) result.add("partial", true);
     fmt::print("{}", shown(o.format, result));
     return exit_done;
 }

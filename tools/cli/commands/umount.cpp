@@ -30,8 +30,7 @@ struct Unmounted {
 
 std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_point) {
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-        return std::unexpected(std::string{std::strerror(errno)});
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(std::string{std::strerror(errno)});
     const pid_t child = ::fork();
     if (child == 0) {
         ::dup2(pipe[1], STDERR_FILENO);
@@ -44,11 +43,9 @@ std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_p
     for (ssize_t n = 0; (n = ::read(pipe[0], buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR);)
         done.words.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
     ::close(pipe[0]);
-    while (!done.words.empty() && done.words.back() == '\n')
-        done.words.pop_back();
+    while (!done.words.empty() && done.words.back() == '\n') done.words.pop_back();
     int status = 0;
-    if (child < 0 || ::waitpid(child, &status, 0) < 0)
-        return std::unexpected(std::string{std::strerror(errno)});
+    if (child < 0 || ::waitpid(child, &status, 0) < 0) return std::unexpected(std::string{std::strerror(errno)});
     done.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
     return done;
 }
@@ -66,12 +63,11 @@ std::vector<std::string> described(const std::vector<MountHolder>& holders, bool
 }
 
 int not_unmounted(const MountEntry& mount, const Unmounted& done) {
-    if (done.code == 127)
-        return complain("umount: fusermount3 is not installed; install the package fuse3");
+    if (done.code == 127) return complain("umount: fusermount3 is not installed; install the package fuse3");
     const auto elsewhere = described(who_else_has(mount.device), true);
     if (done.words.find("busy") == std::string::npos)
-        return complain(fmt::format("umount: {}: {}: only who mounted it, or root, can unmount it, and in the mount namespace where it was mounted", mount.mount_point,
-                                    done.words));
+        return complain(fmt::format("umount: {}: {}: only who mounted it, or root, can unmount it, and in the mount namespace where it was mounted",
+                                    mount.mount_point, done.words));
     const std::string also = elsewhere.empty() ? "" : fmt::format("; it is mounted, and perhaps in use, also {}", fmt::join(elsewhere, ", "));
     return complain(fmt::format("umount: {0} is busy: close the files in use there ('fuser -vm {0}' shows them){1}", mount.mount_point, also));
 }
@@ -79,8 +75,7 @@ int not_unmounted(const MountEntry& mount, const Unmounted& done) {
 /// Who still holds a mount whose name is gone from here; empty: nobody, the daemon is writing back.
 std::string holder_of(const MountEntry& mount) {
     const auto holders = described(who_else_has(mount.device), false);
-    if (!holders.empty())
-        return fmt::format("it is still mounted {}; unmount it there", fmt::join(holders, ", "));
+    if (!holders.empty()) return fmt::format("it is still mounted {}; unmount it there", fmt::join(holders, ", "));
     return is_served(mount.source) ? "somebody still holds it: a mount namespace that this user cannot see, or open files" : "";
 }
 
@@ -107,19 +102,16 @@ int wait_until_closed(const MountEntry& mount, double timeout_s) {
 
 int run_umount(const UmountOptions& o) {
     const auto mounted = find_mount(o.target);
-    if (!mounted)
-        return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
+    if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const auto done = call_fusermount(mounted->mount_point);
-    if (!done)
-        return complain(fmt::format("umount: {}", done.error()));
-    if (done->code != 0)
-        return not_unmounted(*mounted, *done);
-    if (const int code = wait_until_closed(*mounted, o.timeout_s); code != exit_done)
-        return code;
+    if (!done) return complain(fmt::format("umount: {}", done.error()));
+    if (done->code != 0) return not_unmounted(*mounted, *done);
+    if (const int code = wait_until_closed(*mounted, o.timeout_s); code != exit_done) return code;
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
     if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
-        return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say why, the next mount recovers",
+        return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say "
+                                    "why, the next mount recovers",
                                     mounted->source, failure_log_path(mounted->source)));
     return exit_done;
 }

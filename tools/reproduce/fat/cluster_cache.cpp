@@ -15,8 +15,7 @@ FsResult<void> ClusterCache::flush(SimTime& clock) {
             staging_.insert(staging_.end(), at->second.begin(), at->second.end());
         const auto done =
             device_.write(Sector{layout_.sector_of(first)}, clusters * fat_cluster_sectors, staging_, WriteDurability::volatile_ok, clock);
-        if (!done)
-            return std::unexpected(errno_of(done.error()));
+        if (!done) return std::unexpected(errno_of(done.error()));
         clock = *done;
         waiting_.erase(waiting_.begin(), at);
     }

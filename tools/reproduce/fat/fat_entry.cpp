@@ -13,8 +13,7 @@ constexpr std::uint8_t file_kind = 0x20;
 } // namespace
 
 FsResult<void> FatEntry::check_name(std::string_view name) {
-    if (name.size() > max_name)
-        return std::unexpected(FsError{ENAMETOOLONG});
+    if (name.size() > max_name) return std::unexpected(FsError{ENAMETOOLONG});
     if (name.empty() || name == "." || name == ".." || std::byte(name[0]) == removed_mark || name.find('/') != name.npos ||
         name.find('\0') != name.npos)
         return std::unexpected(FsError{EINVAL});

@@ -28,17 +28,14 @@ std::expected<FatLayout, std::string> FatLayout::make(std::uint64_t sectors, std
     const std::uint64_t parts = sectors / fat_cluster_sectors;
     const std::uint64_t fat_sectors = fat_sectors_for(parts);
     const std::uint64_t beside = 1 + 2 * fat_sectors / fat_cluster_sectors;
-    if (parts < beside + 2 * fewest_directory_clusters)
-        return std::unexpected("the device is too small for a FAT, its copy and directories");
+    if (parts < beside + 2 * fewest_directory_clusters) return std::unexpected("the device is too small for a FAT, its copy and directories");
     FatLayout layout;
     layout.clusters = static_cast<std::uint32_t>(parts - beside);
     layout.fat_sectors = static_cast<std::uint32_t>(fat_sectors);
     layout.directory_clusters = std::max(fewest_directory_clusters, static_cast<std::uint32_t>(layout.clusters * std::uint64_t{32} / bytes_an_entry));
     const std::uint64_t beyond = layout.metadata_sectors() % alignment;
-    if (beyond != 0)
-        layout.directory_clusters += static_cast<std::uint32_t>((alignment - beyond) / fat_cluster_sectors);
-    if (layout.directory_clusters >= layout.clusters)
-        return std::unexpected("the device is too small for a FAT, its copy and directories");
+    if (beyond != 0) layout.directory_clusters += static_cast<std::uint32_t>((alignment - beyond) / fat_cluster_sectors);
+    if (layout.directory_clusters >= layout.clusters) return std::unexpected("the device is too small for a FAT, its copy and directories");
     return layout;
 }
 
@@ -53,10 +50,8 @@ void FatLayout::encode(std::span<std::byte, sector_bytes> superblock) const {
 }
 
 std::expected<FatLayout, std::string> FatLayout::decode(std::span<const std::byte, sector_bytes> superblock) {
-    if (load_le<std::uint64_t>(superblock) != magic)
-        return std::unexpected("there is no FAT-like file system");
-    if (load_le<std::uint32_t>(superblock.subspan(crc_at)) != crc32c(superblock.first(crc_at)))
-        return std::unexpected("the superblock is damaged");
+    if (load_le<std::uint64_t>(superblock) != magic) return std::unexpected("there is no FAT-like file system");
+    if (load_le<std::uint32_t>(superblock.subspan(crc_at)) != crc32c(superblock.first(crc_at))) return std::unexpected("the superblock is damaged");
     const FatLayout layout{.clusters = load_le<std::uint32_t>(superblock.subspan(8)),
                            .directory_clusters = load_le<std::uint32_t>(superblock.subspan(12)),
                            .fat_sectors = load_le<std::uint32_t>(superblock.subspan(16))};

@@ -26,8 +26,7 @@ FsResult<void> FatVolume::walk_chain(Walk& walk, const FatEntry& entry, const st
         if ((cluster < layout_.first_file_cluster()) != entry.is_directory)
             walk.tell("V2", path, fmt::format("cluster {} is not in the part for {}", cluster, entry.is_directory ? "directories" : "files"));
         const auto next = table_.next_of(cluster, clock_);
-        if (!next)
-            return std::unexpected(next.error());
+        if (!next) return std::unexpected(next.error());
         if (*next == fat_free) {
             walk.tell("V1", path, fmt::format("cluster {} of the chain is free", cluster));
             return {};
@@ -43,23 +42,18 @@ FsResult<void> FatVolume::walk_chain(Walk& walk, const FatEntry& entry, const st
 FsResult<void> FatVolume::walk_directory(Walk& walk, FatDirectory directory, const std::string& path) {
     const std::size_t before = walk.problems.size();
     const FatEntry self{.name = {}, .is_directory = true, .modified = {}, .first_cluster = directory.first_cluster};
-    if (auto walked = walk_chain(walk, self, path.empty() ? "/" : path); !walked)
-        return walked;
-    if (walk.problems.size() != before)
-        return {}; // it cannot be listed
+    if (auto walked = walk_chain(walk, self, path.empty() ? "/" : path); !walked) return walked;
+    if (walk.problems.size() != before) return {}; // it cannot be listed
     std::vector<FatEntry> entries;
     const auto last = visit_slots(directory, [&](std::uint64_t, std::uint32_t, FatEntry::Bytes bytes) {
-        if (FatEntry::is_in_use(bytes))
-            entries.push_back(FatEntry::decode(bytes));
+        if (FatEntry::is_in_use(bytes)) entries.push_back(FatEntry::decode(bytes));
         return true;
     });
-    if (!last)
-        return std::unexpected(last.error());
+    if (!last) return std::unexpected(last.error());
     for (const FatEntry& entry : entries) {
         const std::string name = path + "/" + entry.name;
         const auto walked = entry.is_directory ? walk_directory(walk, {entry.first_cluster}, name) : walk_chain(walk, entry, name);
-        if (!walked)
-            return walked;
+        if (!walked) return walked;
     }
     return {};
 }
@@ -67,15 +61,12 @@ FsResult<void> FatVolume::walk_directory(Walk& walk, FatDirectory directory, con
 FsResult<void> FatVolume::compare_copies(Walk& walk) {
     for (std::uint32_t s = 0; s < layout_.fat_sectors; ++s) {
         const auto first = sectors_.load(layout_.fat_sector(0) + s, clock_);
-        if (!first)
-            return std::unexpected(first.error());
+        if (!first) return std::unexpected(first.error());
         SectorBytes one;
         std::ranges::copy(*first, one.begin());
         const auto second = sectors_.load(layout_.fat_sector(1) + s, clock_);
-        if (!second)
-            return std::unexpected(second.error());
-        if (!std::ranges::equal(one, *second))
-            walk.tell("V3", fmt::format("FAT sector {}", s), "the copy differs");
+        if (!second) return std::unexpected(second.error());
+        if (!std::ranges::equal(one, *second)) walk.tell("V3", fmt::format("FAT sector {}", s), "the copy differs");
         sectors_.forget(layout_.fat_sector(1) + s);
     }
     return {};
@@ -84,21 +75,16 @@ FsResult<void> FatVolume::compare_copies(Walk& walk) {
 FsResult<std::vector<CheckProblem>> FatVolume::check(const FsCall& call) {
     begin(call);
     Walk walk{.problems = {}, .reached = std::vector<bool>(layout_.end_cluster())};
-    if (auto walked = walk_directory(walk, {}, ""); !walked)
-        return std::unexpected(walked.error());
+    if (auto walked = walk_directory(walk, {}, ""); !walked) return std::unexpected(walked.error());
     for (std::uint32_t cluster = fat_first_cluster; cluster < layout_.end_cluster(); ++cluster) {
         const auto next = table_.next_of(cluster, clock_);
-        if (!next)
-            return std::unexpected(next.error());
+        if (!next) return std::unexpected(next.error());
         const std::string where = fmt::format("cluster {}", cluster);
-        if (*next != fat_free && !walk.reached[cluster])
-            walk.tell("V1", where, "in use, and in no chain");
-        if ((*next != fat_free) != table_.is_used(cluster))
-            walk.tell("T1", where, "the bitmap in RAM differs from the FAT");
+        if (*next != fat_free && !walk.reached[cluster]) walk.tell("V1", where, "in use, and in no chain");
+        if ((*next != fat_free) != table_.is_used(cluster)) walk.tell("T1", where, "the bitmap in RAM differs from the FAT");
     }
     if (table_.is_mirrored())
-        if (auto compared = compare_copies(walk); !compared)
-            return std::unexpected(compared.error());
+        if (auto compared = compare_copies(walk); !compared) return std::unexpected(compared.error());
     return std::move(walk.problems);
 }
 

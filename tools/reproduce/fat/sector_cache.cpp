@@ -17,8 +17,7 @@ SectorCache::Slot* SectorCache::find(std::uint64_t sector) {
 
 FsResult<void> SectorCache::write(Slot& slot, SimTime& clock) {
     const auto done = place_.write(slot.sector, slot.bytes, clock);
-    if (!done)
-        return std::unexpected(done.error());
+    if (!done) return std::unexpected(done.error());
     clock = *done;
     slot.is_dirty = false;
     return {};
@@ -27,8 +26,7 @@ FsResult<void> SectorCache::write(Slot& slot, SimTime& clock) {
 FsResult<SectorCache::Slot*> SectorCache::make_room(SimTime& clock) {
     Slot& oldest = *std::ranges::min_element(slots_, {}, &Slot::used);
     if (oldest.is_dirty)
-        if (auto written = write(oldest, clock); !written)
-            return std::unexpected(written.error());
+        if (auto written = write(oldest, clock); !written) return std::unexpected(written.error());
     oldest.used = 0;
     return &oldest;
 }
@@ -37,12 +35,10 @@ FsResult<SectorCache::Bytes> SectorCache::load(std::uint64_t sector, SimTime& cl
     Slot* slot = find(sector);
     if (slot == nullptr) {
         auto room = make_room(clock);
-        if (!room)
-            return std::unexpected(room.error());
+        if (!room) return std::unexpected(room.error());
         slot = *room;
         const auto done = place_.read(sector, slot->bytes, clock);
-        if (!done)
-            return std::unexpected(done.error());
+        if (!done) return std::unexpected(done.error());
         clock = *done;
         slot->sector = sector;
     }
@@ -54,8 +50,7 @@ FsResult<SectorCache::Bytes> SectorCache::fresh(std::uint64_t sector, SimTime& c
     Slot* slot = find(sector);
     if (slot == nullptr) {
         auto room = make_room(clock);
-        if (!room)
-            return std::unexpected(room.error());
+        if (!room) return std::unexpected(room.error());
         slot = *room;
         slot->sector = sector;
     }
@@ -74,12 +69,10 @@ void SectorCache::mark_dirty(std::uint64_t sector) {
 FsResult<void> SectorCache::write_dirty(SimTime& clock) {
     dirty_.clear();
     for (Slot& slot : slots_)
-        if (slot.is_dirty)
-            dirty_.push_back(&slot);
+        if (slot.is_dirty) dirty_.push_back(&slot);
     std::ranges::sort(dirty_, {}, &Slot::sector);
     for (Slot* slot : dirty_)
-        if (auto written = write(*slot, clock); !written)
-            return written;
+        if (auto written = write(*slot, clock); !written) return written;
     return {};
 }
 
@@ -93,8 +86,7 @@ void SectorCache::forget(std::uint64_t sector) {
 FsResult<void> SectorCache::write_past(std::uint64_t sector, std::span<const std::byte, sector_bytes> bytes, SimTime& clock) {
     ensure(find(sector) == nullptr, "a sector written past the cache is not in it");
     const auto done = place_.write(sector, bytes, clock);
-    if (!done)
-        return std::unexpected(done.error());
+    if (!done) return std::unexpected(done.error());
     clock = *done;
     return {};
 }
