@@ -34,9 +34,18 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
+    // A line a scheme.
+    // clang-format off
     static const std::array all{
-        &page_map_scheme(), &block_map_scheme(), &log_block_scheme(), &fast_scheme(), &dftl_scheme(), &hftl_scheme(), &coftl_scheme(),
+        &page_map_scheme(),
+        &block_map_scheme(),
+        &log_block_scheme(),
+        &fast_scheme(),
+        &dftl_scheme(),
+        &hftl_scheme(),
+        &coftl_scheme(),
     };
+    // clang-format on
     return all;
 }
 

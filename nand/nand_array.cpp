@@ -378,20 +378,8 @@ void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin
     const PlaneId plane = geometry.plane_of(block);
     const DieId die = geometry.die_of(plane);
     const ChipId chip = geometry.chip_of(die);
-    events.on(NandOpEvent{when.start,
-                          when.end,
-                          op,
-                          origin,
-                          geometry.channel_of(chip),
-                          chip,
-                          die,
-                          plane,
-                          block,
-                          page,
-                          1,
-                          lpn,
-                          kind,
-                          {when.bus_in, when.bus_in_end, when.cells, when.cells_end, when.bus_out, when.bus_out_end}});
+    const NandPhases phases{when.bus_in, when.bus_in_end, when.cells, when.cells_end, when.bus_out, when.bus_out_end};
+    events.on(NandOpEvent{when.start, when.end, op, origin, geometry.channel_of(chip), chip, die, plane, block, page, 1, lpn, kind, phases});
 }
 
 void NandArray::Impl::emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page) {

@@ -31,7 +31,7 @@ before_line() {
 before_line '/// Every event there is.' base/events.h "$work/block1"
 before_line '/// In the order of the SQL.' tools/log/event_tables.h "$work/block2"
 # Their names, at the ends of the lists.
-awk '/^using AllEvents = EventList</ { list = 1 } list && sub(/>;$/, ", BlockRetiredEvent>;") { list = 0 } { print }' base/events.h > "$work/changed"
+awk '/^using AllEvents =/ { list = 1 } list && sub(/>;$/, ", BlockRetiredEvent>;") { list = 0 } { print }' base/events.h > "$work/changed"
 cp "$work/changed" base/events.h
 awk '/^inline constexpr auto all_tables = / { list = 1 } list && sub(/};$/, ", block_retired_table};") { list = 0 } { print }' tools/log/event_tables.h > "$work/changed"
 cp "$work/changed" tools/log/event_tables.h

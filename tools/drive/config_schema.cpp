@@ -11,6 +11,7 @@
 #include "base/crc32c.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/make_ftl.h"
+#include "tools/drive/config_field.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
@@ -21,26 +22,6 @@ namespace {
 constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t max_u64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
-constexpr std::array<std::string_view, 4> cell_names{"slc", "mlc", "tlc", "qlc"};
-
-std::string as_text(std::uint32_t v) { return fmt::format("{}", v); }
-std::string as_text(std::uint64_t v) { return fmt::format("{}", v); }
-std::string as_text(bool v) { return v ? "1" : "0"; }
-std::string as_text(Duration v) { return fmt::format("{}", v.count()); }
-std::string as_text(const std::string& v) { return v; }
-std::string as_text(CellType v) { return std::string{cell_names.at(static_cast<std::size_t>(v))}; }
-
-void assign(std::uint32_t& to, std::uint64_t n, std::string_view) { to = static_cast<std::uint32_t>(n); }
-void assign(std::uint64_t& to, std::uint64_t n, std::string_view) { to = n; }
-void assign(bool& to, std::uint64_t n, std::string_view) { to = n != 0; }
-void assign(Duration& to, std::uint64_t n, std::string_view) { to = Duration{static_cast<std::int64_t>(n)}; }
-void assign(std::string& to, std::uint64_t, std::string_view text) { to = text; }
-void assign(CellType& to, std::uint64_t, std::string_view text) {
-    to = static_cast<CellType>(std::ranges::find(cell_names, text) - cell_names.begin());
-}
-
-#define FIELD(path)                                                                                                                                  \
-    [](const DeviceConfig& c) { return as_text(c.path); }, [](DeviceConfig& c, std::uint64_t n, std::string_view t) { assign(c.path, n, t); }
 using enum ConfigType;
 using enum ConfigPhase;
 
