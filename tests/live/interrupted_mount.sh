@@ -18,6 +18,12 @@ wait_for_end_of_daemons() {
     [[ -z $(daemons) ]] || die "$1: no mount, but a daemon is left: $(daemons)"
 }
 
+gone_soon() {
+    local tries=0
+    while mounted && ((tries++ < 100)); do sleep 0.05; done
+    ! mounted
+}
+
 stood=0 ended=0
 for signal in INT TERM HUP; do
     for ((delay_us = 0; delay_us < 60000; delay_us = delay_us * 5 / 4 + 900)); do
@@ -33,11 +39,10 @@ for signal in INT TERM HUP; do
             # It may end a moment later: the signal reached the daemon, which then unmounts.
             if [[ $(cat "$mnt/file" 2> /dev/null) == kept ]]; then
                 stood=$((stood + 1))
-                "$FLASHLAB" umount "$mnt" > "$work/umount" 2>&1 || ! mounted || die "$what: umount: $(cat "$work/umount")"
+                # A daemon that the signal has reached holds the mount for a moment while it ends: then umount says that it is busy, and it goes by itself.
+                "$FLASHLAB" umount "$mnt" > "$work/umount" 2>&1 || gone_soon || die "$what: umount: $(cat "$work/umount")"
             else
-                tries=0
-                while mounted && ((tries++ < 100)); do sleep 0.05; done
-                mounted && die "$what: a mount that does not answer is left"
+                gone_soon || die "$what: a mount that does not answer is left"
                 ended=$((ended + 1))
             fi
         else
