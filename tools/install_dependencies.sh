@@ -3,6 +3,7 @@
 #
 #   sh tools/install_dependencies.sh            build and tests
 #   sh tools/install_dependencies.sh --iozone   IOZone too: it lives in Debian's non-free component; exit 3 where it is not to be had
+#   sh tools/install_dependencies.sh --formatter         clang-format 16 alone, for the layout test; exit 3 likewise
 #
 # Needs no network when everything is there. Uses sudo when not root.
 set -eu
@@ -45,8 +46,6 @@ install_missing() {
         installed "$package" || missing="$missing $package"
     done
     if ! installed "$(boost_package)"; then missing="$missing boost"; fi
-    # The layout test formats with version 16 where Debian has it, and leaves that part out elsewhere.
-    if ! installed clang-format-16 && has_candidate clang-format-16; then missing="$missing clang-format-16"; fi
     [ -n "$missing" ] || return 0
 
     if ! command -v apt-get >/dev/null 2>&1; then
@@ -77,8 +76,17 @@ install_iozone() {
     return $result
 }
 
+# The layout test formats with this version. Where Debian has another one, the test leaves that part out.
+install_formatter() {
+    installed clang-format-16 && return 0
+    command -v apt-get >/dev/null 2>&1 || return 3
+    has_candidate clang-format-16 || as_root apt-get update -q || return 3
+    has_candidate clang-format-16 && apt_install clang-format-16 || return 3
+}
+
 case "${1-}" in
     "") install_missing ;;
     --iozone) install_missing; install_iozone || exit 3 ;;
-    *) echo "usage: sh tools/install_dependencies.sh [--iozone]" >&2; exit 2 ;;
+    --formatter) install_formatter || exit 3 ;;
+    *) echo "usage: sh tools/install_dependencies.sh [--iozone | --formatter]" >&2; exit 2 ;;
 esac
