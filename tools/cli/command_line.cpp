@@ -13,7 +13,9 @@
 #include "ftl/make_ftl.h"
 #include "tools/cli/command_failures.h"
 #include "tools/cli/command_line_crash.h"
+#include "tools/cli/command_line_look.h"
 #include "tools/cli/command_line_reproduce.h"
+#include "tools/cli/command_line_sweep.h"
 #include "tools/cli/command_line_traces.h"
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/bench.h"
@@ -226,14 +228,11 @@ int final_code(int code, const std::string& helper, const std::string& command, 
     return code != exit_done ? code : failure_code(helper, command);
 }
 
-} // namespace
-
-int run_command_line(int argc, char** argv) {
-    CLI::App app{"FlashLab: an SSD laboratory that you mount as a directory", "flashlab"};
+/// Every command there is.
+void add_commands(CLI::App& app, Action& action) {
     app.set_version_flag("--version", "flashlab " FLASHLAB_VERSION);
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "Help of all commands");
-    Action action;
     add_mkfs(app, action);
     add_mount(app, action);
     add_fsck(app, action);
@@ -245,9 +244,32 @@ int run_command_line(int argc, char** argv) {
     add_compare(app, action);
     add_reproduce(app, action);
     add_crash(app, action);
+    add_sweep(app, action);
+    add_look(app, action);
     add_copies(app, action);
     add_small_commands(app, action);
+}
 
+} // namespace
+
+std::string wrong_usage_of(const std::vector<std::string>& words) {
+    CLI::App app{"", "flashlab"};
+    Action action;
+    add_commands(app, action);
+    refuse_nonsense(app);
+    try {
+        std::vector<std::string> reversed{words.rbegin(), words.rend()};
+        app.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+        return usage_text(app, words, error);
+    }
+    return {};
+}
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app{"FlashLab: an SSD laboratory that you mount as a directory", "flashlab"};
+    Action action;
+    add_commands(app, action);
     std::vector<std::string> arguments(argv + 1, argv + argc);
     const std::string helper = argc > 0 ? helper_of(argv[0]) : "";
     if (!helper.empty()) arguments = translate_helper_arguments(helper, arguments);

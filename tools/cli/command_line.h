@@ -11,6 +11,9 @@
 namespace flashlab {
 
 [[nodiscard]] int run_command_line(int argc, char** argv);
+/// What is wrong with the words of a command (without `flashlab`), in one sentence. Empty: they would be run. To be called in a process that runs no
+/// other command afterwards.
+[[nodiscard]] std::string wrong_usage_of(const std::vector<std::string>& words);
 
 /// Rewrites the arguments that a helper of mount(8), mkfs(8) or fsck(8) gets for our command. `helper` is "mount", "mkfs" or "fsck".
 [[nodiscard]] std::vector<std::string> translate_helper_arguments(const std::string& helper, const std::vector<std::string>& arguments);

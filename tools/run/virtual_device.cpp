@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t record_bytes = 8; ///< of a page in memory without payload
 } // namespace
 
-std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
+std::expected<DevicePlan, std::string> plan_device_of(const DeviceChoice& choice, std::uint64_t default_bytes) {
     ConfigSources sources{.preset = choice.preset, .file = choice.config_file, .environment = flashlab_environment(), .settings = choice.settings};
     if (choice.ftl)
         if (auto added = add_option_setting(sources, "--ftl", "ftl.scheme", *choice.ftl); !added) return std::unexpected(added.error());
@@ -24,7 +24,11 @@ std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& c
     if (!config) return std::unexpected(config.error());
     auto size = choice.size_bytes;
     if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty()) size = default_bytes;
-    auto plan = plan_device(*config, size, asked_keys(sources));
+    return plan_device(*config, size, asked_keys(sources));
+}
+
+std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
+    auto plan = plan_device_of(choice, default_bytes);
     if (plan) {
         const std::uint64_t records = plan->nand_bytes / plan->config.ssd.nand.geometry.page_bytes * record_bytes;
         if (auto there = check_host_memory(plan->ram_bytes + plan->pram_bytes + records); !there)

@@ -20,6 +20,9 @@ namespace flashlab {
 /// Cost: if the DRAM is partitioned, a drive without payload is built. Otherwise nothing is.
 [[nodiscard]] std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config);
 
+/// The device that the options come to, on whatever host: nothing is asked of this one's memory.
+[[nodiscard]] std::expected<DevicePlan, std::string> plan_device_of(const DeviceChoice& choice, std::uint64_t default_bytes);
+/// The same, refused where this host has not the memory.
 /// `default_bytes`: the size of the default device, where neither options nor configuration give a size.
 [[nodiscard]] std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes);
 

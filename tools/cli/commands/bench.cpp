@@ -19,8 +19,6 @@
 namespace flashlab {
 namespace {
 
-constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30;
-
 std::uint32_t read_percent(const BenchOptions& o) {
     return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
 }

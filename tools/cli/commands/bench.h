@@ -11,6 +11,8 @@
 
 namespace flashlab {
 
+inline constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30; ///< of the default device
+
 struct BenchOptions {
     DeviceChoice device;
     std::string level = "device", rw = "randwrite", random_distribution = "uniform";

@@ -1,0 +1,15 @@
+/// The options of flashlab sweep. They belong to command_line.cpp, and stand apart to keep that file short.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace flashlab {
+
+/// After parsing, `action` runs the command that the command line names.
+void add_sweep(CLI::App& app, std::function<int()>& action);
+
+} // namespace flashlab

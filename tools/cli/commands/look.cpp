@@ -1,0 +1,176 @@
+// ls, cat and cp: the files of a drive that is not mounted.
+#include "tools/cli/commands/look.h"
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "tools/drive/drive_files.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/live/live_mount.h"
+
+namespace flashlab {
+namespace {
+
+std::expected<DriveFiles, std::string> open_files(const std::string& directory) {
+    if (const auto mounted = find_mount(directory))
+        return std::unexpected(fmt::format("{}: it is mounted on {}: look there", directory, mounted->mount_point));
+    const auto say = [](const std::string& text) { complain(text); };
+    if (const auto free = wait_for_images(directory, DeviceAccess::look, say); !free) return std::unexpected(free.error());
+    return DriveFiles::open(directory, say);
+}
+
+char type_letter(std::uint32_t mode) {
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return 'd';
+    case S_IFLNK:
+        return 'l';
+    case S_IFCHR:
+        return 'c';
+    case S_IFBLK:
+        return 'b';
+    case S_IFIFO:
+        return 'p';
+    case S_IFSOCK:
+        return 's';
+    default:
+        return '-';
+    }
+}
+
+/// "drwxr-xr-x", as ls(1) writes it.
+std::string mode_text(std::uint32_t mode) {
+    std::string text{type_letter(mode)};
+    constexpr const char* letters = "rwx";
+    for (int bit = 8; bit >= 0; --bit) text += (mode >> bit & 1) != 0 ? letters[(8 - bit) % 3] : '-';
+    const auto mark = [&](std::uint32_t bit, std::size_t at, char with_x, char without) {
+        if ((mode & bit) != 0) text[at] = text[at] == 'x' ? with_x : without;
+    };
+    mark(S_ISUID, 3, 's', 'S');
+    mark(S_ISGID, 6, 's', 'S');
+    mark(S_ISVTX, 9, 't', 'T');
+    return text;
+}
+
+std::string time_text(const FileTime& time) {
+    const std::time_t seconds = time.seconds;
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min);
+}
+
+Json as_json(const DriveEntry& entry, const std::string& path) {
+    const Attributes& a = entry.attributes;
+    Json json = Json::object({{"path", path},
+                              {"inode", static_cast<std::uint64_t>(a.ino.value())},
+                              {"mode", fmt::format("{:o}", a.mode)},
+                              {"links", a.links},
+                              {"uid", a.uid},
+                              {"gid", a.gid},
+                              {"size_bytes", a.size},
+                              {"allocated_bytes", a.blocks_512 * 512},
+                              {"modified_ns", a.modified.seconds * 1'000'000'000 + a.modified.nanoseconds}});
+    if (!entry.target.empty()) json.add("target", entry.target);
+    return json;
+}
+
+/// The rows of one listing, and of the folders below.
+class Listing {
+public:
+    explicit Listing(const LsOptions& options) : options_{options} {
+        if (options_.is_long) table_ = Table{{"mode", "links", "uid", "gid", "size", "modified (UTC)", "name"}};
+    }
+    std::expected<void, std::string> add_folder(DriveFiles& drive, const DriveEntry& folder, const std::string& path) {
+        const auto entries = drive.list(folder, path);
+        if (!entries) return std::unexpected(entries.error());
+        for (const DriveEntry& entry : *entries) {
+            if (Interruption::came()) return std::unexpected(std::string{"interrupted"});
+            const std::string full = path + (path.ends_with('/') ? "" : "/") + entry.name;
+            add(entry, options_.recursive ? full : entry.name, full);
+            if (options_.recursive && S_ISDIR(entry.attributes.mode))
+                if (auto done = add_folder(drive, entry, full); !done) return done;
+        }
+        return {};
+    }
+    void add(const DriveEntry& entry, const std::string& name, const std::string& path) {
+        const Attributes& a = entry.attributes;
+        json_.push(as_json(entry, path));
+        names_ += name + "\n";
+        const std::string shown = entry.target.empty() ? name : name + " -> " + entry.target;
+        if (options_.is_long || options_.format == OutputFormat::csv)
+            table_.add({mode_text(a.mode), fmt::format("{}", a.links), fmt::format("{}", a.uid), fmt::format("{}", a.gid), fmt::format("{}", a.size),
+                        time_text(a.modified), shown});
+    }
+    [[nodiscard]] std::string text() const {
+        if (options_.format == OutputFormat::table && !options_.is_long) return names_;
+        return shown(options_.format, json_, table_);
+    }
+
+private:
+    const LsOptions& options_;
+    Table table_{{"mode", "links", "uid", "gid", "size", "modified (UTC)", "name"}};
+    Json json_{Json::Array{}};
+    std::string names_;
+};
+
+} // namespace
+
+int run_ls(const LsOptions& o) {
+    const Interruption interruption;
+    const DrivePath at = parse_drive_path(o.target);
+    auto drive = open_files(at.directory);
+    if (!drive) return complain("ls: " + drive.error());
+    const auto entry = drive->find(at.path);
+    if (!entry) return complain("ls: " + entry.error());
+    Listing listing{o};
+    if (!S_ISDIR(entry->attributes.mode))
+        listing.add(*entry, at.path, at.path);
+    else if (auto done = listing.add_folder(*drive, *entry, at.path); !done)
+        return complain("ls: " + done.error());
+    const std::string text = listing.text();
+    (void)!std::fwrite(text.data(), 1, text.size(), stdout); // names may hold any bytes
+    return exit_done;
+}
+
+int run_cat(const std::vector<std::string>& targets) {
+    const Interruption interruption;
+    for (const std::string& target : targets) {
+        const DrivePath at = parse_drive_path(target);
+        auto drive = open_files(at.directory);
+        if (!drive) return complain("cat: " + drive.error());
+        const auto entry = drive->find(at.path);
+        if (!entry) return complain("cat: " + entry.error());
+        const auto done = drive->read(*entry, at.path, [](std::span<const std::byte> data) -> std::expected<void, std::string> {
+            if (std::fwrite(data.data(), 1, data.size(), stdout) != data.size()) return std::unexpected(std::string{"standard output takes no more"});
+            return {};
+        });
+        if (!done) return complain("cat: " + done.error());
+    }
+    return exit_done;
+}
+
+int run_cp(const CpOptions& o) {
+    const Interruption interruption;
+    const DrivePath at = parse_drive_path(o.from);
+    if (const DrivePath into = parse_drive_path(o.to); into.path != "/" && std::filesystem::is_directory(into.directory))
+        return complain(fmt::format("cp: {}: files are only copied out of a drive: mount it to write", o.to), exit_usage);
+    auto drive = open_files(at.directory);
+    if (!drive) return complain("cp: " + drive.error());
+    const auto entry = drive->find(at.path);
+    if (!entry) return complain("cp: " + entry.error());
+    if (S_ISDIR(entry->attributes.mode) && !o.recursive) return complain(fmt::format("cp: {} is a folder: copy it with -r", at.path), exit_usage);
+    std::string to = o.to;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(to, ignored))
+        to += "/" + (entry->name == "/" ? std::filesystem::path{at.directory}.filename().string() : entry->name);
+    const auto made = copy_out(*drive, *entry, at.path, to, [](const std::string& text) { complain("cp: " + text); });
+    if (!made) return complain("cp: " + made.error());
+    return *made == 0 ? exit_failed : exit_done;
+}
+
+} // namespace flashlab

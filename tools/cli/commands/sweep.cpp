@@ -1,0 +1,169 @@
+#include "tools/cli/commands/sweep.h"
+
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands/bench.h"
+#include "tools/cli/progress.h"
+#include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/sweep/sweep_database.h"
+#include "tools/sweep/sweep_journal.h"
+#include "tools/sweep/sweep_plan.h"
+#include "tools/sweep/sweep_shard.h"
+
+namespace flashlab {
+namespace {
+
+struct Shard {
+    std::uint64_t k = 1, n = 1;
+};
+
+/// "3/8"
+std::expected<Shard, std::string> parse_shard(const std::string& text) {
+    Shard shard;
+    const char* const end = text.data() + text.size();
+    const auto [slash, bad_k] = std::from_chars(text.data(), end, shard.k);
+    const bool has_slash = bad_k == std::errc{} && slash != end && *slash == '/';
+    const auto [last, bad_n] = has_slash ? std::from_chars(slash + 1, end, shard.n) : std::from_chars_result{end, std::errc::invalid_argument};
+    if (bad_n != std::errc{} || last != end || shard.k == 0 || shard.k > shard.n)
+        return std::unexpected(fmt::format("--shard {}: K/N is wanted, with K from 1 to N", text));
+    return shard;
+}
+
+struct Cost {
+    double seconds = 0;
+    std::uint64_t runs = 0;
+    [[nodiscard]] double mean() const { return runs == 0 ? 0 : seconds / static_cast<double>(runs); }
+};
+
+/// How long the missing runs take on one core: each as long as those of its load took so far.
+double core_seconds_of(const std::vector<const SweepRun*>& missing, const SweepRecords& known) {
+    std::map<std::string, Cost> of_load;
+    Cost all;
+    for (const auto& [id, record] : known) {
+        if (!record.is_done || record.host["wall_run_seconds"].is_null()) continue;
+        for (Cost* cost : {&of_load[record.run.load], &all}) {
+            cost->seconds += record.host["wall_run_seconds"].real();
+            ++cost->runs;
+        }
+    }
+    double seconds = 0;
+    for (const SweepRun* run : missing) {
+        const Cost& cost = of_load[run->load];
+        seconds += cost.runs == 0 ? all.mean() : cost.mean();
+    }
+    return seconds;
+}
+
+/// Databases, and journals of those that are not finished.
+std::expected<SweepRecords, std::string> results_so_far(const SweepStatusOptions& o) {
+    SweepRecords known;
+    for (const std::string& path : o.results) {
+        std::error_code ignored;
+        const std::string journal = sweep_journal_path(path, o.scratch);
+        const bool is_there = std::filesystem::exists(path, ignored);
+        if (!is_there && !std::filesystem::exists(journal, ignored)) complain(fmt::format("sweep status: {}: not begun", path));
+        const auto records = is_there ? read_sweep_database(path) : SweepRecords{};
+        if (!records) return std::unexpected(records.error());
+        const auto begun = SweepJournal::look(journal);
+        if (!begun) return std::unexpected(begun.error());
+        for (const auto& [id, record] : *records)
+            if (auto added = add_record(known, record); !added) return std::unexpected(added.error());
+        for (const SweepRecord& record : *begun)
+            if (auto added = add_record(known, record); !added) return std::unexpected(added.error());
+    }
+    return known;
+}
+
+} // namespace
+
+int run_sweep_plan(const SweepPlanOptions& o, const std::function<std::string(const std::vector<std::string>&)>& wrong_usage) {
+    const auto runs = plan_sweep(o.sweep, {.wrong_usage = wrong_usage, .default_bench_bytes = default_bench_bytes});
+    if (!runs) return complain("sweep plan: " + runs.error(), exit_usage);
+    std::string text;
+    for (const SweepRun& run : *runs) text += run.to_json().dump() + "\n";
+    if (o.output.empty()) {
+        fmt::print("{}", text);
+        return exit_done;
+    }
+    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced);
+    if (!file) return complain("sweep plan: " + file.error());
+    auto done = file->write(text);
+    if (done) done = file->commit();
+    if (!done) return complain("sweep plan: " + done.error());
+    fmt::print("{} runs in {}\n", runs->size(), o.output);
+    return exit_done;
+}
+
+int run_sweep_run(const SweepRunOptions& o, const std::function<int(const std::vector<std::string>&)>& command) {
+    const auto shard = parse_shard(o.shard);
+    if (!shard) return complain("sweep run: " + shard.error(), exit_usage);
+    const auto plan = read_sweep_plan(o.plan);
+    if (!plan) return complain("sweep run: " + plan.error());
+    const Interruption interruption;
+    Progress progress{"runs"};
+    const auto part = shard_of(*plan, shard->k, shard->n);
+    const auto result =
+        run_sweep_shard(part, {.output = o.output, .scratch = o.scratch, .jobs = o.jobs}, command, [&](std::uint64_t done) { progress.at(done); });
+    if (!result) return complain("sweep run: " + result.error());
+    if (result->was_interrupted)
+        return complain(fmt::format("sweep run: {} of {} runs are finished; the same command goes on", result->known + result->made, part.size()));
+    if (!o.quiet) fmt::print("{} runs made, {} were there, {} failed: {}\n", result->made, result->known, result->failed, o.output);
+    if (result->failed == 0) return exit_done;
+    return complain(fmt::format("sweep run: {} runs failed; the first: {}", result->failed, result->first_failure));
+}
+
+int run_sweep_merge(const SweepMergeOptions& o) {
+    SweepRecords all;
+    for (const std::string& input : o.inputs) {
+        auto records = read_sweep_database(input);
+        if (!records) return complain("sweep merge: " + records.error());
+        for (auto& [id, record] : *records)
+            if (auto added = add_record(all, std::move(record)); !added) return complain(fmt::format("sweep merge: {}: {}", input, added.error()));
+    }
+    if (auto done = write_sweep_database(o.output, all, o.reproducible ? HostColumns::none : HostColumns::kept); !done)
+        return complain("sweep merge: " + done.error());
+    fmt::print("{} runs in {}\n", all.size(), o.output);
+    return exit_done;
+}
+
+int run_sweep_status(const SweepStatusOptions& o) {
+    const auto plan = read_sweep_plan(o.plan);
+    if (!plan) return complain("sweep status: " + plan.error());
+    const auto known = results_so_far(o);
+    if (!known) return complain("sweep status: " + known.error());
+    std::uint64_t done = 0, failed = 0, missing = 0;
+    std::vector<const SweepRun*> to_make;
+    std::set<std::string> planned;
+    Json failures{Json::Array{}};
+    for (const SweepRun& run : *plan) {
+        planned.insert(run.id);
+        const auto at = known->find(run.id);
+        const bool is_known = at != known->end(), is_done = is_known && at->second.is_done;
+        done += is_done ? 1 : 0;
+        failed += is_known && !is_done ? 1 : 0;
+        missing += is_known ? 0 : 1;
+        if (!is_done) to_make.push_back(&run);
+        if (is_known && !is_done) failures.push(Json::object({{"id", run.id}, {"error", at->second.error}}));
+    }
+    std::uint64_t others = 0;
+    for (const auto& [id, record] : *known) others += planned.contains(id) ? 0 : 1;
+    const double seconds = core_seconds_of(to_make, *known);
+    fmt::print("{}", shown(o.format, Json::object({{"runs", static_cast<std::uint64_t>(plan->size())},
+                                                   {"done", done},
+                                                   {"failed", failed},
+                                                   {"missing", missing},
+                                                   {"not_in_plan", others},
+                                                   {"wall_core_seconds_left", seconds},
+                                                   {"wall_seconds_left", seconds / std::max(o.jobs, 1u)},
+                                                   {"failures", std::move(failures)}})));
+    return exit_done;
+}
+
+} // namespace flashlab
