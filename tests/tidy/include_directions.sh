@@ -108,9 +108,10 @@ BEGIN {
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
     allow_room("reproduce", "text traces workloads drive run", "fs ftl nand pram")
     allow_room("sweep", "text host log workloads drive run", "")
-    allow_room("cli", "text host log traces workloads drive live run reproduce sweep", "fs/fuse crash/fs fs crash ftl nand pram")
+    allow_room("report", "text host log", "")
+    allow_room("cli", "text host log traces workloads drive live run reproduce sweep report", "fs/fuse crash/fs fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
-    library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/cli") # rows are read where they are used
+    library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/report tools/cli") # rows are read where they are used
     library_of("^CLI\\/", "tools/cli")
     library_of("^toml", "tools/drive")
     library_of("^nlohmann\\/", "tools/text")

@@ -14,6 +14,7 @@
 #include "tools/cli/command_failures.h"
 #include "tools/cli/command_line_crash.h"
 #include "tools/cli/command_line_look.h"
+#include "tools/cli/command_line_report.h"
 #include "tools/cli/command_line_reproduce.h"
 #include "tools/cli/command_line_sweep.h"
 #include "tools/cli/command_line_traces.h"
@@ -238,6 +239,8 @@ void add_commands(CLI::App& app, Action& action) {
     add_fsck(app, action);
     add_ctl(app, action);
     add_query(app, action);
+    add_report(app, action);
+    add_export(app, action);
     add_bench(app, action);
     add_replay(app, action);
     add_trace(app, action);

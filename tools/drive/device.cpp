@@ -149,6 +149,21 @@ SampleDetails Device::sample_details() const {
     SampleDetails details;
     for (std::uint32_t channel = 0; channel < array_->chip_geometry().channels(); ++channel)
         details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array_->channel_busy(ChannelId{channel}).count()));
+    const FtlCounters ftl = ftl_->counters();
+    const WriteBufferCounters buffer = ssd_->buffer() != nullptr ? ssd_->buffer()->buffer_counters() : WriteBufferCounters{};
+    details.counts = {.buffer_read_hits = buffer.read_hits,
+                      .buffer_read_misses = buffer.read_misses,
+                      .buffer_write_hits = buffer.write_hits,
+                      .buffer_write_misses = buffer.write_misses,
+                      .map_read_hits = ftl.map_read_hits,
+                      .map_read_misses = ftl.map_read_misses,
+                      .map_write_hits = ftl.map_write_hits,
+                      .map_write_misses = ftl.map_write_misses,
+                      .gc_jobs = ftl.gc_jobs,
+                      .gc_page_copies = ftl.gc_page_copies,
+                      .switch_merges = ftl.switch_merges,
+                      .partial_merges = ftl.partial_merges,
+                      .full_merges = ftl.full_merges};
     return details;
 }
 
@@ -157,6 +172,21 @@ WearHistogram Device::wear() const {
     for (std::uint32_t block = 0; block < array_->geometry().blocks(); ++block)
         if (!array_->is_bad(BlockId{block})) ++blocks[array_->erase_count(BlockId{block})];
     return WearHistogram{{blocks.begin(), blocks.end()}};
+}
+
+WearHistogram Device::wear_and_blocks() const {
+    constexpr std::uint32_t most_blocks = 16384; // the place of the last written page is looked up in the image
+    WearHistogram out = wear();
+    const std::uint32_t blocks = array_->geometry().blocks();
+    if (blocks > most_blocks || was_cut_) return out;
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+        const BlockId block{i};
+        const BlockStatus status = array_->is_bad(block) ? BlockStatus{BlockUse::bad, 0} : ftl_->status_of(block);
+        const bool is_empty = status.use == BlockUse::free || status.use == BlockUse::bad;
+        out.blocks.push_back(
+            {block, array_->erase_count(block), std::to_underlying(status.use), is_empty ? 0 : array_->write_pointer(block), status.valid_pages});
+    }
+    return out;
 }
 
 void Device::settle(SimTime now) { ssd_->settle(now); }

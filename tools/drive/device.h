@@ -57,6 +57,8 @@ public:
 
     [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; the mount adds the latencies
     [[nodiscard]] WearHistogram wear() const;
+    /// The same for the log, with what each block holds: on a drive of at most 16,384 blocks whose power was not cut.
+    [[nodiscard]] WearHistogram wear_and_blocks() const;
 
     void settle(SimTime now) override;
     [[nodiscard]] SimTime last_reserved_end() const override;

@@ -299,6 +299,10 @@ void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& laten
     log_->add_sample(device_->ssd().sample(now), std::move(details));
 }
 
+void DeviceDirectory::note_wear() {
+    if (log_->wants(EventLevel::summary)) log_->add_wear(device_->wear_and_blocks());
+}
+
 void DeviceDirectory::save_history(const DeviceHistory& history) {
     if (access_ == DeviceAccess::look) return;
     if (auto written = history.write(folder_.path()); !written) complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
@@ -310,7 +314,7 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     if (!cut && access_ != DeviceAccess::look) closed = device_->shut_down(now);
     const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
     sample(end, latency);
-    log_->add_wear(device_->wear());
+    note_wear();
     DeviceHistory history = history_now();
     history.clock_ns = ns_since_start(end);
     history.in_use = access_ == DeviceAccess::use ? cut || !closed : history_.in_use;

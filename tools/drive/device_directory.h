@@ -80,6 +80,8 @@ public:
     [[nodiscard]] DeviceHistory history_now();
     /// Writes a sample into the log. To be called inside the monitor.
     void sample(SimTime now, const std::vector<FsLatencyRow>& latency);
+    /// Writes erase counts and what the blocks hold into the log, instead of what this run said of them before. To be called inside the monitor.
+    void note_wear();
     /// Writes the counters file. To be called outside the monitor.
     void save_history(const DeviceHistory& history);
 

@@ -144,6 +144,9 @@ Json MountSession::dispatch(const Json& request) {
     }
     if (command == "flush_log") {
         sample_once();
+        mount_->with_monitor([&](SimTime) {
+            if (!opened_->device().was_cut()) opened_->note_wear();
+        });
         opened_->log().flush();
         return good();
     }
