@@ -25,10 +25,10 @@ void add_export(CLI::App& app, std::function<int()>& action) {
     c.add_option("DIR", o.target, "Device directory, mount point, or event log file")->required();
     auto* what = c.add_option_group("what");
     auto* perfetto = what->add_option("--perfetto", o.perfetto, "A timeline of a run into this file, for the Perfetto UI (trace events, JSON)");
-    auto* csv = what->add_option("--csv", o.csv, "This table or view (flashlab query --views)");
+    what->add_option("--csv", o.csv, "This table or view (flashlab query --views)");
     what->add_option("--parquet", o.parquet, "Refused: no library of Debian writes it; says what does");
     what->require_option(1);
-    c.add_option("-o,--output", o.output, "of --csv: the file; otherwise standard output")->needs(csv);
+    c.add_option("-o,--output", o.output, "of --csv: the file; otherwise standard output")->excludes(perfetto);
     c.add_option("--from", o.from, "of --perfetto: from here, after the run's beginning: 1.5s, 200ms, 30us")->capture_default_str()->needs(perfetto);
     c.add_option("--to", o.to, "of --perfetto: up to here; otherwise its end")->needs(perfetto);
     c.add_option("--run", o.run, "of --perfetto: of a log of several runs, this one; else the last one with a load")->needs(perfetto);
