@@ -87,6 +87,10 @@ public:
 
 private:
     DeviceDirectory() = default;
+    /// device.toml with the settings of the environment and of this mount.
+    [[nodiscard]] static std::expected<DeviceConfig, std::string> effective_config(const std::string& name, const OpenOptions& options);
+    void open_log(const DeviceConfig& config, const OpenOptions& options);
+    [[nodiscard]] std::expected<void, std::string> start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options);
     void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     std::string directory_;
     FolderHandle folder_; ///< a handle, because a mounted folder may be moved, and another one put in its place
