@@ -7,6 +7,7 @@
 # of ftl/: schemes stand on recovery, cache and blocks, recovery stands on blocks; every shelf sees the contracts that lie in ftl/ itself.
 # Also refused: libraries outside their folder (libfuse: fs/fuse; JSON: text, SQLite: log, toml++: drive, CLI11: cli), a clock, an environment or a thread
 # below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
+# And a second place that puts a drive together: array, PRAM, scheme and Ssd come from ftl/drive.cpp, and schemes from their list, ftl/schemes.def.
 # Prints FILE:LINE: what and why, one a line. Exit 1 when something was found, 2 when ROOT holds no sources at all.
 set -eu
 root=${1:?usage: include_directions.sh ROOT}
@@ -93,6 +94,7 @@ BEGIN {
     allow_shelf("ftl/cache", "")
     allow_shelf("ftl/recovery", "ftl/blocks")
     allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/recovery")
+    delete allowed["ftl", "ftl/schemes"] # they are known by their list
     allow("crash", "crash ftl nand pram base")
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")
     allow("fs", "fs pram base")
@@ -129,6 +131,12 @@ FNR == 1 {
     pure = (folder != "fs/fuse" && folder !~ /^tools/ && folder != "tests")
 }
 { lines = FNR }
+/(^|[^A-Za-z_])make_ftl *\(|make_unique<Ssd>|(^|[^A-Za-z_:<])Ssd [a-z_]+ *[{(]/ {
+    code = $0
+    sub(/\/\/.*/, "", code)
+    if (FILENAME !~ /^ftl\/(make_ftl\.(h|cpp)|drive\.cpp)$/ && code ~ /make_ftl *\(|make_unique<Ssd>|Ssd [a-z_]+ *[{(]/)
+        report("a drive is put together in ftl/drive.cpp alone: Drive::assemble(), or ftl/memory_drive.h")
+}
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     target = $0
     sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
