@@ -65,7 +65,7 @@ std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_
     return std::span{staging_}.first(count * page_bytes);
 }
 
-FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, LogicalPage logical, SimTime now) {
     const std::size_t per_write = std::max(staging_bytes / cache_.page_bytes(), std::size_t{1});
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
@@ -92,18 +92,18 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     job.resume = now;
     inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
-        const std::uint64_t page = batch_[at]->index;
+        const FilePage page{batch_[at]->index};
         std::size_t count = 1;
-        while (at + count < batch_.size() && batch_[at + count]->index == page + count) ++count;
-        Extent extent;
+        while (at + count < batch_.size() && FilePage{batch_[at + count]->index} == page + count) ++count;
         auto kind = WriteBackPiece::Kind::fresh;
-        std::uint64_t logical = 0;
-        if (find_extent(extents_, inode, page, extent)) {
-            kind = extent.unwritten ? WriteBackPiece::Kind::convert : WriteBackPiece::Kind::overwrite;
-            logical = extent.logical_page_of(page);
-            count = std::min<std::uint64_t>(count, extent.end() - page);
+        LogicalPage logical{0};
+        if (const auto extent = find_extent(extents_, inode, page)) {
+            kind = extent->unwritten ? WriteBackPiece::Kind::convert : WriteBackPiece::Kind::overwrite;
+            logical = extent->logical_page_of(page);
+            count = std::min<std::uint64_t>(count, extent->end() - page);
         } else {
-            if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) count = std::min<std::uint64_t>(count, extent.page - page);
+            const auto behind = page < inode.extents_end ? extents_.next(inode.ino, page) : std::nullopt;
+            if (behind) count = std::min<std::uint64_t>(count, behind->page - page);
             const MetadataStore::PageRun run = space_.claim(next_fit_, count);
             ensure(run.pages != 0, "WriteBack: start() waited until the pages were there (F4)");
             logical = run.first;
