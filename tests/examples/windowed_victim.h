@@ -2,7 +2,7 @@
 /// it.
 ///
 /// Idea       Greedy does without most blocks' counts if it only looks at the oldest ones; these have had time to become invalid.
-/// Invariant  See victim_policy.h. Where every block of the window is wholly valid, the first one behind it that gains anything is taken.
+/// Invariant  See ftl/blocks/victim_policy.h. Where every block of the window is wholly valid, the first one behind it that gains anything is taken.
 /// Cost       A step for each block of the window, and for each wholly valid one before the victim.
 /// Power cut  Keeps nothing.
 /// Source     Hu, Eleftheriou, Haas, Iliadis, Pletka, "Write amplification analysis in flash-based solid state drives", SYSTOR 2009.
