@@ -27,6 +27,7 @@
 #include "tools/cli/commands/presets.h"
 #include "tools/cli/commands/query.h"
 #include "tools/cli/commands/umount.h"
+#include "tools/cli/completion.h"
 #include "tools/cli/failure_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/complaint.h"
@@ -124,6 +125,16 @@ void add_small_commands(CLI::App& app, Action& action) {
     version.callback([&action] {
         action = [] {
             fmt::print("flashlab {}\n", FLASHLAB_VERSION);
+            return exit_done;
+        };
+    });
+    static std::string shell;
+    auto& completion = add_command(app, "completion", "Completion for a shell, or the options as scdoc", "flashlab completion bash");
+    completion.group(""); // for packagers: not in the list
+    completion.add_option("SHELL", shell)->required()->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+    completion.callback([&action, &app] {
+        action = [&app] {
+            fmt::print("{}", completion_text(app, shell));
             return exit_done;
         };
     });
