@@ -24,6 +24,7 @@ awk '
 function folder_of(path) {
     if (path ~ /^fs\/fuse\//) return "fs/fuse"
     if (path ~ /^crash\/fs\//) return "crash/fs"
+    if (path ~ /^crash\/apps\//) return "crash/apps"
     if (match(path, /^tools\/[^\/]*\//)) return substr(path, 1, RLENGTH - 1)
     sub(/\/.*/, "", path)
     return path
@@ -97,21 +98,23 @@ BEGIN {
     delete allowed["ftl", "ftl/schemes"] # they are known by their list
     allow("crash", "crash ftl nand pram base")
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")
+    allow("crash/apps", "crash/apps fs base")
     allow("fs", "fs pram base")
     allow("fs/fuse", "fs/fuse fs base")
-    allow("tests", "tests fs/fuse crash/fs fs crash ftl nand pram base")
+    allow("tests", "tests fs/fuse crash/fs crash/apps fs crash ftl nand pram base")
     allow_room("text", "", "")
     allow_room("host", "text", "")
     allow_room("log", "text host", "")
     allow_room("traces", "text host log", "")
     allow_room("workloads", "text traces", "")
     allow_room("drive", "text host log", "fs crash ftl nand pram")
-    allow_room("live", "text host log drive", "fs/fuse fs")
+    allow_room("live", "text host log drive", "fs/fuse crash/apps fs")
+    allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
     allow_room("reproduce", "text traces workloads drive run", "fs ftl nand pram")
     allow_room("sweep", "text host log workloads drive run", "")
     allow_room("report", "text host log", "")
-    allow_room("cli", "text host log traces workloads drive live run reproduce sweep report", "fs/fuse crash/fs fs crash ftl nand pram")
+    allow_room("cli", "text host log traces workloads drive live explore run reproduce sweep report", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
     library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/report tools/cli") # rows are read where they are used
     library_of("^CLI\\/", "tools/cli")

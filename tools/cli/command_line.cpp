@@ -80,6 +80,7 @@ void add_mount(CLI::App& app, Action& action) {
     c.add_option("--latency", o.latency, "off, real, or a factor such as 10x")->capture_default_str();
     c.add_option("--log", o.log, "Event log: none, summary (default; none if read-only), requests, all");
     add_size(c, "--log-keep", o.log_keep_bytes, "Beyond this size the oldest detail rows are deleted; 1G");
+    c.add_option("--record", o.record, "Write every change and its data to this new file, as crash torture --explore does")->type_name("FILE");
     c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
     c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
     c.add_flag("--sloppy", o.sloppy, "Pass over unknown -o words (mount -s)");

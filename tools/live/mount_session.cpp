@@ -44,8 +44,17 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
+    if (!config.record.empty()) {
+        auto recording = Recording::open(config.record, device.fs());
+        if (!recording) {
+            const auto closed = session->opened_->close(device.ready_at(), {});
+            return std::unexpected(closed ? recording.error() : fmt::format("{}; {}", recording.error(), closed.error()));
+        }
+        session->recording_ = std::move(*recording);
+    }
+    FileSystem& served = session->recording_ ? session->recording_->fs() : device.fs();
     auto mount =
-        Mount::make(device.fs(), device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
+        Mount::make(served, device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
@@ -63,7 +72,10 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     tell_full_host();
     const auto latency = latency_rows();
     const SimTime now = mount_->clock_now();
-    if (end != MountEnd::power_cut) mount_.reset();
+    if (end != MountEnd::power_cut) {
+        mount_.reset();
+        recording_.reset(); // the file is whole before anybody can see that the device is free
+    }
     if (end == MountEnd::broken) {
         opened_->abandon();
         return std::unexpected(

@@ -128,6 +128,7 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     config.open.log_keep_bytes = o.log_keep_bytes;
     config.open.environment = flashlab_environment();
     config.open.settings = o.settings;
+    config.record = o.record;
     config.mount.read_only = o.read_only;
     std::optional<std::string> log = o.log;
     std::string latency = o.latency;

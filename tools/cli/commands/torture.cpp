@@ -23,6 +23,7 @@
 
 #include "base/random.h"
 #include "fs/fuse/mount_point.h"
+#include "tools/cli/commands/torture_explore.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_copy.h"
@@ -258,6 +259,11 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 } // namespace
 
 int run_crash_torture(const CrashTortureOptions& o) {
+    if (o.replay.empty() && o.explores) return run_torture_explore(o);
+    if (is_kept_state(o.replay)) return replay_kept_state(o);
+    if (o.persistence != "strict")
+        return complain("crash torture: --persistence needs --explore: a live cut leaves what FlashLab's own file system does, which is strict",
+                        exit_usage);
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
     if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
