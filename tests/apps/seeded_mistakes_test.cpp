@@ -165,7 +165,8 @@ TEST_CASE("a store that leaves out one sync of twenty is caught by the models th
         bool is_caught = false;
         for (const std::string model : all_models) {
             CAPTURE(omitted, model);
-            const bool allows = (" " + std::string{losing[static_cast<std::size_t>(omitted)]} + " ").find(" " + model + " ") != std::string::npos;
+            const auto models = fmt::format(" {} ", losing[static_cast<std::size_t>(omitted)]);
+            const bool allows = models.find(fmt::format(" {} ", model)) != std::string::npos;
             const bool fails = first_failure(Store{omitted}.program(), model, Store::is_right).has_value();
             CHECK(fails == allows);
             is_caught = is_caught || fails;
