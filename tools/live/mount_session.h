@@ -19,7 +19,6 @@
 
 #include "fs/fuse/mount.h"
 #include "tools/drive/device_directory.h"
-#include "tools/live/recording.h"
 #include "tools/text/json.h"
 
 namespace flashlab {
@@ -28,7 +27,6 @@ struct MountSessionConfig {
     std::string directory;
     MountConfig mount;
     OpenOptions open;
-    std::string record{}; ///< the file to which every change is recorded; empty: none
 };
 
 /// "off", "real", or "Nx" with N between 0.001 and 1000000.
@@ -48,6 +46,7 @@ private:
     [[nodiscard]] Json dispatch(const Json& request);
     [[nodiscard]] Json stats();
     [[nodiscard]] Json unsynced();
+    [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
     [[nodiscard]] std::vector<FsLatencyRow> latency_rows();
@@ -60,7 +59,6 @@ private:
     std::function<void(const std::string&)> complain_;
     std::atomic<bool> told_host_errno_{false};
     std::unique_ptr<DeviceDirectory> opened_;
-    std::unique_ptr<Recording> recording_; ///< null: nothing is recorded
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;
     std::mutex mutex_; ///< protects stopping_ only
