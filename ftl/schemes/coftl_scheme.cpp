@@ -1,11 +1,11 @@
-#include "ftl/schemes/coftl.h"
+#include "ftl/schemes/coftl_scheme.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "ftl/scheme.h"
+#include "ftl/schemes/coftl.h"
 
 namespace flashlab {
 

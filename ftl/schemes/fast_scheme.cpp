@@ -1,5 +1,6 @@
-#include "ftl/schemes/fast.h"
+#include "ftl/schemes/fast_scheme.h"
 
+#include "ftl/schemes/fast.h"
 #include "ftl/schemes/merge_plan.h"
 
 namespace flashlab {
