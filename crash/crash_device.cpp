@@ -42,7 +42,7 @@ std::expected<std::unique_ptr<CrashDevice>, std::string> CrashDevice::make(const
 CrashDevice::CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, Payload payload, UndoPolicy undo)
     : config_{config}, plan_{plan}, geometry_{geometry}, undo_{undo}, pages_{geometry, payload} {
     // Only as much PRAM as the scheme asks for: there is less to keep, and a scheme that says it needs none gets none.
-    config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+    config_.pram.bytes = pram_bytes_of(plan);
     if (plan.pram_bytes != 0) cells_.emplace(config_.pram.bytes);
 }
 
@@ -52,26 +52,20 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
         liar_ = sabotage_->around(pages_);
         if (cells_) sabotage_->spoil(*cells_);
     }
-    PageStore& pages = liar_ ? *liar_ : static_cast<PageStore&>(pages_);
-    array_ = std::make_unique<NandArray>(geometry_, config_.nand, pages, *events_, undo_);
-    if (!array_->open()) return std::unexpected("the array does not open");
-    array_->set_faults(sabotage_ != nullptr && sabotage_->faults() != nullptr ? sabotage_->faults() : faults_);
-    if (cells_) pram_ = std::make_unique<Pram>(config_.pram, *cells_, *events_, undo_ == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
-    if (pram_ && sabotage_ != nullptr && sabotage_->pram_is_hasty()) pram_->forget_order();
-    auto made = make_ftl(config_, *array_, pram_.get(), {PramAddress{0}, cells_ ? config_.pram.bytes : 0}, *events_);
-    if (!made) return std::unexpected(made.error());
-    ftl_ = sabotage_ != nullptr ? sabotage_->around(std::move(*made)) : std::move(*made);
-    ssd_ = std::make_unique<Ssd>(config_, *ftl_, *array_, pram_.get(), *events_);
-    const auto recovered = ssd_->recover(now);
+    DriveBase base{.pages = liar_ ? *liar_ : static_cast<PageStore&>(pages_), .cells = cells_ ? &*cells_ : nullptr, .events = events_, .undo = undo_};
+    if (sabotage_ != nullptr) base.around_ftl = [this](std::unique_ptr<Ftl> scheme) { return sabotage_->around(std::move(scheme)); };
+    auto drive = Drive::assemble(config_, base);
+    if (!drive) return std::unexpected(drive.error().why);
+    drive_ = std::move(*drive);
+    array().set_faults(sabotage_ != nullptr && sabotage_->faults() != nullptr ? sabotage_->faults() : faults_);
+    if (drive_->pram() != nullptr && sabotage_ != nullptr && sabotage_->pram_is_hasty()) drive_->pram()->forget_order();
+    const auto recovered = ssd().recover(now);
     if (!recovered) return std::unexpected(fmt::format("recovery failed: {}", describe(recovered.error())));
     return *recovered;
 }
 
 void CrashDevice::power_off() {
-    ssd_.reset();
-    ftl_.reset();
-    pram_.reset();
-    array_.reset();
+    drive_.reset();
     liar_.reset();
 }
 
@@ -81,14 +75,14 @@ void CrashDevice::copy_stores(const CrashDevice& other) {
 }
 
 std::expected<void, std::string> CrashDevice::rewind(SimTime at) {
-    if (const auto done = array_->rewind(at); !done) return std::unexpected("the array does not rewind");
-    if (pram_) (void)pram_->rewind(at);
+    if (const auto done = array().rewind(at); !done) return std::unexpected("the array does not rewind");
+    if (Pram* pram = drive_->pram()) (void)pram->rewind(at);
     return {};
 }
 
 std::expected<void, std::string> CrashDevice::tear(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram, CrashDevice& target) {
-    if (const auto done = array_->tear(at, nand, target.pages_); !done) return std::unexpected("the array does not tear");
-    if (pram_) (void)pram_->tear(at, pram, *target.cells_);
+    if (const auto done = array().tear(at, nand, target.pages_); !done) return std::unexpected("the array does not tear");
+    if (Pram* cells = drive_->pram()) (void)cells->tear(at, pram, *target.cells_);
     return {};
 }
 
@@ -103,8 +97,8 @@ void CrashDevice::fade(std::span<const Ppn> unstable) {
 }
 
 void CrashDevice::append_moments(std::vector<SimTime>& to) const {
-    array_->append_moments(to);
-    if (pram_) pram_->append_moments(to);
+    drive_->array().append_moments(to);
+    if (Pram* pram = drive_->pram()) pram->append_moments(to);
 }
 
 std::uint64_t CrashDevice::fingerprint() const {
@@ -114,7 +108,7 @@ std::uint64_t CrashDevice::fingerprint() const {
 
 std::expected<SsdCutReport, std::string> CrashDevice::cut(SimTime at, CutOutcomes& nand, PramCutOutcomes& pram) {
     ensure(is_on(), "a device that is on");
-    const auto report = ssd_->cut(at, nand, pram);
+    const auto report = ssd().cut(at, nand, pram);
     power_off();
     if (!report) return std::unexpected(fmt::format("the cut failed: {}", describe(report.error())));
     return *report;
@@ -122,7 +116,7 @@ std::expected<SsdCutReport, std::string> CrashDevice::cut(SimTime at, CutOutcome
 
 void CrashDevice::set_faults(NandFaults* faults) {
     faults_ = faults;
-    if (array_) array_->set_faults(faults);
+    if (drive_) drive_->array().set_faults(faults);
 }
 
 } // namespace flashlab

@@ -1,6 +1,6 @@
 /// A whole device over stores in memory, whose power can fail. The explorer and the tests of every scheme use it.
 ///
-/// Idea       The stores outlive the array, the PRAM and the drive that are built on them. power_on() builds these three anew, as a mount does.
+/// Idea       The stores outlive the drive that is built on them. power_on() assembles it anew, as a mount does.
 /// Invariant  Nothing but the stores survives power_off(). A scheme that asks for no PRAM gets none.
 /// Cost       A power_on() costs what the scheme's construction and recovery cost.
 /// Power cut  cut(): at any instant since the last settle(). copy_stores(), rewind() and tear() make many cuts of one run: the latest first.
@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "crash/sabotage.h"
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
+#include "ftl/drive.h"
 #include "nand/memory_page_store.h"
 #include "nand/nand_faults.h"
 #include "pram/memory_pram_store.h"
@@ -49,14 +48,12 @@ public:
     [[nodiscard]] const SsdConfig& config() const { return config_; }
     [[nodiscard]] const FtlPlan& plan() const { return plan_; }
     [[nodiscard]] const Geometry& geometry() const { return geometry_; }
-    [[nodiscard]] bool is_on() const { return ssd_ != nullptr; }
-    [[nodiscard]] Ssd& ssd() { return *ssd_; }
-    [[nodiscard]] Ftl& ftl() { return *ftl_; }
-    [[nodiscard]] NandArray& array() { return *array_; }
+    [[nodiscard]] bool is_on() const { return drive_ != nullptr; }
+    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
+    [[nodiscard]] Ftl& ftl() { return drive_->ftl(); }
+    [[nodiscard]] NandArray& array() { return drive_->array(); }
     /// Sets the faults of the present array and of every later one; null: none.
     void set_faults(NandFaults* faults);
-    /// Who hears the events, from the next power_on() on.
-    void set_events(EventSink& events) { events_ = &events; }
     /// Sets the sabotage from the next power_on() on; null: none.
     void set_sabotage(Sabotage* sabotage) { sabotage_ = sabotage; }
 
@@ -72,12 +69,8 @@ private:
     NandFaults* faults_ = nullptr;
     Sabotage* sabotage_ = nullptr;
     std::unique_ptr<PageStore> liar_; ///< the sabotage's, around pages_
-    NullEventSink nobody_;
-    EventSink* events_ = &nobody_;
-    std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_;
-    std::unique_ptr<Ftl> ftl_;
-    std::unique_ptr<Ssd> ssd_;
+    NullEventSink events_;
+    std::unique_ptr<Drive> drive_;
 };
 
 /// For messages: "read_only at sector 12".

@@ -11,54 +11,54 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t last_page = std::numeric_limits<std::uint64_t>::max();
+constexpr FilePage last_page{std::numeric_limits<std::uint64_t>::max()};
 constexpr std::uint32_t unwritten_flag = 1;
 
-RecordKey key_of(Ino ino, std::uint64_t page) { return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page}; }
+RecordKey key_of(Ino ino, FilePage page) { return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page.value()}; }
 
 } // namespace
 
-bool ExtentMap::decode(const RecordKey& key, std::span<const std::byte> value, Extent& out) {
-    if (value.size() != encoded_size) return false;
+std::optional<Extent> ExtentMap::decode(const RecordKey& key, std::span<const std::byte> value) {
+    if (value.size() != encoded_size) return std::nullopt;
     LittleEndianReader reader{value};
-    out.page = key.subkey;
-    out.first = reader.u64();
-    out.pages = reader.u32();
-    out.unwritten = (reader.u32() & unwritten_flag) != 0;
-    return out.pages != 0;
+    Extent extent{.page = FilePage{key.subkey}, .first = LogicalPage{reader.u64()}, .pages = reader.u32(), .unwritten = false};
+    extent.unwritten = (reader.u32() & unwritten_flag) != 0;
+    if (extent.pages == 0) return std::nullopt;
+    return extent;
 }
 
 FsResult<void> ExtentMap::put(Ino ino, const Extent& extent) {
     std::array<std::byte, encoded_size> bytes;
     LittleEndianWriter writer{bytes};
-    writer.u64(extent.first);
+    writer.u64(extent.first.value());
     writer.u32(static_cast<std::uint32_t>(extent.pages));
     writer.u32(extent.unwritten ? unwritten_flag : 0);
     return store_.put(key_of(ino, extent.page), bytes);
 }
 
-bool ExtentMap::find(Ino ino, std::uint64_t page, Extent& out) const {
+std::optional<Extent> ExtentMap::find(Ino ino, FilePage page) const {
     RecordKey found;
     std::span<const std::byte> value;
-    if (!store_.find_at_or_before(key_of(ino, page), key_of(ino, 0), found, value)) return false;
-    return decode(found, value, out) && out.covers(page);
+    if (!store_.find_at_or_before(key_of(ino, page), key_of(ino, FilePage{0}), found, value)) return std::nullopt;
+    const auto extent = decode(found, value);
+    return extent && extent->covers(page) ? extent : std::nullopt;
 }
 
-bool ExtentMap::next(Ino ino, std::uint64_t page, Extent& out) const {
-    bool found = false;
+std::optional<Extent> ExtentMap::next(Ino ino, FilePage page) const {
+    std::optional<Extent> found;
     store_.scan(key_of(ino, page), key_of(ino, last_page), [&](const RecordKey& key, std::span<const std::byte> value) {
-        found = decode(key, value, out);
+        found = decode(key, value);
         return false;
     });
     return found;
 }
 
-std::uint64_t ExtentMap::end(Ino ino) const {
+FilePage ExtentMap::end(Ino ino) const {
     RecordKey found;
     std::span<const std::byte> value;
-    Extent extent;
-    if (!store_.find_at_or_before(key_of(ino, last_page), key_of(ino, 0), found, value) || !decode(found, value, extent)) return 0;
-    return extent.end();
+    if (!store_.find_at_or_before(key_of(ino, last_page), key_of(ino, FilePage{0}), found, value)) return FilePage{0};
+    const auto extent = decode(found, value);
+    return extent ? extent->end() : FilePage{0};
 }
 
 FsResult<void> ExtentMap::insert(Ino ino, Extent extent) {
@@ -66,69 +66,75 @@ FsResult<void> ExtentMap::insert(Ino ino, Extent extent) {
     const auto continues = [](const Extent& a, const Extent& b) {
         return a.end() == b.page && a.first + a.pages == b.first && a.unwritten == b.unwritten && a.pages + b.pages <= longest;
     };
-    Extent neighbour;
-    if (find(ino, extent.end(), neighbour) && continues(extent, neighbour)) {
-        if (const auto erased = store_.erase(key_of(ino, neighbour.page)); !erased) return std::unexpected(erased.error());
-        extent.pages += neighbour.pages;
+    if (const auto behind = find(ino, extent.end()); behind && continues(extent, *behind)) {
+        if (const auto erased = store_.erase(key_of(ino, behind->page)); !erased) return std::unexpected(erased.error());
+        extent.pages += behind->pages;
     }
-    if (extent.page > 0 && find(ino, extent.page - 1, neighbour) && continues(neighbour, extent)) {
-        neighbour.pages += extent.pages;
-        extent = neighbour;
-    }
+    if (extent.page > FilePage{0})
+        if (auto before = find(ino, FilePage{extent.page.value() - 1}); before && continues(*before, extent)) {
+            before->pages += extent.pages;
+            extent = *before;
+        }
     return put(ino, extent);
 }
 
-FsResult<void> ExtentMap::cut_one(Ino ino, const Extent& extent, std::uint64_t first, std::uint64_t last, PageRuns& freed) {
-    const std::uint64_t from = std::max(first, extent.page);
-    const std::uint64_t to = std::min(last, extent.end());
-    freed.push_back({.first = extent.logical_page_of(from), .pages = to - from});
+FsResult<MetadataStore::PageRun> ExtentMap::cut_one(Ino ino, const Extent& extent, FilePage first, FilePage last) {
+    const FilePage from = std::max(first, extent.page);
+    const FilePage to = std::min(last, extent.end());
     if (from > extent.page) {
         Extent head = extent;
         head.pages = from - extent.page;
-        if (const auto kept = put(ino, head); !kept) return kept;
+        if (const auto kept = put(ino, head); !kept) return std::unexpected(kept.error());
     } else if (const auto erased = store_.erase(key_of(ino, extent.page)); !erased) {
         return std::unexpected(erased.error());
     }
-    if (to == extent.end()) return {};
-    return put(ino, Extent{.page = to, .first = extent.logical_page_of(to), .pages = extent.end() - to, .unwritten = extent.unwritten});
+    if (to != extent.end()) {
+        const Extent tail{.page = to, .first = extent.logical_page_of(to), .pages = extent.end() - to, .unwritten = extent.unwritten};
+        if (const auto kept = put(ino, tail); !kept) return std::unexpected(kept.error());
+    }
+    return MetadataStore::PageRun{.first = extent.logical_page_of(from), .pages = to - from};
 }
 
-FsResult<bool> ExtentMap::remove(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit, PageRuns& freed) {
+FsResult<ExtentMap::Removed> ExtentMap::remove(Ino ino, FilePage first, FilePage last, std::size_t limit) {
+    Removed removed;
     while (last > first) {
         RecordKey found;
         std::span<const std::byte> value;
-        Extent extent;
-        if (!store_.find_at_or_before(key_of(ino, last - 1), key_of(ino, 0), found, value)) return true;
-        if (!decode(found, value, extent)) return std::unexpected(FsError{EIO});
-        if (extent.end() <= first) return true;
-        if (extent.page >= last || extent.end() <= extent.page) return std::unexpected(FsError{EIO});
-        if (limit-- == 0) return false;
-        if (const auto cut = cut_one(ino, extent, first, last, freed); !cut) return std::unexpected(cut.error());
-        last = extent.page;
+        if (!store_.find_at_or_before(key_of(ino, FilePage{last.value() - 1}), key_of(ino, FilePage{0}), found, value)) break;
+        const auto extent = decode(found, value);
+        if (!extent) return std::unexpected(FsError{EIO});
+        if (extent->end() <= first) break;
+        if (extent->page >= last || extent->end() <= extent->page) return std::unexpected(FsError{EIO});
+        if (limit-- == 0) return removed;
+        const auto cut = cut_one(ino, *extent, first, last);
+        if (!cut) return std::unexpected(cut.error());
+        removed.freed.push_back(*cut);
+        last = extent->page;
     }
-    return true;
+    removed.is_all = true;
+    return removed;
 }
 
-FsResult<void> ExtentMap::mark_written(Ino ino, std::uint64_t first, std::uint64_t pages) {
-    Extent extent;
-    if (!find(ino, first, extent) || !extent.unwritten || first + pages > extent.end()) return std::unexpected(FsError{EIO});
-    PageRuns same;
-    if (const auto cut = cut_one(ino, extent, first, first + pages, same); !cut) return cut;
-    return insert(ino, Extent{.page = first, .first = same.front().first, .pages = pages, .unwritten = false});
+FsResult<void> ExtentMap::mark_written(Ino ino, FilePage first, std::uint64_t pages) {
+    const auto extent = find(ino, first);
+    if (!extent || !extent->unwritten || first + pages > extent->end()) return std::unexpected(FsError{EIO});
+    const auto same = cut_one(ino, *extent, first, first + pages);
+    if (!same) return std::unexpected(same.error());
+    return insert(ino, Extent{.page = first, .first = same->first, .pages = pages, .unwritten = false});
 }
 
-FsResult<bool> ExtentMap::mark_unwritten(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit) {
+FsResult<bool> ExtentMap::mark_unwritten(Ino ino, FilePage first, FilePage last, std::size_t limit) {
     while (first < last) {
-        Extent extent;
-        if (!find(ino, first, extent) && !next(ino, first, extent)) return true;
-        if (extent.page >= last) return true;
-        first = std::max(first, extent.page);
-        const std::uint64_t to = std::min(last, extent.end());
-        if (!extent.unwritten) {
+        auto extent = find(ino, first);
+        if (!extent) extent = next(ino, first);
+        if (!extent || extent->page >= last) return true;
+        first = std::max(first, extent->page);
+        const FilePage to = std::min(last, extent->end());
+        if (!extent->unwritten) {
             if (limit-- == 0) return false;
-            PageRuns same;
-            if (const auto cut = cut_one(ino, extent, first, to, same); !cut) return std::unexpected(cut.error());
-            const auto put_back = insert(ino, Extent{.page = first, .first = same.front().first, .pages = to - first, .unwritten = true});
+            const auto same = cut_one(ino, *extent, first, to);
+            if (!same) return std::unexpected(same.error());
+            const auto put_back = insert(ino, Extent{.page = first, .first = same->first, .pages = to - first, .unwritten = true});
             if (!put_back) return std::unexpected(put_back.error());
         }
         first = to;
@@ -136,18 +142,16 @@ FsResult<bool> ExtentMap::mark_unwritten(Ino ino, std::uint64_t first, std::uint
     return true;
 }
 
-bool find_extent(const ExtentMap& extents, Inode& inode, std::uint64_t page, Extent& out) {
-    if (inode.last_extent.covers(page)) {
-        out = inode.last_extent;
-        return true;
-    }
+std::optional<Extent> find_extent(const ExtentMap& extents, Inode& inode, FilePage page) {
+    if (inode.last_extent.covers(page)) return inode.last_extent;
     if (!inode.extents_end_known) {
-        inode.extents_end = inode.record.pages == 0 ? 0 : extents.end(inode.ino);
+        inode.extents_end = inode.record.pages == 0 ? FilePage{0} : extents.end(inode.ino);
         inode.extents_end_known = true;
     }
-    if (page >= inode.extents_end || !extents.find(inode.ino, page, out)) return false;
-    inode.last_extent = out;
-    return true;
+    if (page >= inode.extents_end) return std::nullopt;
+    const auto found = extents.find(inode.ino, page);
+    if (found) inode.last_extent = *found;
+    return found;
 }
 
 } // namespace flashlab

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fs/metadata_store.h"
@@ -15,14 +16,14 @@
 namespace flashlab {
 
 struct Extent {
-    std::uint64_t page = 0;  ///< first file page
-    std::uint64_t first = 0; ///< first logical page
+    FilePage page{0};     ///< its first one
+    LogicalPage first{0}; ///< where that lies
     std::uint64_t pages = 0;
     bool unwritten = false;
 
-    [[nodiscard]] bool covers(std::uint64_t file_page) const { return file_page - page < pages; }
-    [[nodiscard]] std::uint64_t end() const { return page + pages; }
-    [[nodiscard]] std::uint64_t logical_page_of(std::uint64_t file_page) const { return first + (file_page - page); }
+    [[nodiscard]] bool covers(FilePage at) const { return at - page < pages; }
+    [[nodiscard]] FilePage end() const { return page + pages; }
+    [[nodiscard]] LogicalPage logical_page_of(FilePage at) const { return first + (at - page); }
 };
 
 using PageRuns = std::vector<MetadataStore::PageRun>;
@@ -35,34 +36,39 @@ public:
 
     explicit ExtentMap(MetadataStore& store) : store_{store} {}
 
-    [[nodiscard]] static bool decode(const RecordKey& key, std::span<const std::byte> value, Extent& out);
+    /// Nothing: these bytes are no extent.
+    [[nodiscard]] static std::optional<Extent> decode(const RecordKey& key, std::span<const std::byte> value);
 
     /// The extent that covers `page`.
-    [[nodiscard]] bool find(Ino ino, std::uint64_t page, Extent& out) const;
+    [[nodiscard]] std::optional<Extent> find(Ino ino, FilePage page) const;
     /// The first extent that starts at or after `page`.
-    [[nodiscard]] bool next(Ino ino, std::uint64_t page, Extent& out) const;
+    [[nodiscard]] std::optional<Extent> next(Ino ino, FilePage page) const;
     /// One page behind the last extent.
-    [[nodiscard]] std::uint64_t end(Ino ino) const;
+    [[nodiscard]] FilePage end(Ino ino) const;
 
     /// Adds an extent. Its range must be a hole.
     [[nodiscard]] FsResult<void> insert(Ino ino, Extent extent);
-    /// Unmaps at most `limit` extents of [first, last), the last ones first. Their logical pages are appended to `freed`.
-    /// True when no extent is left there.
-    [[nodiscard]] FsResult<bool> remove(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit, PageRuns& freed);
+    struct Removed {
+        PageRuns freed;      ///< the logical pages of what was unmapped
+        bool is_all = false; ///< no extent is left there
+    };
+    /// Unmaps at most `limit` extents of [first, last), the last ones first.
+    [[nodiscard]] FsResult<Removed> remove(Ino ino, FilePage first, FilePage last, std::size_t limit);
     /// Makes at most `limit` written extents of [first, last) unwritten: they read as zeros from now on and keep their pages. True when none is left.
-    [[nodiscard]] FsResult<bool> mark_unwritten(Ino ino, std::uint64_t first, std::uint64_t last, std::size_t limit);
+    [[nodiscard]] FsResult<bool> mark_unwritten(Ino ino, FilePage first, FilePage last, std::size_t limit);
     /// Marks [first, first + pages), a part of one unwritten extent, as written.
-    [[nodiscard]] FsResult<void> mark_written(Ino ino, std::uint64_t first, std::uint64_t pages);
+    [[nodiscard]] FsResult<void> mark_written(Ino ino, FilePage first, std::uint64_t pages);
 
 private:
     [[nodiscard]] FsResult<void> put(Ino ino, const Extent& extent);
-    [[nodiscard]] FsResult<void> cut_one(Ino ino, const Extent& extent, std::uint64_t first, std::uint64_t last, PageRuns& freed);
+    /// Unmaps what of the extent lies in [first, last), and returns where that lay.
+    [[nodiscard]] FsResult<MetadataStore::PageRun> cut_one(Ino ino, const Extent& extent, FilePage first, FilePage last);
 
     MetadataStore& store_;
 };
 
 struct Inode;
 /// ExtentMap::find(), with the inode as a cache: it remembers the last extent and the end of its extents.
-[[nodiscard]] bool find_extent(const ExtentMap& extents, Inode& inode, std::uint64_t page, Extent& out);
+[[nodiscard]] std::optional<Extent> find_extent(const ExtentMap& extents, Inode& inode, FilePage page);
 
 } // namespace flashlab

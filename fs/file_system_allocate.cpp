@@ -18,15 +18,20 @@ constexpr std::uint64_t runs_per_transaction = 4;
 constexpr std::uint64_t extents_for(std::uint64_t pages) { return std::min<std::uint64_t>(pages, 1024 + pages / 16); }
 } // namespace
 
+/// The first page of an extent behind `page`, which has none; `last` if there is none before.
+FilePage FileSystemImpl::end_of_hole(const Inode& inode, FilePage page, FilePage last) const {
+    const auto behind = extents_.next(inode.ino, page);
+    return behind ? std::min(last, behind->page) : last;
+}
+
 std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const {
     std::uint64_t missing = 0;
-    Extent extent;
-    for (std::uint64_t page = first; page < last;) {
-        if (extents_.find(inode.ino, page, extent)) {
-            page = extent.end();
+    for (FilePage page{first}; page < FilePage{last};) {
+        if (const auto extent = extents_.find(inode.ino, page)) {
+            page = extent->end();
             continue;
         }
-        const std::uint64_t end = extents_.next(inode.ino, page, extent) ? std::min(last, extent.page) : last;
+        const FilePage end = end_of_hole(inode, page, FilePage{last});
         missing += end - page;
         page = end;
     }
@@ -39,42 +44,41 @@ FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std
     if (missing == 0) return {};
     if (const auto fits = space_.could_reserve(missing, extents_for(missing)); !fits) return fits; // nobody else runs before the pages are taken
     if (const auto there = space_.wait_for_pages(missing, now); !there) return there;
-    for (std::uint64_t page = first; page < last;) {
-        if (const auto filled = fill_some(inode, page, last, now); !filled) return filled;
+    for (FilePage page{first}; page < FilePage{last};) {
+        const auto filled = fill_some(inode, page, FilePage{last}, now);
+        if (!filled) return std::unexpected(filled.error());
+        page = *filled;
     }
     return {};
 }
 
-/// Fills holes in one transaction of bounded size, and moves `page` on.
-FsResult<void> FileSystemImpl::fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now) {
+/// Fills holes from `page` on in one transaction of bounded size. Returns the page that is next.
+FsResult<FilePage> FileSystemImpl::fill_some(Inode& inode, FilePage page, FilePage last, SimTime now) {
     MetadataTransaction transaction{*store_};
     InodeRecord record = inode.record;
     PageRuns claimed;
     FsResult<void> outcome;
-    std::uint64_t at = page;
-    Extent extent;
-    while (at < last && claimed.size() < runs_per_transaction && outcome) {
-        if (extents_.find(inode.ino, at, extent)) {
-            at = extent.end();
+    while (page < last && claimed.size() < runs_per_transaction && outcome) {
+        if (const auto extent = extents_.find(inode.ino, page)) {
+            page = extent->end();
             continue;
         }
-        const std::uint64_t end = extents_.next(inode.ino, at, extent) ? std::min(last, extent.page) : last;
-        const MetadataStore::PageRun run = space_.claim(0, std::min(end - at, longest_run));
+        const std::uint64_t wanted = end_of_hole(inode, page, last) - page;
+        const MetadataStore::PageRun run = space_.claim(LogicalPage{0}, std::min(wanted, longest_run));
         ensure(run.pages != 0, "FileSystemImpl::fill_some: fill_holes waited until the pages were there");
         claimed.push_back(run);
         store_->set_data_pages(run, true);
-        outcome = extents_.insert(inode.ino, Extent{.page = at, .first = run.first, .pages = run.pages, .unwritten = true});
+        outcome = extents_.insert(inode.ino, Extent{.page = page, .first = run.first, .pages = run.pages, .unwritten = true});
         record.pages += run.pages;
-        at += run.pages;
+        page += run.pages;
     }
     for (const auto& run : claimed) space_.unclaim(run);
     if (outcome) outcome = put(transaction, inode, record);
-    if (!outcome) return outcome;
+    if (!outcome) return std::unexpected(outcome.error());
     if (const auto committed = transaction.commit(now); !committed) return std::unexpected(committed.error());
-    page = at;
     inode.record.pages = record.pages;
     inode.forget_extents();
-    return {};
+    return page;
 }
 
 /// Zeroes those bytes of [from, to) that share their page with bytes outside.
@@ -86,15 +90,22 @@ FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std:
     return write_zeros(call, inode, last * page_bytes_, to);
 }
 
+/// As many extents of [first, last) as one transaction may touch.
+FsResult<ExtentMap::Removed> FileSystemImpl::empty_some(Ino ino, FilePage first, FilePage last, bool keep_pages) {
+    if (!keep_pages) return extents_.remove(ino, first, last, ExtentMap::extents_per_transaction);
+    const auto marked = extents_.mark_unwritten(ino, first, last, ExtentMap::extents_per_transaction / 2);
+    if (!marked) return std::unexpected(marked.error());
+    return ExtentMap::Removed{.freed = {}, .is_all = *marked};
+}
+
 /// Makes the whole pages [first, last) read as zeros: they are freed, or, with `keep_pages`, kept as unwritten ones. The inode must be clean.
 FsResult<void> FileSystemImpl::empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now) {
     for (bool done = first >= last; !done;) {
         MetadataTransaction transaction{*store_}; // it splits extents, and may be called any number of times: so it must not use the reserve
-        PageRuns freed;
-        const auto emptied = keep_pages ? extents_.mark_unwritten(inode.ino, first, last, ExtentMap::extents_per_transaction / 2)
-                                        : extents_.remove(inode.ino, first, last, ExtentMap::extents_per_transaction, freed);
+        const auto emptied = empty_some(inode.ino, FilePage{first}, FilePage{last}, keep_pages);
         if (!emptied) return std::unexpected(emptied.error());
-        done = *emptied;
+        const PageRuns& freed = emptied->freed;
+        done = emptied->is_all;
         InodeRecord record = inode.record;
         for (const auto& run : freed) record.pages -= run.pages;
         if (const auto written = space_.put_pending(freed); !written) return written;
@@ -154,38 +165,32 @@ FsResult<std::unique_ptr<BlockDevice>> FileSystemImpl::device_of(Ino ino) {
     const std::uint64_t pages = page_of(inode.record.size);
     const std::uint64_t per_page = page_bytes_ / sector_bytes;
     std::vector<ExtentsDevice::Run> runs;
-    Extent extent;
-    for (std::uint64_t page = 0; page < pages; page = extent.end()) {
-        if (inode.delayed_pages != 0 || !extents_.find(ino, page, extent)) return std::unexpected(FsError{EINVAL});
-        const std::uint64_t n = std::min(extent.end(), pages) - page;
-        runs.push_back({.at = page * per_page, .first = extent.first * per_page, .sectors = n * per_page});
+    for (FilePage page{0}; page < FilePage{pages};) {
+        const auto extent = extents_.find(ino, page);
+        if (inode.delayed_pages != 0 || !extent) return std::unexpected(FsError{EINVAL});
+        const std::uint64_t n = std::min(extent->end(), FilePage{pages}) - page;
+        runs.push_back({.at = page.value() * per_page, .first = extent->first.value() * per_page, .sectors = n * per_page});
+        page = extent->end();
     }
     return std::make_unique<ExtentsDevice>(device_, std::move(runs));
 }
 
 /// The first page at or after `page` that holds data, in the cache or on the device.
-bool FileSystemImpl::next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const {
-    bool found = false;
-    const auto offer = [&](std::uint64_t candidate) {
-        if (!found || candidate < data) data = candidate;
-        found = true;
-    };
-    Extent extent;
-    std::uint64_t at = page;
-    if (find_extent(extents_, inode, page, extent)) {
-        if (!extent.unwritten) offer(page);
-        at = extent.end();
+std::optional<FilePage> FileSystemImpl::next_data(Inode& inode, FilePage page) const {
+    std::optional<FilePage> data;
+    const auto offer = [&](FilePage candidate) { data = data ? std::min(*data, candidate) : candidate; };
+    FilePage at = page;
+    auto extent = find_extent(extents_, inode, page);
+    if (extent && !extent->unwritten) return page;
+    if (extent) at = extent->end();
+    while (!data && (extent = extents_.next(inode.ino, at))) {
+        if (!extent->unwritten) offer(extent->page);
+        at = extent->end();
     }
-    while (!found && extents_.next(inode.ino, at, extent)) {
-        if (!extent.unwritten) offer(extent.page);
-        at = extent.end();
-    }
-    if (inode.pages != nullptr && !(found && data == page)) {
-        for (const CachePage& cached : *inode.pages) {
-            if (cached.index >= page) offer(cached.index);
-        }
-    }
-    return found;
+    if (inode.pages == nullptr) return data;
+    for (const CachePage& cached : *inode.pages)
+        if (FilePage{cached.index} >= page) offer(FilePage{cached.index});
+    return data;
 }
 
 FsResult<std::uint64_t> FileSystemImpl::seek(const FsCall&, Ino ino, std::uint64_t offset, SeekWhat what) {
@@ -194,23 +199,21 @@ FsResult<std::uint64_t> FileSystemImpl::seek(const FsCall&, Ino ino, std::uint64
     Inode& inode = **found;
     const std::uint64_t size = inode.record.size;
     if (offset >= size) return std::unexpected(FsError{ENXIO});
-    std::uint64_t page = page_of(offset);
-    std::uint64_t data = 0;
+    FilePage page{page_of(offset)};
     if (what == SeekWhat::data) {
-        if (!next_data(inode, page, data)) return std::unexpected(FsError{ENXIO});
-        const std::uint64_t at = std::max(offset, data * page_bytes_);
+        const auto data = next_data(inode, page);
+        if (!data) return std::unexpected(FsError{ENXIO});
+        const std::uint64_t at = std::max(offset, data->value() * page_bytes_);
         if (at >= size) return std::unexpected(FsError{ENXIO});
         return at;
     }
-    while (page * page_bytes_ < size) {
-        Extent extent;
-        if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
-            page = extent.end();
-        } else if (cache_.find(inode, page) != nullptr) {
-            ++page;
-        } else {
-            return std::max(offset, page * page_bytes_);
-        }
+    while (page.value() * page_bytes_ < size) {
+        if (const auto extent = find_extent(extents_, inode, page); extent && !extent->unwritten)
+            page = extent->end();
+        else if (cache_.find(inode, page.value()) != nullptr)
+            page += 1;
+        else
+            return std::max(offset, page.value() * page_bytes_);
     }
     return size;
 }

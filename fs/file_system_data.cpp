@@ -47,14 +47,14 @@ FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offs
             return end;
         }
         std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), inode.committed_size - offset));
-        Extent extent;
-        const std::uint64_t page = page_of(offset);
-        if (find_extent(extents_, inode, page, extent)) {
-            part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent.end() * page_bytes_ - offset));
-            if (extent.unwritten) {
+        const FilePage page{page_of(offset)};
+        if (const auto extent = find_extent(extents_, inode, page)) {
+            part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent->end().value() * page_bytes_ - offset));
+            if (extent->unwritten) {
                 std::ranges::fill(to.first(part), std::byte{0});
             } else {
-                const auto done = read_device(extent.first * page_bytes_ + (offset - extent.page * page_bytes_), to.first(part), now);
+                const std::uint64_t at = extent->first.value() * page_bytes_ + (offset - extent->page.value() * page_bytes_);
+                const auto done = read_device(at, to.first(part), now);
                 if (!done) {
                     if (done.error().error_number == EIO && options_.unreadable) options_.unreadable(inode.ino, offset, part);
                     return done;
@@ -62,9 +62,8 @@ FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offs
                 end = std::max(end, *done);
             }
         } else {
-            if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) {
-                part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent.page * page_bytes_ - offset));
-            }
+            const auto behind = page < inode.extents_end ? extents_.next(inode.ino, page) : std::nullopt;
+            if (behind) part = static_cast<std::size_t>(std::min<std::uint64_t>(part, behind->page.value() * page_bytes_ - offset));
             std::ranges::fill(to.first(part), std::byte{0});
         }
         offset += part;
@@ -121,12 +120,11 @@ FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     if (inode.tail_zeroed != sim_never) return std::unexpected(again_at(inode.tail_zeroed));
     if (const auto shrunk = write_back_.wait_for_commit(inode.shrunk, now); !shrunk) return shrunk;
     const CachePage* cached = cache_.find(inode, page);
-    Extent extent;
-    std::uint64_t logical = 0;
+    LogicalPage logical{0};
     if (cached != nullptr && cached->in_flight) {
         logical = inode.job->pieces[cached->job_slot].logical; // not committed yet; it may hold a tail that a truncate took away
-    } else if (find_extent(extents_, inode, page, extent) && !extent.unwritten) {
-        logical = extent.logical_page_of(page);
+    } else if (const auto extent = find_extent(extents_, inode, FilePage{page}); extent && !extent->unwritten) {
+        logical = extent->logical_page_of(FilePage{page});
     } else {
         return {};
     }
@@ -168,9 +166,10 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     {
         MetadataTransaction transaction{*store_, size < old_size ? MetadataTransaction::Reserve::use : MetadataTransaction::Reserve::keep};
         if (changed.pages != 0 && size <= old_size) {
-            const auto removed = extents_.remove(inode.ino, first, ~std::uint64_t{0}, ExtentMap::extents_per_transaction, freed);
+            auto removed = extents_.remove(inode.ino, FilePage{first}, FilePage{~std::uint64_t{0}}, ExtentMap::extents_per_transaction);
             if (!removed) return std::unexpected(removed.error());
-            complete = *removed;
+            freed = std::move(removed->freed);
+            complete = removed->is_all;
         }
         for (const auto& run : freed) changed.pages -= run.pages;
         if (const auto written = space_.put_pending(freed); !written) return std::unexpected(written.error());

@@ -112,10 +112,9 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::trim_free(const FsCall& call, std
     const std::uint64_t all = space_.total() * page_bytes_;
     if (offset >= all) return std::unexpected(FsError{EINVAL});
     const std::uint64_t end = bytes > all - offset ? all : offset + bytes;
-    std::uint64_t pages = 0;
-    const auto done = space_.trim_unowned(pages_for(offset), page_of(end), pages_for(min_bytes), pages, call.now);
-    if (!done) return std::unexpected(done.error());
-    return Timed<std::uint64_t>{pages * page_bytes_, *done};
+    const auto trimmed = space_.trim_unowned(LogicalPage{pages_for(offset)}, LogicalPage{page_of(end)}, pages_for(min_bytes), call.now);
+    if (!trimmed) return trimmed;
+    return Timed<std::uint64_t>{trimmed->value * page_bytes_, trimmed->done};
 }
 
 SimTime FileSystemImpl::tick(SimTime now) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -186,8 +187,10 @@ private:
     [[nodiscard]] FsResult<void> empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now);
     [[nodiscard]] std::uint64_t holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const;
     [[nodiscard]] FsResult<void> fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
-    [[nodiscard]] FsResult<void> fill_some(Inode& inode, std::uint64_t& page, std::uint64_t last, SimTime now);
-    [[nodiscard]] bool next_data(Inode& inode, std::uint64_t page, std::uint64_t& data) const;
+    [[nodiscard]] FsResult<FilePage> fill_some(Inode& inode, FilePage page, FilePage last, SimTime now);
+    [[nodiscard]] FsResult<ExtentMap::Removed> empty_some(Ino ino, FilePage first, FilePage last, bool keep_pages);
+    [[nodiscard]] FilePage end_of_hole(const Inode& inode, FilePage page, FilePage last) const;
+    [[nodiscard]] std::optional<FilePage> next_data(Inode& inode, FilePage page) const;
 
     std::unique_ptr<BlockDevice> owned_device_; ///< first: the others use it
     std::shared_ptr<MetadataStore> store_;

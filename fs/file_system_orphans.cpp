@@ -100,10 +100,10 @@ FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t 
     SimTime durable = now;
     for (bool done = false; !done;) {
         MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
-        PageRuns freed;
-        const auto removed = extents_.remove(inode.ino, page, no_page, ExtentMap::extents_per_transaction, freed);
+        const auto removed = extents_.remove(inode.ino, FilePage{page}, FilePage{no_page}, ExtentMap::extents_per_transaction);
         if (!removed) return std::unexpected(removed.error());
-        done = *removed;
+        const PageRuns& freed = removed->freed;
+        done = removed->is_all;
         InodeRecord record = inode.record;
         for (const auto& run : freed) record.pages -= run.pages;
         if (const auto put_runs = space_.put_pending(freed); !put_runs) return std::unexpected(put_runs.error());
@@ -205,8 +205,7 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     }
     if (const auto cleaned = clean_orphans(now); !cleaned) return said("files deleted while open", cleaned.error());
     if (clean) return {};
-    std::uint64_t trimmed = 0;
-    const auto unowned = space_.trim_unowned(0, space_.total(), 1, trimmed, now);
+    const auto unowned = space_.trim_unowned(LogicalPage{0}, LogicalPage{space_.total()}, 1, now);
     // A worn-out device takes no more trims, but it can still be read.
     if (!unowned && unowned.error().error_number != EROFS) return said("trims of pages without owner", unowned.error());
     return {};

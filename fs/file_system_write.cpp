@@ -14,11 +14,10 @@ constexpr std::uint64_t copy_piece = 1u << 20;
 FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first, std::uint64_t last) {
     Needs needs;
     for (std::uint64_t page = first; page <= last; ++page) {
-        Extent extent;
         if (cache_.find(inode, page) != nullptr) continue;
-        const bool is_mapped = find_extent(extents_, inode, page, extent);
-        if (!is_mapped) ++needs.pages;
-        if (!is_mapped || extent.unwritten) ++needs.records;
+        const auto extent = find_extent(extents_, inode, FilePage{page});
+        if (!extent) ++needs.pages;
+        if (!extent || extent->unwritten) ++needs.records;
     }
     return needs;
 }
@@ -65,9 +64,8 @@ bool FileSystemImpl::needs_load(const Inode& inode, std::uint64_t page, std::uin
 /// grows (I3). This makes that page cached and dirty, so that it is written back with zeros in its tail, in time.
 FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t first, SimTime now) {
     const std::uint64_t tail = page_of(inode.record.size);
-    Extent extent;
     if (inode.record.size % page_bytes_ == 0 || tail >= first || inode.tail_zeroed <= now || cache_.find(inode, tail) != nullptr) return now;
-    if (!find_extent(extents_, inode, tail, extent) || extent.unwritten) return now;
+    if (const auto extent = find_extent(extents_, inode, FilePage{tail}); !extent || extent->unwritten) return now;
     const auto loaded = load_page(inode, tail, head_page_, now);
     if (!loaded) return loaded;
     CachePage& page = cache_.insert(inode, tail);
@@ -113,14 +111,13 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write_pages(Inode& inode, std::uint
         const std::size_t part = std::min<std::size_t>(from.size(), page_bytes_ - in_page);
         CachePage* cached = cache_.find(inode, page);
         if (cached == nullptr) {
-            Extent extent;
-            const bool mapped = find_extent(extents_, inode, page, extent);
+            const auto extent = find_extent(extents_, inode, FilePage{page});
             cached = &cache_.insert(inode, page);
-            if (!mapped) {
+            if (!extent) {
                 cached->reserved = true;
                 ++inode.delayed_pages;
             }
-            cache_.set_adds_records(*cached, !mapped || extent.unwritten);
+            cache_.set_adds_records(*cached, !extent || extent->unwritten);
             if (page == first && load_head) {
                 std::memcpy(cached->data, head_page_.data(), page_bytes_);
             } else if (page == last && load_tail) {
@@ -160,9 +157,9 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write(const FsCall& call, Ino ino, 
 FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     to = std::min(to, inode.record.size);
     if (from >= to) return {};
-    Extent extent;
     const std::uint64_t page = page_of(from);
-    const bool is_data = find_extent(extents_, inode, page, extent) && !extent.unwritten;
+    const auto extent = find_extent(extents_, inode, FilePage{page});
+    const bool is_data = extent && !extent->unwritten;
     if (!is_data && cache_.find(inode, page) == nullptr) return {};
     std::vector<std::byte> bytes(static_cast<std::size_t>(to - from));
     if (const auto got = read(call, inode.ino, from, bytes); !got) return std::unexpected(got.error());

@@ -29,17 +29,17 @@ void Fsck::own(std::uint64_t first, std::uint64_t pages, std::uint64_t ino) {
 }
 
 void Fsck::take_extent(const RecordKey& key, std::span<const std::byte> value) {
-    Extent extent;
-    if (!ExtentMap::decode(key, value, extent)) return report("bad-extent", key.ino.value(), fmt::format("at file page {}", key.subkey));
+    const auto extent = ExtentMap::decode(key, value);
+    if (!extent) return report("bad-extent", key.ino.value(), fmt::format("at file page {}", key.subkey));
     Seen& seen = inodes_[key.ino.value()];
-    if (extent.page < seen.extents_end) report("extents-overlap", key.ino.value(), fmt::format("at file page {} (X1)", extent.page));
-    seen.extents_end = extent.end();
-    seen.pages += extent.pages;
+    if (extent->page < seen.extents_end) report("extents-overlap", key.ino.value(), fmt::format("at file page {} (X1)", extent->page.value()));
+    seen.extents_end = extent->end();
+    seen.pages += extent->pages;
     const std::uint64_t size_pages = (seen.record.size + space_.page_bytes() - 1) / space_.page_bytes();
-    if (!extent.unwritten && !seen.orphan && seen.record.links != 0 && extent.end() > size_pages) {
-        report("data-beyond-size", key.ino.value(), fmt::format("file page {} of {}", extent.end() - 1, size_pages));
+    if (!extent->unwritten && !seen.orphan && seen.record.links != 0 && extent->end() > FilePage{size_pages}) {
+        report("data-beyond-size", key.ino.value(), fmt::format("file page {} of {}", extent->end().value() - 1, size_pages));
     }
-    own(extent.first, extent.pages, key.ino.value());
+    own(extent->first.value(), extent->pages, key.ino.value());
 }
 
 void Fsck::take_dirent(const RecordKey& key, std::span<const std::byte> value) {
@@ -122,7 +122,7 @@ void Fsck::check_reachable() {
 void Fsck::check_pages() {
     std::uint64_t in_use = 0;
     for (std::uint64_t page = 0; page < owned_.size(); ++page) {
-        const bool used = store_.data_page_in_use(page);
+        const bool used = store_.data_page_in_use(LogicalPage{page});
         in_use += used ? 1 : 0;
         if (used == owned_[page]) continue;
         problems_.push_back({.kind = used ? "page-leaked" : "page-free-in-use",
@@ -141,7 +141,7 @@ void Fsck::check_device() {
         const std::uint64_t first = range.first.value() / per_page;
         const std::uint64_t last = (range.first.value() + range.sectors - 1) / per_page;
         for (std::uint64_t page = first; page <= last; ++page) {
-            if (owned_[page] || space_.is_claimed(page)) continue;
+            if (owned_[page] || space_.is_claimed(LogicalPage{page})) continue;
             problems_.push_back(
                 {.kind = "free-page-mapped", .where = fmt::format("data page {}", page), .detail = "valid in the device, free here (F3)"});
         }

@@ -28,7 +28,7 @@ private:
         std::uint64_t entries = 0;     ///< names in it
         std::uint64_t directories = 0; ///< of these, directories
         std::uint64_t pages = 0;
-        std::uint64_t extents_end = 0;
+        FilePage extents_end{0};
         std::uint64_t xattrs = 0;
         std::uint64_t named_in = 0; ///< directory of the last name
         bool orphan = false;

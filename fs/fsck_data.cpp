@@ -30,9 +30,9 @@ struct PlacedExtent {
 /// A run of consecutive pages of a file that cannot be read.
 struct Unreadable {
     Ino ino{0};
-    std::uint64_t page = 0; ///< of the file
+    FilePage page{0};
     std::uint64_t pages = 0;
-    std::uint64_t logical = 0;
+    LogicalPage logical{0};
 };
 
 /// Reads a whole extent. Pages that cannot be read are added to `bad`.
@@ -86,14 +86,15 @@ std::vector<std::string> FileSystemImpl::paths_of(Ino ino, std::size_t most) con
 DataCheck FileSystemImpl::check_data(const std::function<bool(std::uint64_t)>& go_on, SimTime now) {
     std::vector<PlacedExtent> extents;
     scan_all(*store_, [&](const RecordKey& key, std::span<const std::byte> value) {
-        Extent extent;
-        if (key.kind == RecordKind::extent && ExtentMap::decode(key, value, extent) && !extent.unwritten) extents.push_back({key.ino, extent});
+        if (key.kind != RecordKind::extent) return true;
+        const auto extent = ExtentMap::decode(key, value);
+        if (extent && !extent->unwritten) extents.push_back({key.ino, *extent});
         return true;
     });
     DataCheck result;
     std::vector<Unreadable> bad;
     std::vector<std::byte> buffer(pages_a_read * page_bytes_);
-    const auto reads = [&](std::uint64_t logical, std::uint64_t pages) {
+    const auto reads = [&](LogicalPage logical, std::uint64_t pages) {
         const auto sectors = static_cast<std::uint32_t>(pages * (page_bytes_ / sector_bytes));
         const auto done = device_.read(space_.sector_of(logical), sectors, std::span{buffer}.first(pages * page_bytes_), now);
         if (done) now = std::max(now, *done);
@@ -116,10 +117,11 @@ DataCheck FileSystemImpl::check_data(const std::function<bool(std::uint64_t)>& g
             known->second = paths.empty() ? fmt::format("inode {}, which has no name", range.ino.value()) : paths.front();
         }
         result.pages_bad += range.pages;
-        result.problems.push_back({.kind = "unreadable-data",
-                                   .where = known->second,
-                                   .detail = fmt::format("offset {}, {} bytes: the flash does not give them back (data page {} +{})",
-                                                         range.page * page_bytes_, range.pages * page_bytes_, range.logical, range.pages)});
+        result.problems.push_back(
+            {.kind = "unreadable-data",
+             .where = known->second,
+             .detail = fmt::format("offset {}, {} bytes: the flash does not give them back (data page {} +{})", range.page.value() * page_bytes_,
+                                   range.pages * page_bytes_, range.logical.value(), range.pages)});
     }
     return result;
 }

@@ -85,7 +85,7 @@ struct Inode : InodeListHook {
     CachePageList* pages = nullptr;  ///< dirty or in flight; owned by the page cache, null when none
     std::uint64_t delayed_pages = 0; ///< cached pages that have no logical page yet
     Extent last_extent;              ///< pages == 0: unknown
-    std::uint64_t extents_end = 0;   ///< no extent reaches this page or beyond; valid when extents_end_known
+    FilePage extents_end{0};         ///< no extent reaches this page or beyond; valid when extents_end_known
     bool extents_end_known = false;
 
     [[nodiscard]] bool is_dirty() const { return pages != nullptr || record_dirty; }

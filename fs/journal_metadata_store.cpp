@@ -326,8 +326,8 @@ bool JournalMetadataStore::find_at_or_before(const RecordKey& key, const RecordK
 }
 std::uint64_t JournalMetadataStore::data_pages() const { return impl_->tree_->data_pages(); }
 std::uint64_t JournalMetadataStore::data_pages_in_use() const { return impl_->tree_->data_pages_in_use(); }
-bool JournalMetadataStore::data_page_in_use(std::uint64_t page) const { return impl_->tree_->data_page_in_use(page); }
-MetadataStore::PageRun JournalMetadataStore::find_free_run(std::uint64_t hint, std::uint64_t wanted) const {
+bool JournalMetadataStore::data_page_in_use(LogicalPage page) const { return impl_->tree_->data_page_in_use(page); }
+MetadataStore::PageRun JournalMetadataStore::find_free_run(LogicalPage hint, std::uint64_t wanted) const {
     return impl_->tree_->find_free_run(hint, wanted);
 }
 void JournalMetadataStore::set_data_pages(PageRun run, bool in_use) { impl_->tree_->set_data_pages(run, in_use); }

@@ -49,8 +49,8 @@ public:
                                          std::span<const std::byte>& value) const override;
     [[nodiscard]] std::uint64_t data_pages() const override;
     [[nodiscard]] std::uint64_t data_pages_in_use() const override;
-    [[nodiscard]] bool data_page_in_use(std::uint64_t page) const override;
-    [[nodiscard]] PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const override;
+    [[nodiscard]] bool data_page_in_use(LogicalPage page) const override;
+    [[nodiscard]] PageRun find_free_run(LogicalPage hint, std::uint64_t wanted) const override;
     void set_data_pages(PageRun run, bool in_use) override;
     void promise(std::uint64_t bytes) override;
     [[nodiscard]] std::uint64_t bytes_total() const override;

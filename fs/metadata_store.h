@@ -18,6 +18,7 @@
 #include "base/id.h"
 #include "base/sim_time.h"
 #include "fs/fs_types.h"
+#include "fs/page_number.h"
 #include "ftl/block_device.h"
 
 namespace flashlab {
@@ -86,13 +87,13 @@ public:
     /// Bitmap of data pages, part of the same transactions: 1 = in use.
     [[nodiscard]] virtual std::uint64_t data_pages() const = 0;
     [[nodiscard]] virtual std::uint64_t data_pages_in_use() const = 0;
-    [[nodiscard]] virtual bool data_page_in_use(std::uint64_t page) const = 0;
+    [[nodiscard]] virtual bool data_page_in_use(LogicalPage page) const = 0;
     /// First run of free pages at or after `hint` (wrapping), at most `wanted` long; length 0 when none.
     struct PageRun {
-        std::uint64_t first = 0;
+        LogicalPage first{0};
         std::uint64_t pages = 0;
     };
-    [[nodiscard]] virtual PageRun find_free_run(std::uint64_t hint, std::uint64_t wanted) const = 0;
+    [[nodiscard]] virtual PageRun find_free_run(LogicalPage hint, std::uint64_t wanted) const = 0;
     virtual void set_data_pages(PageRun run, bool in_use) = 0;
 
     /// Promises this many of the free bytes to coming write-backs: only a transaction that may use the reserve gets them.

@@ -277,16 +277,16 @@ bool PramMetadataStore::find_at_or_before(const RecordKey& key, const RecordKey&
 
 std::uint64_t PramMetadataStore::data_pages() const { return impl_->pages_.bits(); }
 std::uint64_t PramMetadataStore::data_pages_in_use() const { return impl_->pages_.bits() - impl_->pages_.clear_bits(); }
-bool PramMetadataStore::data_page_in_use(std::uint64_t page) const { return impl_->pages_.test(page); }
+bool PramMetadataStore::data_page_in_use(LogicalPage page) const { return impl_->pages_.test(page.value()); }
 
-MetadataStore::PageRun PramMetadataStore::find_free_run(std::uint64_t hint, std::uint64_t wanted) const {
-    const PramBitmap::Run run = impl_->pages_.find_clear(hint, wanted);
-    return {run.first, run.bits};
+MetadataStore::PageRun PramMetadataStore::find_free_run(LogicalPage hint, std::uint64_t wanted) const {
+    const PramBitmap::Run run = impl_->pages_.find_clear(hint.value(), wanted);
+    return {LogicalPage{run.first}, run.bits};
 }
 
 void PramMetadataStore::set_data_pages(PageRun run, bool in_use) {
     ensure(impl_->open_, "set_data_pages() inside a transaction");
-    impl_->pages_.set({run.first, run.pages}, in_use);
+    impl_->pages_.set({run.first.value(), run.pages}, in_use);
 }
 
 void PramMetadataStore::promise(std::uint64_t bytes) { impl_->promised_ = static_cast<std::uint32_t>((bytes + node_bytes - 1) / node_bytes); }

@@ -17,7 +17,7 @@ constexpr std::uint64_t metadata_slack = 16384;
 constexpr std::size_t trims_per_slice = 32;
 constexpr std::uint64_t pages_per_slice = 4 * SpaceAccounting::longest_pending;
 
-RecordKey pending_key(std::uint64_t first) { return RecordKey{.ino = Ino{0}, .kind = RecordKind::pending_trim, .subkey = first}; }
+RecordKey pending_key(LogicalPage first) { return RecordKey{.ino = Ino{0}, .kind = RecordKind::pending_trim, .subkey = first.value()}; }
 
 template <class Visit>
 FsResult<void> for_each_piece(std::span<const MetadataStore::PageRun> runs, Visit&& visit) {
@@ -30,7 +30,7 @@ FsResult<void> for_each_piece(std::span<const MetadataStore::PageRun> runs, Visi
     return {};
 }
 
-bool covers(const std::map<std::uint64_t, std::uint64_t>& runs, std::uint64_t page) {
+bool covers(const std::map<LogicalPage, std::uint64_t>& runs, LogicalPage page) {
     auto at = runs.upper_bound(page);
     if (at == runs.begin()) return false;
     --at;
@@ -43,11 +43,11 @@ SpaceAccounting::SpaceAccounting(MetadataStore& store, BlockDevice& device, std:
     : store_{store}, device_{device}, page_bytes_{page_bytes} {}
 
 void SpaceAccounting::load() {
-    store_.scan(pending_key(0), pending_key(std::numeric_limits<std::uint64_t>::max()),
+    store_.scan(pending_key(LogicalPage{0}), pending_key(LogicalPage{std::numeric_limits<std::uint64_t>::max()}),
                 [this](const RecordKey& key, std::span<const std::byte> value) {
                     if (value.size() != sizeof(std::uint64_t)) return true;
                     const auto pages = load_le<std::uint64_t>(value);
-                    pending_.emplace(key.subkey, pages);
+                    pending_.emplace(LogicalPage{key.subkey}, pages);
                     pending_pages_ += pages;
                     return true;
                 });
@@ -94,9 +94,10 @@ MetadataStore::PageRun SpaceAccounting::without_claims(MetadataStore::PageRun ru
     return run;
 }
 
-MetadataStore::PageRun SpaceAccounting::find_unclaimed(std::uint64_t hint, std::uint64_t wanted) const {
-    const std::uint64_t all = store_.data_pages();
-    std::uint64_t at = hint < all ? hint : 0;
+MetadataStore::PageRun SpaceAccounting::find_unclaimed(LogicalPage hint, std::uint64_t wanted) const {
+    const LogicalPage begin{0};
+    const LogicalPage all = begin + store_.data_pages();
+    LogicalPage at = hint < all ? hint : begin;
     // Each round passes at least one claim; a second lap means that everything free is claimed.
     for (std::size_t rounds = 0; rounds <= 2 * claims_.size() + 2; ++rounds) {
         const MetadataStore::PageRun run = store_.find_free_run(at, wanted);
@@ -106,12 +107,12 @@ MetadataStore::PageRun SpaceAccounting::find_unclaimed(std::uint64_t hint, std::
         auto claim = claims_.upper_bound(run.first);
         --claim;
         at = claim->first + claim->second;
-        if (at >= all) at = 0;
+        if (at >= all) at = begin;
     }
     return {};
 }
 
-MetadataStore::PageRun SpaceAccounting::claim(std::uint64_t hint, std::uint64_t wanted) {
+MetadataStore::PageRun SpaceAccounting::claim(LogicalPage hint, std::uint64_t wanted) {
     const MetadataStore::PageRun run = find_unclaimed(hint, wanted);
     if (run.pages == 0) return run;
     claims_.emplace(run.first, run.pages);
@@ -120,14 +121,14 @@ MetadataStore::PageRun SpaceAccounting::claim(std::uint64_t hint, std::uint64_t 
 }
 
 void SpaceAccounting::unclaim(MetadataStore::PageRun run) {
-    const std::uint64_t last = run.first + run.pages;
+    const LogicalPage last = run.first + run.pages;
     claimed_pages_ -= run.pages;
-    for (std::uint64_t at = run.first; at < last;) {
+    for (LogicalPage at = run.first; at < last;) {
         auto claim = claims_.upper_bound(at);
         ensure(claim != claims_.begin(), "SpaceAccounting::unclaim: a claimed run");
         --claim;
-        const std::uint64_t first = claim->first;
-        const std::uint64_t end = first + claim->second;
+        const LogicalPage first = claim->first;
+        const LogicalPage end = first + claim->second;
         ensure(at < end, "SpaceAccounting::unclaim: a claimed run");
         claims_.erase(claim);
         if (at > first) claims_.emplace(first, at - first);
@@ -136,7 +137,7 @@ void SpaceAccounting::unclaim(MetadataStore::PageRun run) {
     }
 }
 
-bool SpaceAccounting::is_claimed(std::uint64_t page) const { return covers(claims_, page); }
+bool SpaceAccounting::is_claimed(LogicalPage page) const { return covers(claims_, page); }
 
 FsResult<void> SpaceAccounting::put_pending(std::span<const MetadataStore::PageRun> runs) {
     return for_each_piece(runs, [this](const MetadataStore::PageRun& run) {
@@ -241,11 +242,11 @@ FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
     return now;
 }
 
-FsResult<SimTime> SpaceAccounting::trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed,
-                                                SimTime now) {
+FsResult<Timed<std::uint64_t>> SpaceAccounting::trim_unowned(LogicalPage first, LogicalPage last, std::uint64_t min_pages, SimTime now) {
     SimTime end = now;
+    std::uint64_t trimmed = 0;
     const std::uint64_t per_page = page_bytes_ / sector_bytes;
-    for (std::uint64_t at = first; at < last;) {
+    for (LogicalPage at = first; at < last;) {
         MetadataStore::PageRun run = store_.find_free_run(at, last - at);
         if (run.pages == 0 || run.first < at || run.first >= last) break;
         run.pages = std::min(run.pages, last - run.first);
@@ -260,10 +261,10 @@ FsResult<SimTime> SpaceAccounting::trim_unowned(std::uint64_t first, std::uint64
             trimmed += (range.sectors + per_page - 1) / per_page;
         }
     }
-    if (end == now) return now;
+    if (end == now) return Timed<std::uint64_t>{trimmed, now};
     const auto durable = device_.flush(end);
     if (!durable) return std::unexpected(errno_of(durable.error()));
-    return *durable;
+    return Timed<std::uint64_t>{trimmed, *durable};
 }
 
 } // namespace flashlab

@@ -28,7 +28,7 @@ public:
     void load();
 
     [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
-    [[nodiscard]] Sector sector_of(std::uint64_t page) const { return Sector{page * (page_bytes_ / sector_bytes)}; }
+    [[nodiscard]] Sector sector_of(LogicalPage page) const { return Sector{page.value() * (page_bytes_ / sector_bytes)}; }
     [[nodiscard]] std::uint64_t total() const { return store_.data_pages(); }
     /// The free pages that statfs shows: pages not in use and pages waiting for their trim, less the reserved ones.
     [[nodiscard]] std::uint64_t free_pages() const;
@@ -46,9 +46,9 @@ public:
     /// Succeeds when so many pages can be claimed. again: freed pages are being trimmed. ENOSPC: trims do not help.
     [[nodiscard]] FsResult<void> wait_for_pages(std::uint64_t pages, SimTime now);
     /// Claims free pages for data that are about to be written: a run near `hint`, which may be shorter than wanted. Length 0 when no page is free.
-    [[nodiscard]] MetadataStore::PageRun claim(std::uint64_t hint, std::uint64_t wanted);
+    [[nodiscard]] MetadataStore::PageRun claim(LogicalPage hint, std::uint64_t wanted);
     void unclaim(MetadataStore::PageRun run);
-    [[nodiscard]] bool is_claimed(std::uint64_t page) const;
+    [[nodiscard]] bool is_claimed(LogicalPage page) const;
 
     /// Puts the records of pending trims, inside the transaction that frees the pages. The bits stay set.
     [[nodiscard]] FsResult<void> put_pending(std::span<const MetadataStore::PageRun> runs);
@@ -60,9 +60,8 @@ public:
     SimTime trim_slice(SimTime now);
     /// Does all waiting trims, ahead of the clock: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> trim_all(SimTime now);
-    /// Trims the pages in [first, last) that the device has mapped and no file owns, in runs of at least `min_pages`. `trimmed` counts pages.
-    [[nodiscard]] FsResult<SimTime> trim_unowned(std::uint64_t first, std::uint64_t last, std::uint64_t min_pages, std::uint64_t& trimmed,
-                                                 SimTime now);
+    /// Trims the pages in [first, last) that the device has mapped and no file owns, in runs of at least `min_pages`. Returns how many they were.
+    [[nodiscard]] FsResult<Timed<std::uint64_t>> trim_unowned(LogicalPage first, LogicalPage last, std::uint64_t min_pages, SimTime now);
 
     /// A page written into the middle of an unwritten extent adds two records of 38 bytes at most, in leaves that are half full.
     static constexpr std::uint64_t metadata_bytes_per_extent = 160;
@@ -78,16 +77,16 @@ private:
     [[nodiscard]] FsResult<void> commit_trims(SimTime now);
     /// Cuts `run` where it meets a claim; length 0 when it starts inside one.
     [[nodiscard]] MetadataStore::PageRun without_claims(MetadataStore::PageRun run) const;
-    [[nodiscard]] MetadataStore::PageRun find_unclaimed(std::uint64_t hint, std::uint64_t wanted) const;
+    [[nodiscard]] MetadataStore::PageRun find_unclaimed(LogicalPage hint, std::uint64_t wanted) const;
 
     MetadataStore& store_;
     BlockDevice& device_;
     std::uint32_t page_bytes_;
     std::uint64_t reserved_ = 0;
     std::uint64_t promised_bytes_ = 0;
-    std::map<std::uint64_t, std::uint64_t> pending_; ///< first page -> pages
+    std::map<LogicalPage, std::uint64_t> pending_; ///< first page -> pages
     std::uint64_t pending_pages_ = 0;
-    std::map<std::uint64_t, std::uint64_t> claims_;
+    std::map<LogicalPage, std::uint64_t> claims_;
     std::uint64_t claimed_pages_ = 0;
     CommitMark freed_by_;                          ///< the last commit that freed something
     std::vector<MetadataStore::PageRun> trimming_; ///< issued; free once trims_done_ has passed and they are flushed

@@ -15,8 +15,7 @@ constexpr std::size_t staging_bytes = 1u << 20;
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, use_{dynamic_cast<UseHearer*>(&events)},
-      dirty_age_{dirty_age}, undurable_{store} {}
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age}, undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;
@@ -66,14 +65,13 @@ std::span<const std::byte> WriteBack::in_one_piece(std::size_t first, std::size_
     return std::span{staging_}.first(count * page_bytes);
 }
 
-FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now) {
+FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std::size_t count, LogicalPage logical, SimTime now) {
     const std::size_t per_write = std::max(staging_bytes / cache_.page_bytes(), std::size_t{1});
     SimTime end = now;
     for (std::size_t at = 0; at < count;) {
         const std::size_t pages = std::min(per_write, count - at);
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
-        if (use_ != nullptr) use_->data_written(job.inode->ino, batch_[first + at]->index, space_.sector_of(logical + at), sectors);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
         if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
@@ -94,18 +92,18 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     job.resume = now;
     inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
-        const std::uint64_t page = batch_[at]->index;
+        const FilePage page{batch_[at]->index};
         std::size_t count = 1;
-        while (at + count < batch_.size() && batch_[at + count]->index == page + count) ++count;
-        Extent extent;
+        while (at + count < batch_.size() && FilePage{batch_[at + count]->index} == page + count) ++count;
         auto kind = WriteBackPiece::Kind::fresh;
-        std::uint64_t logical = 0;
-        if (find_extent(extents_, inode, page, extent)) {
-            kind = extent.unwritten ? WriteBackPiece::Kind::convert : WriteBackPiece::Kind::overwrite;
-            logical = extent.logical_page_of(page);
-            count = std::min<std::uint64_t>(count, extent.end() - page);
+        LogicalPage logical{0};
+        if (const auto extent = find_extent(extents_, inode, page)) {
+            kind = extent->unwritten ? WriteBackPiece::Kind::convert : WriteBackPiece::Kind::overwrite;
+            logical = extent->logical_page_of(page);
+            count = std::min<std::uint64_t>(count, extent->end() - page);
         } else {
-            if (page < inode.extents_end && extents_.next(inode.ino, page, extent)) count = std::min<std::uint64_t>(count, extent.page - page);
+            const auto behind = page < inode.extents_end ? extents_.next(inode.ino, page) : std::nullopt;
+            if (behind) count = std::min<std::uint64_t>(count, behind->page - page);
             const MetadataStore::PageRun run = space_.claim(next_fit_, count);
             ensure(run.pages != 0, "WriteBack: start() waited until the pages were there (F4)");
             logical = run.first;

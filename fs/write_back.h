@@ -19,15 +19,14 @@
 #include "fs/page_cache.h"
 #include "fs/space_accounting.h"
 #include "fs/undurable_ranges.h"
-#include "fs/use_hearer.h"
 
 namespace flashlab {
 
 /// One page of a job.
 struct WriteBackPiece {
     enum class Kind : std::uint8_t { overwrite, convert, fresh };
-    std::uint64_t page = 0;
-    std::uint64_t logical = 0;
+    FilePage page{0};
+    LogicalPage logical{0};
     CachePage* cached = nullptr; ///< null: cut off by a truncate or unlink meanwhile
     Kind kind = Kind::overwrite;
 };
@@ -95,7 +94,7 @@ private:
     void collect(WriteBackJob& job);
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
     [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
-    [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, std::uint64_t logical, SimTime now);
+    [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, LogicalPage logical, SimTime now);
     [[nodiscard]] bool may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const;
     [[nodiscard]] FsResult<SimTime> commit(WriteBackJob& job, SimTime now);
     [[nodiscard]] FsResult<std::size_t> commit_some(WriteBackJob& job, std::size_t first, SimTime now);
@@ -112,7 +111,6 @@ private:
     ExtentMap& extents_;
     SpaceAccounting& space_;
     EventSink& events_;
-    UseHearer* use_; ///< null: nobody asks whose data are written
     Duration dirty_age_;
     InodeList dirty_;
     UndurableRanges undurable_;
@@ -122,7 +120,7 @@ private:
     std::vector<CachePage*> batch_;
     std::vector<std::byte> staging_;
     std::uint64_t sequence_ = 0;
-    std::uint64_t next_fit_ = 0; ///< where the last allocation ended
+    LogicalPage next_fit_{0}; ///< where the last allocation ended
 };
 
 } // namespace flashlab

@@ -26,7 +26,7 @@ std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t fi
     return length;
 }
 
-void append_page(PageRuns& runs, std::uint64_t page) {
+void append_page(PageRuns& runs, LogicalPage page) {
     if (!runs.empty() && runs.back().first + runs.back().pages == page) {
         ++runs.back().pages;
     } else {
@@ -62,7 +62,7 @@ FsResult<std::size_t> WriteBack::commit_some(WriteBackJob& job, std::size_t firs
         at += length;
     }
     std::uint64_t size = std::min(job.size_target, inode.record.size);
-    if (at < job.pieces.size()) size = std::min(size, job.pieces[at].page * cache_.page_bytes());
+    if (at < job.pieces.size()) size = std::min(size, job.pieces[at].page.value() * cache_.page_bytes());
     size = std::max(size, inode.committed_size);
     if (const auto put = space_.put_pending(lost); !put) return std::unexpected(put.error());
     if (const auto put = transaction.put_inode(inode.ino, record, size); !put) return std::unexpected(put.error());
@@ -117,7 +117,7 @@ FsResult<SimTime> WriteBack::commit(WriteBackJob& job, SimTime now) {
                              .end = end,
                              .op = FsOp::writeback,
                              .ino = job.inode->ino,
-                             .offset = job.pieces.empty() ? 0 : job.pieces.front().page * cache_.page_bytes(),
+                             .offset = job.pieces.empty() ? 0 : job.pieces.front().page.value() * cache_.page_bytes(),
                              .bytes = job.pieces.size() * cache_.page_bytes()});
     } else {
         (void)events_.next_id();
@@ -134,7 +134,7 @@ void WriteBack::note_undurable(const WriteBackJob& job) {
     if (store_.durable_at(store_.last_commit()) != sim_never) return; // at once, on PRAM
     const std::uint64_t size = job.inode->committed_size;
     for (const WriteBackPiece& piece : job.pieces) {
-        const std::uint64_t offset = piece.page * cache_.page_bytes();
+        const std::uint64_t offset = piece.page.value() * cache_.page_bytes();
         const std::uint64_t end = std::min(offset + cache_.page_bytes(), size);
         const bool needs_commit = piece.kind != Kind::overwrite || end == size;
         if (piece.cached != nullptr && needs_commit && offset < end) undurable_.add(job.inode->ino, offset, end - offset);

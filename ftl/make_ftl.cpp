@@ -6,16 +6,13 @@
 #include <algorithm>
 #include <array>
 
-#include "ftl/schemes/block_map_scheme.h"
-#include "ftl/schemes/coftl_scheme.h"
-#include "ftl/schemes/dftl_scheme.h"
-#include "ftl/schemes/fast_scheme.h"
-#include "ftl/schemes/hftl_scheme.h"
-#include "ftl/schemes/log_block_scheme.h"
-#include "ftl/schemes/page_map_scheme.h"
 #include "nand/pair_backup.h"
 
 namespace flashlab {
+
+#define SCHEME(name) const Scheme& name##_scheme();
+#include "ftl/schemes.def"
+#undef SCHEME
 
 std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     std::uint32_t bad = 0;
@@ -34,16 +31,11 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 }
 
 std::span<const Scheme* const> schemes() {
-    // A line a scheme.
     // clang-format off
     static const std::array all{
-        &page_map_scheme(),
-        &block_map_scheme(),
-        &log_block_scheme(),
-        &fast_scheme(),
-        &dftl_scheme(),
-        &hftl_scheme(),
-        &coftl_scheme(),
+#define SCHEME(name) &name##_scheme(),
+#include "ftl/schemes.def"
+#undef SCHEME
     };
     // clang-format on
     return all;

@@ -1,6 +1,6 @@
 /// What makes a scheme known: its name, the keys that it reads, what a configuration of it comes to, and how it is made.
 ///
-/// Idea       A scheme is its file pair, one of these (NAME_scheme), and one line in ftl/make_ftl.cpp.
+/// Idea       A scheme is its file pair, one of these (NAME_scheme), and one line in ftl/schemes.def.
 /// Invariant  plan() is pure: mkfs, mount and tests get the same answer from the same configuration. make() gets what plan() asked for.
 ///            `geometry` is what the array shows: a striped one where nand.striping says so.
 /// Cost       Once a mkfs or mount.

@@ -7,7 +7,6 @@
 
 #include "base/contract.h"
 #include "crash/tiny_devices.h"
-#include "ftl/make_ftl.h"
 
 namespace flashlab {
 
@@ -88,10 +87,10 @@ FsStack::FsStack(const FsStackConfig& config, std::string& trouble, std::unique_
         return;
     }
     const FileTime made{.seconds = 1};
-    const auto formatted =
-        config.journal ? FileSystem::format_journal(*ssd_, "crash", made, ready_at_) : FileSystem::format(*pram_, fs_range(), *ssd_, "crash", made);
+    const auto formatted = config.journal ? FileSystem::format_journal(ssd(), "crash", made, ready_at_)
+                                          : FileSystem::format(*drive_->pram(), fs_range(), ssd(), "crash", made);
     if (!formatted) trouble = fmt::format("format: errno {}", formatted.error().error_number);
-    ready_at_ = ssd_->last_reserved_end();
+    ready_at_ = ssd().last_reserved_end();
     drop();
 }
 
@@ -100,53 +99,50 @@ FsStack::~FsStack() = default;
 PramRange FsStack::fs_range() const { return {.at = PramAddress{config_.ftl_pram_bytes}, .bytes = config_.ssd.pram.bytes - config_.ftl_pram_bytes}; }
 
 std::expected<void, std::string> FsStack::open_drive(SimTime now) {
-    array_ = std::make_unique<NandArray>(geometry_, config_.ssd.nand, pages_, events_, UndoPolicy::keep);
-    if (!array_->open()) return std::unexpected(std::string{"the array does not open"});
-    pram_ = std::make_unique<Pram>(config_.ssd.pram, *cells_, events_, PramUndo::keep);
-    auto made = make_ftl(config_.ssd, *array_, pram_.get(), {.at = PramAddress{0}, .bytes = config_.ftl_pram_bytes}, events_);
-    if (!made) return std::unexpected(made.error());
-    ftl_ = std::move(*made);
-    ssd_ = std::make_unique<Ssd>(config_.ssd, *ftl_, *array_, pram_.get(), events_);
-    const auto recovered = ssd_->recover(now);
+    auto drive = Drive::assemble(config_.ssd, {.pages = pages_,
+                                               .cells = cells_.get(),
+                                               .events = events_,
+                                               .undo = UndoPolicy::keep,
+                                               .ftl_range = PramRange{.at = PramAddress{0}, .bytes = config_.ftl_pram_bytes}});
+    if (!drive) return std::unexpected(drive.error().why);
+    drive_ = std::move(*drive);
+    const auto recovered = ssd().recover(now);
     if (!recovered) return std::unexpected(fmt::format("the drive does not recover: kind {}", static_cast<int>(recovered.error().kind)));
     opened_at_ = now;
     ready_at_ = recovered->done;
-    page_bytes_ = ssd_->identify().atomic_unit_bytes;
+    page_bytes_ = ssd().identify().atomic_unit_bytes;
     return {};
 }
 
 std::expected<void, std::string> FsStack::open(SimTime now) {
     if (const auto drive = open_drive(now); !drive) return drive;
-    auto fs = config_.journal ? FileSystem::open_journal(*ssd_, events_, config_.fs, ready_at_)
-                              : FileSystem::open(*pram_, fs_range(), *ssd_, events_, config_.fs, ready_at_);
+    auto fs = config_.journal ? FileSystem::open_journal(ssd(), events_, config_.fs, ready_at_)
+                              : FileSystem::open(*drive_->pram(), fs_range(), ssd(), events_, config_.fs, ready_at_);
     if (!fs) return std::unexpected(fs.error());
     fs_ = std::move(*fs);
-    ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+    ready_at_ = std::max(ready_at_, ssd().last_reserved_end());
     return {};
 }
 
 void FsStack::drop() {
     fs_.reset();
-    ssd_.reset();
-    ftl_.reset();
-    pram_.reset();
-    array_.reset();
+    drive_.reset();
 }
 
 void FsStack::cut(SimTime at, std::uint64_t seed) {
     Random draw{seed};
     ScriptedOutcomes outcomes{outcomes_, config_.ssd.nand.options.paired_pages};
     outcomes.begin(at, {}, &draw);
-    ensure(ssd_->cut(at, outcomes, outcomes).has_value(), "FsStack: stores in memory do not fail");
+    ensure(ssd().cut(at, outcomes, outcomes).has_value(), "FsStack: stores in memory do not fail");
     drop();
 }
 
 std::expected<SimTime, std::string> FsStack::shut_down(SimTime now) {
     const auto closed = fs_->shut_down(now);
     if (!closed) return std::unexpected(fmt::format("the file system does not close: errno {}", closed.error().error_number));
-    const auto stopped = ssd_->shut_down(std::max(now, *closed));
+    const auto stopped = ssd().shut_down(std::max(now, *closed));
     if (!stopped) return std::unexpected(std::string{"the drive does not close"});
-    const SimTime end = std::max(*stopped, ssd_->last_reserved_end());
+    const SimTime end = std::max(*stopped, ssd().last_reserved_end());
     drop();
     return end;
 }
@@ -154,7 +150,7 @@ std::expected<SimTime, std::string> FsStack::shut_down(SimTime now) {
 std::vector<std::string> FsStack::problems() {
     std::vector<std::string> lines;
     for (const FsckProblem& p : fs_->check()) lines.push_back(fmt::format("fsck: {}: {}: {}", p.kind, p.where, p.detail));
-    for (const CheckProblem& p : ssd_->check()) lines.push_back(fmt::format("drive: {}: {}: {}", p.invariant, p.where, p.detail));
+    for (const CheckProblem& p : ssd().check()) lines.push_back(fmt::format("drive: {}: {}: {}", p.invariant, p.where, p.detail));
     return lines;
 }
 

@@ -13,8 +13,7 @@
 
 #include "crash/scripted_outcomes.h"
 #include "fs/file_system.h"
-#include "ftl/ftl.h"
-#include "ftl/ssd.h"
+#include "ftl/drive.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 
@@ -71,13 +70,13 @@ public:
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }
 
     [[nodiscard]] FileSystem& fs() { return *fs_; }
-    [[nodiscard]] Ssd& ssd() { return *ssd_; }
+    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
     [[nodiscard]] InstantRecorder& recorder() { return events_; }
     /// The size of the drive's logical page.
     [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
 
-    void settle(SimTime now) { ssd_->settle(now); }
-    [[nodiscard]] SimTime last_reserved_end() const { return ssd_->last_reserved_end(); }
+    void settle(SimTime now) { ssd().settle(now); }
+    [[nodiscard]] SimTime last_reserved_end() const { return drive_->ssd().last_reserved_end(); }
     /// The power fails at `at`. The outcomes of operations in flight are drawn from `seed`.
     void cut(SimTime at, std::uint64_t seed);
     /// The process is killed: issued operations are complete.
@@ -105,10 +104,7 @@ private:
     InstantRecorder events_;
     OutcomeCounts outcomes_;
     std::uint32_t page_bytes_ = 0;
-    std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_;
-    std::unique_ptr<Ftl> ftl_;
-    std::unique_ptr<Ssd> ssd_;
+    std::unique_ptr<Drive> drive_;
     std::unique_ptr<FileSystem> fs_;
     SimTime opened_at_ = sim_start;
     SimTime ready_at_ = sim_start;

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "ftl/blocks/victim_policies.h"
+
 namespace flashlab {
 
 std::optional<Victim> CostBenefitVictim::choose(const FullBlocks& full, PlaneId plane) {
@@ -15,6 +17,12 @@ std::optional<Victim> CostBenefitVictim::choose(const FullBlocks& full, PlaneId 
         if (!best || score < best->score) best = Victim{*block, score};
     }
     return best;
+}
+
+const VictimPolicyEntry& cost_benefit_victim() {
+    static constexpr VictimPolicyEntry entry{"cost-benefit",
+                                             [](std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<CostBenefitVictim>(); }};
+    return entry;
 }
 
 } // namespace flashlab

@@ -1,5 +1,7 @@
 #include "ftl/blocks/d_choices_victim.h"
 
+#include "ftl/blocks/victim_policies.h"
+
 namespace flashlab {
 
 std::optional<Victim> DChoicesVictim::choose(const FullBlocks& full, PlaneId plane) {
@@ -21,6 +23,12 @@ std::optional<Victim> DChoicesVictim::choose(const FullBlocks& full, PlaneId pla
     const auto fewest = full.fewest_valid(plane);
     if (!fewest || full.valid_of(*fewest) == units) return std::nullopt;
     return Victim{*fewest, static_cast<double>(full.valid_of(*fewest))};
+}
+
+const VictimPolicyEntry& d_choices_victim() {
+    static constexpr VictimPolicyEntry entry{
+        "d-choices", [](std::uint64_t seed) -> std::unique_ptr<VictimPolicy> { return std::make_unique<DChoicesVictim>(10, seed); }};
+    return entry;
 }
 
 } // namespace flashlab

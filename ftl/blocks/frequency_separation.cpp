@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "ftl/blocks/separation_policies.h"
+
 namespace flashlab {
 
 FrequencySeparation::FrequencySeparation(std::uint32_t logical_pages) : counts_(logical_pages), until_halved_{logical_pages} {}
@@ -27,6 +29,13 @@ void FrequencySeparation::halve() {
     for (std::uint8_t& count : counts_) count = static_cast<std::uint8_t>(count / 2);
     sum_ = std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
     until_halved_ = counts_.size();
+}
+
+const SeparationPolicyEntry& frequency_separation() {
+    static constexpr SeparationPolicyEntry entry{
+        "frequency", FrequencySeparation::streams,
+        [](std::uint32_t pages) -> std::unique_ptr<SeparationPolicy> { return std::make_unique<FrequencySeparation>(pages); }};
+    return entry;
 }
 
 } // namespace flashlab

@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <array>
 
-#include "ftl/blocks/cause_separation.h"
-#include "ftl/blocks/frequency_separation.h"
-
 namespace flashlab {
 
+#define SEPARATION(name) const SeparationPolicyEntry& name##_separation();
+#include "ftl/blocks/separation_policies.def"
+#undef SEPARATION
+
 std::span<const SeparationPolicyEntry> separation_policies() {
-    using Policy = std::unique_ptr<SeparationPolicy>;
-    static constexpr std::array<SeparationPolicyEntry, 3> all{{
-        {"none", 1, [](std::uint32_t) -> Policy { return nullptr; }},
-        {"frequency", FrequencySeparation::streams, [](std::uint32_t pages) -> Policy { return std::make_unique<FrequencySeparation>(pages); }},
-        {"cause", CauseSeparation::streams, [](std::uint32_t) -> Policy { return std::make_unique<CauseSeparation>(); }},
-    }};
+    constexpr auto one_stream = [](std::uint32_t) -> std::unique_ptr<SeparationPolicy> { return nullptr; };
+    // clang-format off
+    static const std::array all{
+        SeparationPolicyEntry{"none", 1, one_stream},
+#define SEPARATION(name) name##_separation(),
+#include "ftl/blocks/separation_policies.def"
+#undef SEPARATION
+    };
+    // clang-format on
     return all;
 }
 

@@ -2,21 +2,20 @@
 
 #include <array>
 
-#include "ftl/blocks/cost_benefit_victim.h"
-#include "ftl/blocks/d_choices_victim.h"
-#include "ftl/blocks/fifo_victim.h"
-#include "ftl/blocks/greedy_victim.h"
-
 namespace flashlab {
 
+#define VICTIM(name) const VictimPolicyEntry& name##_victim();
+#include "ftl/blocks/victim_policies.def"
+#undef VICTIM
+
 std::span<const VictimPolicyEntry> victim_policies() {
-    using Policy = std::unique_ptr<VictimPolicy>;
-    static constexpr std::array<VictimPolicyEntry, 4> all{{
-        {"greedy", [](std::uint64_t) -> Policy { return std::make_unique<GreedyVictim>(); }},
-        {"cost-benefit", [](std::uint64_t) -> Policy { return std::make_unique<CostBenefitVictim>(); }},
-        {"d-choices", [](std::uint64_t seed) -> Policy { return std::make_unique<DChoicesVictim>(10, seed); }},
-        {"fifo", [](std::uint64_t) -> Policy { return std::make_unique<FifoVictim>(); }},
-    }};
+    // clang-format off
+    static const std::array all{
+#define VICTIM(name) name##_victim(),
+#include "ftl/blocks/victim_policies.def"
+#undef VICTIM
+    };
+    // clang-format on
     return all;
 }
 

@@ -1,4 +1,4 @@
-/// The one place that knows every victim policy by name: a new one is its file pair and one line here.
+/// The one place that knows every victim policy by name: a new one is its file pair and one line in victim_policies.def.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,5 @@
-#include "ftl/schemes/block_map_scheme.h"
-
 #include "ftl/schemes/block_map.h"
+
 #include "ftl/schemes/merge_plan.h"
 
 namespace flashlab {

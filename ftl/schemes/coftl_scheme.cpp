@@ -1,11 +1,11 @@
-#include "ftl/schemes/coftl_scheme.h"
+#include "ftl/schemes/coftl.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "ftl/schemes/coftl.h"
+#include "ftl/scheme.h"
 
 namespace flashlab {
 

@@ -1,11 +1,10 @@
-#include "ftl/schemes/dftl_scheme.h"
+#include "ftl/schemes/dftl.h"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "ftl/schemes/dftl.h"
 #include "ftl/schemes/page_plan.h"
 
 namespace flashlab {

@@ -1,6 +1,5 @@
-#include "ftl/schemes/fast_scheme.h"
-
 #include "ftl/schemes/fast.h"
+
 #include "ftl/schemes/merge_plan.h"
 
 namespace flashlab {

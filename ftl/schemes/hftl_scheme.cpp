@@ -1,11 +1,10 @@
-#include "ftl/schemes/hftl_scheme.h"
+#include "ftl/schemes/hftl.h"
 
 #include <array>
 
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
-#include "ftl/schemes/hftl.h"
 #include "ftl/schemes/page_plan.h"
 
 namespace flashlab {

@@ -1,6 +1,5 @@
-#include "ftl/schemes/log_block_scheme.h"
-
 #include "ftl/schemes/log_block.h"
+
 #include "ftl/schemes/merge_plan.h"
 
 namespace flashlab {

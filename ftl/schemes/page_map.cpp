@@ -5,28 +5,40 @@
 #include <algorithm>
 #include <span>
 
+#include "ftl/blocks/map_check.h"
+#include "ftl/blocks/row_writer.h"
+#include "ftl/blocks/unit_reader.h"
+#include "ftl/recovery/page_journal.h"
+
 namespace flashlab {
 
 PageMap::PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, BlockPolicies policies)
     : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), journal.shape.logical_pages, array.geometry().blocks()}},
-      array_{array}, map_(journal.shape.logical_pages), blocks_{blocks, array, events, *this, std::move(policies)}, journal_{journal, array, blocks_},
-      reader_{array, blocks_} {}
+      array_{array}, map_(journal.shape.logical_pages),
+      blocks_{std::make_unique<PageBlocks>(blocks, array, events, static_cast<PageOwner&>(*this), std::move(policies))},
+      journal_{std::make_unique<PageJournal>(journal, array, *blocks_)}, reader_{std::make_unique<UnitReader>(array, *blocks_)} {}
+
+PageMap::~PageMap() = default;
+
+FtlSpace PageMap::space() const { return blocks_->space(); }
+
+BlockStatus PageMap::do_status_of(BlockId block) const { return blocks_->status_of(block, BlockUse::data); }
 
 FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
     FtlRecovery report;
-    const auto start = journal_.recover(now, report);
+    const auto start = journal_->recover(now, report);
     if (!start) return std::unexpected(start.error());
     if (start->scheme_part.size() % 4 != 0 || start->scheme_part.size() / 4 > map_.size())
         return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, start->done});
     std::ranges::copy(start->scheme_part, std::as_writable_bytes(std::span{map_}).begin());
-    if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_.units(), start->census, &start->trims, start->checkpoint.next_sequence);
+    if (!start->was_clean) rebuild_map(map_, PageKind::data, blocks_->units(), start->census, &start->trims, start->checkpoint.next_sequence);
     for (std::uint32_t l = 0; !start->is_new && l < map_.size(); ++l)
         if (const auto unit = current(Lpn{l})) {
-            if (unit->value() >= blocks_.units().units() || blocks_.valid().test(*unit))
+            if (unit->value() >= blocks_->units().units() || blocks_->valid().test(*unit))
                 return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{l}, start->done});
-            blocks_.valid_to_load().set(*unit);
+            blocks_->valid_to_load().set(*unit);
         }
-    const auto ready = journal_.load(*start, start->done);
+    const auto ready = journal_->load(*start, start->done);
     if (!ready) return std::unexpected(ready.error());
     report.done = programmed_at_ = durable_at_ = *ready;
     return report;
@@ -34,20 +46,20 @@ FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
 
 FtlResult<SimTime> PageMap::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
     counters_.host_pages_read += pages;
-    return reader_.read(first, pages, to, now, origin, [this](Lpn lpn) { return current(lpn); });
+    return reader_->read(first, pages, to, now, origin, [this](Lpn lpn) { return current(lpn); });
 }
 
 FtlResult<SimTime> PageMap::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
     ++counters_.host_pages_read;
-    return reader_.read_part(lpn, current(lpn), offset, bytes, to, now, origin);
+    return reader_->read_part(lpn, current(lpn), offset, bytes, to, now, origin);
 }
 
 FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     prefetch(first);
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
     const auto written = write_rows(
-        blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
+        *blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
         [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
             map_[lpn.value()] = unit.value() + 1;
             programmed_at_ = std::max(programmed_at_, end); // a collection before the next row may have to write a checkpoint
@@ -59,36 +71,36 @@ FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<c
 }
 
 FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     std::uint32_t mapped = 0;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const auto old = current(Lpn{l});
         if (!old) continue;
         ++mapped;
         map_[l] = unmapped;
-        journal_.keep_until_flushed(blocks_.units().block_of(*old));
-        blocks_.invalidate(*old, now);
+        journal_->keep_until_flushed(blocks_->units().block_of(*old));
+        blocks_->invalidate(*old, now);
     }
     counters_.host_pages_trimmed += mapped;
     // A page that is not mapped may have an older version on flash, and a trim of it that waits, but none that waits no more: the range counts once.
-    if (mapped != 0) journal_.trimmed(first, pages);
-    if (journal_.is_full())
-        if (const auto written = journal_.flush_trims(map_bytes(), std::max(now, programmed_at_), origin); !written) return written;
+    if (mapped != 0) journal_->trimmed(first, pages);
+    if (journal_->is_full())
+        if (const auto written = journal_->flush_trims(map_bytes(), std::max(now, programmed_at_), origin); !written) return written;
     return now;
 }
 
 FtlResult<SimTime> PageMap::do_flush(SimTime now, Origin origin) {
     const SimTime written = std::max(now, durable_at_);
-    if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-    const SimTime from = journal_.needs_map_to_flush() ? std::max(now, programmed_at_) : now;
-    const auto trims = journal_.flush_trims(map_bytes(), from, origin);
+    if (blocks_->is_read_only() && !journal_->can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+    const SimTime from = journal_->needs_map_to_flush() ? std::max(now, programmed_at_) : now;
+    const auto trims = journal_->flush_trims(map_bytes(), from, origin);
     if (!trims) return trims;
     return std::max(written, *trims);
 }
 
 FtlResult<void> PageMap::pace_checkpoint(SimTime now, Origin origin) {
-    if (!journal_.begins_checkpoint()) return journal_.pace({}, now, origin);
-    return journal_.pace(map_bytes(), std::max(now, programmed_at_), origin);
+    if (!journal_->begins_checkpoint()) return journal_->pace({}, now, origin);
+    return journal_->pace(map_bytes(), std::max(now, programmed_at_), origin);
 }
 
 std::span<const std::byte> PageMap::map_bytes() const {
@@ -98,23 +110,23 @@ std::span<const std::byte> PageMap::map_bytes() const {
 }
 
 SimTime PageMap::do_idle(SimTime now) {
-    if (blocks_.is_read_only()) return sim_never;
-    const bool begins = journal_.begins_checkpoint();
-    if (begins && programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
-    const auto next = journal_.pace_idle(begins ? map_bytes() : std::span<const std::byte>{}, now);
-    return next ? std::min(*next, blocks_.idle(now)) : sim_never;
+    if (blocks_->is_read_only()) return sim_never;
+    const bool begins = journal_->begins_checkpoint();
+    if (begins && programmed_at_ > now) return std::min(programmed_at_, blocks_->idle(now));
+    const auto next = journal_->pace_idle(begins ? map_bytes() : std::span<const std::byte>{}, now);
+    return next ? std::min(*next, blocks_->idle(now)) : sim_never;
 }
 
-FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) { return blocks_.relocate(block, now); }
+FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) { return blocks_->relocate(block, now); }
 
 FtlResult<SimTime> PageMap::do_shut_down(SimTime now) {
     const SimTime at = std::max(now, programmed_at_);
-    if (blocks_.is_read_only()) {
+    if (blocks_->is_read_only()) {
         const auto flushed = do_flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
         return flushed.value_or(at);
     }
-    blocks_.settle_down(now);
-    return journal_.shut_down(map_bytes(), at);
+    blocks_->settle_down(now);
+    return journal_->shut_down(map_bytes(), at);
 }
 
 SimTime PageMap::opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) { return ready; }
@@ -128,26 +140,27 @@ void PageMap::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn
 }
 
 FtlResult<SimTime> PageMap::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
-    if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
-    return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+    if (!journal_->is_kept(victim)) return std::max(at, journal_->trims_durable_at());
+    return journal_->flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
 }
 
 SimTime PageMap::condemned(BlockId, SimTime now, EventId) { return now; }
 
 FtlCounters PageMap::counters() const {
     FtlCounters all = counters_;
-    blocks_.count_into(all);
+    blocks_->count_into(all);
     return all;
 }
 
 std::vector<CheckProblem> PageMap::do_check() {
-    std::vector<CheckProblem> out = journal_.check();
-    blocks_.check(out);
-    MapCheck map{"P1", "P2", blocks_.units(), array_};
+    std::vector<CheckProblem> out = journal_->check();
+    blocks_->check(out);
+    MapCheck map{"P1", "P2", blocks_->units(), array_};
     for (std::uint32_t l = 0; l < map_.size(); ++l)
-        if (const auto unit = current(Lpn{l})) map.check({Lpn{l}, PageKind::data, *unit}, blocks_.valid().test(*unit), blocks_.next_sequence(), out);
-    if (map.units_named() != blocks_.valid().total())
-        out.push_back({"P1", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), map.units_named())});
+        if (const auto unit = current(Lpn{l}))
+            map.check({Lpn{l}, PageKind::data, *unit}, blocks_->valid().test(*unit), blocks_->next_sequence(), out);
+    if (map.units_named() != blocks_->valid().total())
+        out.push_back({"P1", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_->valid().total(), map.units_named())});
     return out;
 }
 

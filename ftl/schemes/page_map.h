@@ -11,21 +11,30 @@
 ///            areas.
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "base/zeroed_allocator.h"
-#include "ftl/blocks/map_check.h"
-#include "ftl/blocks/row_writer.h"
-#include "ftl/blocks/unit_reader.h"
-#include "ftl/recovery/page_journal.h"
+#include "ftl/blocks/page_owner.h"
 
 namespace flashlab {
+
+class NandArray;
+class PageBlocks;
+class PageJournal;
+class UnitReader;
+struct BlockPolicies;
+struct PageBlocksConfig;
+struct PageJournalConfig;
 
 class PageMap final : public Ftl, private PageOwner {
 public:
     PageMap(const PageBlocksConfig& blocks, const PageJournalConfig& journal, NandArray& array, EventSink& events, BlockPolicies policies);
+    ~PageMap() override;
 
     std::string_view name() const override { return "page_map"; }
     FtlCounters counters() const override;
-    FtlSpace space() const override { return blocks_.space(); }
+    FtlSpace space() const override;
 
 private:
     // Ftl
@@ -39,7 +48,7 @@ private:
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
     bool do_is_mapped(Lpn lpn) const override { return map_[lpn.value()] != unmapped; }
-    BlockStatus do_status_of(BlockId block) const override { return blocks_.status_of(block, BlockUse::data); }
+    BlockStatus do_status_of(BlockId block) const override;
     std::vector<CheckProblem> do_check() override;
 
     static constexpr std::uint32_t unmapped = 0; ///< an entry is its unit's number + 1
@@ -62,9 +71,10 @@ private:
 
     NandArray& array_;
     ZeroedVector<std::uint32_t> map_;
-    PageBlocks blocks_;
-    PageJournal journal_;
-    UnitReader reader_;
+    // Behind pointers: what includes this header does not compile anew when they change.
+    const std::unique_ptr<PageBlocks> blocks_;
+    const std::unique_ptr<PageJournal> journal_;
+    const std::unique_ptr<UnitReader> reader_;
     FtlCounters counters_;
     SimTime programmed_at_ = sim_start; ///< end of the last program that the map names
     SimTime durable_at_ = sim_start;    ///< of the host's writes

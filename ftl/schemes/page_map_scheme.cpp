@@ -1,8 +1,8 @@
-#include "ftl/schemes/page_map_scheme.h"
+#include "ftl/schemes/page_map.h"
 
 #include <array>
 
-#include "ftl/schemes/page_map.h"
+#include "ftl/recovery/page_journal.h"
 #include "ftl/schemes/page_plan.h"
 
 namespace flashlab {

@@ -16,10 +16,7 @@
 
 #include "base/random.h"
 #include "ftl/blocks/victim_policies.h"
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
+#include "ftl/memory_drive.h"
 #include "tests/bench/plain_page_map.h"
 #include "tests/bench/recovery_bench.h"
 #include "tests/support/waf_experiment.h"
@@ -139,18 +136,12 @@ Steady bench_floor(const FtlPlan& plan, const Geometry& geometry, std::uint64_t 
     return {took / static_cast<double>(writes), took / operations};
 }
 
-void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t writes, const Steady& floor) {
-    MemoryPageStore store{geometry, Payload::none};
+void bench_ssd(const SsdConfig& config, std::uint64_t writes, const Steady& floor) {
     NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    PramConfig pram_config = config.pram;
-    pram_config.bytes = std::max<std::uint64_t>(4096, (plan.pram_bytes + 4095) / 4096 * 4096);
-    MemoryPramStore cells{pram_config.bytes};
-    Pram pram{pram_config, cells, sink, PramUndo::none};
-    if (!array.open()) std::abort();
-    Pram* const own_pram = plan.pram_bytes == 0 ? nullptr : &pram;
-    const auto ftl = make_ftl(config, array, own_pram, {PramAddress{0}, pram_config.bytes}, sink).value();
-    Ssd ssd{config, *ftl, array, own_pram, sink};
+    const auto drive = MemoryDrive::make(config, Payload::none, sink).value();
+    const FtlPlan& plan = drive->plan();
+    const NandArray& array = drive->array();
+    Ssd& ssd = drive->ssd();
     SimTime now = ssd.recover(sim_start).value().done;
     SimTime wake = now;
     std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> in_flight;
@@ -175,8 +166,8 @@ void bench_ssd(const SsdConfig& config, const Geometry& geometry, const FtlPlan&
     const double ns_a_write = took / static_cast<double>(writes);
     const double ns_an_operation = took / static_cast<double>(operations() - before);
     fmt::print("{}: {:.0f} ns a write ({:.0f} k/s, {:.1f} x floor), {:.0f} ns a NAND operation ({:.1f} x floor), write amplification {:.2f}\n",
-               ftl->name(), ns_a_write, 1e6 / ns_a_write, ns_a_write / floor.ns_a_write, ns_an_operation, ns_an_operation / floor.ns_an_operation,
-               static_cast<double>(sum(array.counters().programs) - programs) / static_cast<double>(writes));
+               drive->ftl().name(), ns_a_write, 1e6 / ns_a_write, ns_a_write / floor.ns_a_write, ns_an_operation,
+               ns_an_operation / floor.ns_an_operation, static_cast<double>(sum(array.counters().programs) - programs) / static_cast<double>(writes));
 }
 
 /// Block mapping: random writes over as much as the log blocks cover, and over four logical blocks for each log block.
@@ -188,12 +179,10 @@ void bench_block_mapping(const std::string& scheme, std::uint64_t writes) {
     const std::uint32_t logs = plan.spare_blocks - plan.meta_blocks;
     for (const auto& [name, blocks, divisor] :
          {std::tuple{"half as many logical blocks as spare ones", logs / 2, 1u}, std::tuple{"four times as many", logs * 4, 20u}}) {
-        MemoryPageStore store{geometry, Payload::none};
         NullEventSink sink;
-        NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-        if (!array.open()) std::abort();
-        const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
-        Ssd ssd{config, *ftl, array, nullptr, sink};
+        const auto drive = MemoryDrive::make(config, Payload::none, sink).value();
+        const NandArray& array = drive->array();
+        Ssd& ssd = drive->ssd();
         SimTime now = ssd.recover(sim_start).value().done;
         const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
         const auto write = [&](std::uint64_t lpn, std::uint32_t pages) {
@@ -222,14 +211,11 @@ void bench_coftl(std::uint32_t width, std::uint64_t writes) {
     SsdConfig config = device_of_today();
     config.ftl.scheme = "coftl";
     config.ftl.striping = width;
-    const Geometry geometry = *Geometry::make(config.nand.geometry);
-    const FtlPlan plan = plan_ftl(config, geometry).value();
-    MemoryPageStore store{geometry, Payload::none};
     NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    if (!array.open()) std::abort();
-    const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
-    Ssd ssd{config, *ftl, array, nullptr, sink};
+    const auto drive = MemoryDrive::make(config, Payload::none, sink).value();
+    const FtlPlan& plan = drive->plan();
+    const NandArray& array = drive->array();
+    Ssd& ssd = drive->ssd();
     SimTime now = ssd.recover(sim_start).value().done;
     const std::uint32_t sectors = plan.logical_page_bytes / sector_bytes;
     for (std::uint32_t l = 0; l < plan.logical_pages; ++l)
@@ -326,8 +312,7 @@ int main(int argc, char** argv) {
         if (argc > 2 && std::string_view{argv[2]} != scheme) continue;
         SsdConfig own = config;
         own.ftl.scheme = scheme;
-        const auto own_plan = plan_ftl(own, geometry);
-        if (own_plan) bench::bench_ssd(own, geometry, *own_plan, writes, floor);
+        bench::bench_ssd(own, writes, floor);
     }
     if (argc > 2) return 0;
     for (const char* scheme : {"log_block", "fast"}) bench::bench_block_mapping(scheme, writes);

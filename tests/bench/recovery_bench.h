@@ -74,26 +74,20 @@ class BigDrive {
 public:
     explicit BigDrive(const SsdConfig& config, const FtlPlan& plan)
         : config_{config}, geometry_{*Geometry::make(config.nand.geometry)}, pages_{geometry_},
-          cells_{std::max<std::uint64_t>(4096, (plan.pram_bytes + 4095) / 4096 * 4096)} {
-        config_.pram.bytes = (plan.pram_bytes + 4095) / 4096 * 4096;
+          cells_{std::max<std::uint64_t>(4096, pram_bytes_of(plan))} {
+        config_.pram.bytes = pram_bytes_of(plan);
     }
     [[nodiscard]] std::expected<FtlRecovery, std::string> power_on(SimTime now) {
-        ssd.reset();
-        ftl_.reset();
-        pram_.reset();
-        array = std::make_unique<NandArray>(geometry_, config_.nand, pages_, events_, UndoPolicy::none);
-        if (!array->open()) return std::unexpected("the array does not open");
-        if (config_.pram.bytes != 0) pram_ = std::make_unique<Pram>(config_.pram, cells_, events_, PramUndo::none);
-        auto made = make_ftl(config_, *array, pram_.get(), {PramAddress{0}, config_.pram.bytes}, events_);
-        if (!made) return std::unexpected(made.error());
-        ftl_ = std::move(*made);
-        ssd = std::make_unique<Ssd>(config_, *ftl_, *array, pram_.get(), events_);
-        const auto recovered = ssd->recover(now);
+        drive_.reset();
+        auto drive = Drive::assemble(config_, {.pages = pages_, .cells = config_.pram.bytes != 0 ? &cells_ : nullptr, .events = events_});
+        if (!drive) return std::unexpected(drive.error().why);
+        drive_ = std::move(*drive);
+        const auto recovered = ssd().recover(now);
         if (!recovered) return std::unexpected("recovery failed: " + describe(recovered.error()));
         return *recovered;
     }
-    std::unique_ptr<NandArray> array;
-    std::unique_ptr<Ssd> ssd;
+    [[nodiscard]] NandArray& array() { return drive_->array(); }
+    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
 
 private:
     SsdConfig config_;
@@ -101,8 +95,7 @@ private:
     ZeroPageStore pages_;
     MemoryPramStore cells_;
     NullEventSink events_;
-    std::unique_ptr<Pram> pram_;
-    std::unique_ptr<Ftl> ftl_;
+    std::unique_ptr<Drive> drive_;
 };
 
 struct RecoveryPoint {
@@ -127,11 +120,11 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
     const std::uint64_t at_once = 256;
     const std::vector<std::byte> zeros(at_once * plan->logical_page_bytes);
     const auto write = [&](std::uint64_t page, std::uint64_t pages) {
-        const auto done = drive.ssd->write(Sector{page * per_page}, static_cast<std::uint32_t>(pages * per_page),
-                                           std::span{zeros}.first(pages * plan->logical_page_bytes), WriteDurability::volatile_ok, now);
+        const auto done = drive.ssd().write(Sector{page * per_page}, static_cast<std::uint32_t>(pages * per_page),
+                                            std::span{zeros}.first(pages * plan->logical_page_bytes), WriteDurability::volatile_ok, now);
         if (done) now = *done;
-        (void)drive.ssd->tick(now);
-        drive.ssd->settle(now);
+        (void)drive.ssd().tick(now);
+        drive.ssd().settle(now);
         return done.has_value();
     };
     for (std::uint64_t page = 0; page < plan->logical_pages; page += at_once)
@@ -139,7 +132,7 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
     Random random{gib};
     for (std::uint64_t i = 0; i < overwrites; ++i) {
         if (!write(random.below(plan->logical_pages / 16), 1)) return std::unexpected("an overwrite failed");
-        if (i % 64 == 63) now = drive.ssd->flush(now).value_or(now);
+        if (i % 64 == 63) now = drive.ssd().flush(now).value_or(now);
     }
     timespec from{}, to{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
@@ -147,7 +140,7 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     if (!again) return std::unexpected(again.error());
     RecoveryPoint point;
-    for (const std::uint64_t n : drive.array->counters().reads) point.pages_read += n;
+    for (const std::uint64_t n : drive.array().counters().reads) point.pages_read += n;
     point.simulated_ms = static_cast<double>((again->done - now).count()) / 1e6;
     point.cpu_ms = static_cast<double>(to.tv_sec - from.tv_sec) * 1e3 + static_cast<double>(to.tv_nsec - from.tv_nsec) / 1e6;
     return point;

@@ -66,7 +66,7 @@ struct MetadataWorld {
                         found.records.emplace(key, Value{value.begin(), value.end()});
                         return true;
                     });
-        for (std::uint64_t page = 0; page < store->data_pages(); ++page) found.pages.push_back(store->data_page_in_use(page));
+        for (std::uint64_t page = 0; page < store->data_pages(); ++page) found.pages.push_back(store->data_page_in_use(LogicalPage{page}));
         return found;
     }
     [[nodiscard]] std::string problems() const {

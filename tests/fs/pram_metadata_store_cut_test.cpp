@@ -28,7 +28,7 @@ void change_something(MetadataWorld& world, MetadataModel& model, Random& random
         }
     }
     const std::uint64_t page = random.next() % pages;
-    world.store->set_data_pages({page, 1}, !model.pages[page]);
+    world.store->set_data_pages({LogicalPage{page}, 1}, !model.pages[page]);
     model.pages[page] = !model.pages[page];
 }
 

@@ -46,7 +46,7 @@ bool random_step(MetadataWorld& world, MetadataModel& model, Random& random, std
         std::uint64_t pages = 1;
         while (pages < most && model.pages[first + pages] == model.pages[first]) ++pages;
         const bool value = !model.pages[first];
-        world.store->set_data_pages({first, pages}, value);
+        world.store->set_data_pages({LogicalPage{first}, pages}, value);
         std::fill_n(model.pages.begin() + static_cast<std::ptrdiff_t>(first), pages, value);
         return true;
     }
@@ -234,12 +234,12 @@ TEST_CASE("a transaction of its own sees its changes, others do not see them bef
     std::span<const std::byte> seen;
     world.store->begin();
     REQUIRE(world.store->put(key, value).has_value());
-    world.store->set_data_pages({10, 5}, true);
+    world.store->set_data_pages({LogicalPage{10}, 5}, true);
     CHECK(world.store->get(key, seen));
-    CHECK(world.store->find_free_run(10, 3).first == 15);
+    CHECK(world.store->find_free_run(LogicalPage{10}, 3).first == LogicalPage{15});
     world.store->roll_back();
     CHECK_FALSE(world.store->get(key, seen));
-    CHECK(world.store->find_free_run(10, 3).first == 10);
+    CHECK(world.store->find_free_run(LogicalPage{10}, 3).first == LogicalPage{10});
     CHECK(world.store->data_pages_in_use() == 0);
 }
 
@@ -251,8 +251,8 @@ TEST_CASE("breaking a promise of the store is a contract violation", "[metadata]
     world.store->begin();
     CHECK_THROWS_AS(world.store->begin(), ContractViolation);
     CHECK_THROWS_AS(world.store->put(key, Value(max_record_bytes + 1)), ContractViolation);
-    CHECK_THROWS_AS(world.store->set_data_pages({0, 1}, false), ContractViolation);
-    CHECK_THROWS_AS(world.store->set_data_pages({99, 2}, true), ContractViolation);
+    CHECK_THROWS_AS(world.store->set_data_pages({LogicalPage{0}, 1}, false), ContractViolation);
+    CHECK_THROWS_AS(world.store->set_data_pages({LogicalPage{99}, 2}, true), ContractViolation);
     world.store->roll_back();
     CHECK(world.problems() == "");
 }
@@ -271,7 +271,7 @@ TEST_CASE("a transaction that outgrows the log record is refused and rolled back
     world.store->roll_back();
     CHECK(world.problems() == "");
     world.store->begin();
-    world.store->set_data_pages({0, world.store->max_run_in_transaction()}, true);
+    world.store->set_data_pages({LogicalPage{0}, world.store->max_run_in_transaction()}, true);
     CHECK_FALSE(world.store->transaction_is_large());
     CHECK(world.store->commit(sim_start, no_event).has_value());
 }
@@ -306,19 +306,19 @@ TEST_CASE("a damaged node is reported by check() and never run over", "[metadata
 TEST_CASE("an extent of pages is found from the hint on, wraps, and stops where the next one begins", "[metadata]") {
     MetadataWorld world{small_pram, small_pages};
     world.store->begin();
-    world.store->set_data_pages({0, 8999}, true);
-    world.store->set_data_pages({5000, 100}, false);
-    const auto wrapped = world.store->find_free_run(8999, 50);
-    CHECK(wrapped.first == 8999);
+    world.store->set_data_pages({LogicalPage{0}, 8999}, true);
+    world.store->set_data_pages({LogicalPage{5000}, 100}, false);
+    const auto wrapped = world.store->find_free_run(LogicalPage{8999}, 50);
+    CHECK(wrapped.first == LogicalPage{8999});
     CHECK(wrapped.pages == 1);
-    const auto inside = world.store->find_free_run(5090, 50);
-    CHECK(inside.first == 5090);
+    const auto inside = world.store->find_free_run(LogicalPage{5090}, 50);
+    CHECK(inside.first == LogicalPage{5090});
     CHECK(inside.pages == 10);
-    world.store->set_data_pages({8999, 1}, true);
-    CHECK(world.store->find_free_run(8999, 1000).first == 5000);
-    CHECK(world.store->find_free_run(5100, 1000).pages == 100);
-    world.store->set_data_pages({5000, 100}, true);
-    CHECK(world.store->find_free_run(0, 1).pages == 0);
+    world.store->set_data_pages({LogicalPage{8999}, 1}, true);
+    CHECK(world.store->find_free_run(LogicalPage{8999}, 1000).first == LogicalPage{5000});
+    CHECK(world.store->find_free_run(LogicalPage{5100}, 1000).pages == 100);
+    world.store->set_data_pages({LogicalPage{5000}, 100}, true);
+    CHECK(world.store->find_free_run(LogicalPage{0}, 1).pages == 0);
     CHECK(world.store->data_pages_in_use() == small_pages);
     REQUIRE(world.store->commit(sim_start, no_event).has_value());
     CHECK(world.problems() == "");

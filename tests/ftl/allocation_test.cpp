@@ -4,13 +4,10 @@
 #include <set>
 
 #include "ftl/blocks/allocation.h"
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
-#include "tests/support/every_scheme.h"
+#include "tests/support/test_drive.h"
 
 using namespace flashlab;
+using flashlab::test::TestDrive;
 using flashlab::test::tiny_config;
 
 namespace {
@@ -28,22 +25,14 @@ public:
     std::string order; ///< user programs and committed changes of the map, as they came
 };
 
-struct Drive {
-    explicit Drive(const SsdConfig& config_)
-        : config{config_}, geometry{*Geometry::make(config.nand.geometry)}, store{geometry, Payload::none}, cells{config.pram.bytes},
-          array{geometry, config.nand, store, log, UndoPolicy::none}, pram{config.pram, cells, log, PramUndo::none} {
-        REQUIRE(array.open());
-        auto made = make_ftl(config, array, &pram, {PramAddress{0}, config.pram.bytes}, log);
-        REQUIRE(made);
-        ftl = std::move(*made);
-        ssd = std::make_unique<Ssd>(config, *ftl, array, &pram, log);
-        const auto on = ssd->recover(sim_start);
-        REQUIRE(on);
-        now = on->done + Duration{10'000'000};
+struct IdleDrive : TestDrive<Recorder> {
+    explicit IdleDrive(const SsdConfig& config_) : TestDrive{config_} {
+        recover();
+        now += Duration{10'000'000};
     }
     std::vector<NandOpEvent> write(std::uint64_t sector, std::uint32_t sectors) {
         log.operations.clear();
-        const auto done = ssd->write(Sector{sector}, sectors, {}, WriteDurability::volatile_ok, now);
+        const auto done = ssd.write(Sector{sector}, sectors, {}, WriteDurability::volatile_ok, now);
         REQUIRE(done);
         took = *done - now;
         now = *done + Duration{10'000'000}; // idle again
@@ -51,7 +40,7 @@ struct Drive {
     }
     Duration read(std::uint64_t sector, std::uint32_t sectors) {
         log.operations.clear();
-        const auto done = ssd->read(Sector{sector}, sectors, {}, now);
+        const auto done = ssd.read(Sector{sector}, sectors, {}, now);
         REQUIRE(done);
         took = *done - now;
         now = *done + Duration{10'000'000};
@@ -64,16 +53,6 @@ struct Drive {
         return out;
     }
 
-    SsdConfig config;
-    Geometry geometry;
-    MemoryPageStore store;
-    MemoryPramStore cells;
-    Recorder log;
-    NandArray array;
-    Pram pram;
-    std::unique_ptr<Ftl> ftl;
-    std::unique_ptr<Ssd> ssd;
-    SimTime now;
     Duration took{0};
 };
 
@@ -101,7 +80,7 @@ TEST_CASE("the pages of a request on an idle drive take every channel before any
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
     const std::uint32_t planes = GENERATE(1u, 2u);
     CAPTURE(scheme, planes);
-    Drive drive{with_chips(scheme, 4, 4, planes)};
+    IdleDrive drive{with_chips(scheme, 4, 4, planes)};
     CHECK(channels_of(drive.write(0, 64)) == std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3});
     const auto again = drive.write(64, 64);
     std::set<std::uint32_t> chips;
@@ -118,7 +97,7 @@ TEST_CASE("eight pages on idle drives lie on as many channels as there are, in o
     CAPTURE(scheme, channels, chips);
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t i = 0; i < 8; ++i) wanted.push_back(i % channels);
-    Drive drive{with_chips(scheme, channels, chips, 1)};
+    IdleDrive drive{with_chips(scheme, channels, chips, 1)};
     CHECK(channels_of(drive.write(0, 64)) == wanted);
     std::vector<std::uint32_t> one_by_one;
     for (std::uint64_t page = 8; page < 16; ++page) {
@@ -131,7 +110,7 @@ TEST_CASE("eight pages on idle drives lie on as many channels as there are, in o
 TEST_CASE("schemes of blocks put neighbouring logical blocks on neighbouring channels", "[ftl][allocation]") {
     const std::string scheme = GENERATE("block_map", "log_block", "fast");
     CAPTURE(scheme);
-    Drive drive{with_chips(scheme, 4, 4, 1)};
+    IdleDrive drive{with_chips(scheme, 4, 4, 1)};
     const std::uint32_t block = drive.geometry.pages_per_block() * 8; // sectors
     std::set<std::uint32_t> channels;
     for (std::uint32_t i = 0; i < 4; ++i)
@@ -145,7 +124,7 @@ TEST_CASE("the order of ftl.allocation is followed, for each of its letters firs
     SsdConfig config = with_chips("page_map", 2, 2, 2);
     config.nand.geometry.dies_per_chip = 2;
     config.ftl.allocation = order;
-    Drive drive{config};
+    IdleDrive drive{config};
     const auto two = drive.write(0, 16);
     REQUIRE(two.size() == 2);
     CHECK((two[0].channel == two[1].channel) == (order[0] != 'C'));
@@ -176,7 +155,7 @@ TEST_CASE("neighbours share a multi-plane command once every die has a page of t
     SsdConfig config = with_chips("page_map", 2, 2, 2);
     config.nand.options.independent_planes = GENERATE(true, false);
     CAPTURE(config.nand.options.independent_planes);
-    Drive drive{config};
+    IdleDrive drive{config};
     const auto all = drive.write(0, 64); // eight pages on eight planes of four dies
     REQUIRE(all.size() == 8);
     CHECK(drive.array.counters().multi_plane_programs == 4);
@@ -190,7 +169,7 @@ TEST_CASE("neighbours share a multi-plane command once every die has a page of t
 TEST_CASE("the parts of an unaligned request are programmed in ascending order", "[ssd][allocation]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl", "fast");
     CAPTURE(scheme);
-    Drive drive{with_chips(scheme, 2, 2, 1)};
+    IdleDrive drive{with_chips(scheme, 2, 2, 1)};
     const auto programs = drive.write(3, 4 * 8); // head, three pages, tail
     REQUIRE(programs.size() >= 5);
     std::vector<std::uint32_t> lpns;
@@ -199,10 +178,10 @@ TEST_CASE("the parts of an unaligned request are programmed in ascending order",
 }
 
 TEST_CASE("the parts of an unaligned trim are done in ascending order", "[ssd][allocation]") {
-    Drive drive{with_chips("hftl", 2, 2, 1)}; // whose map's changes are seen, in PRAM
+    IdleDrive drive{with_chips("hftl", 2, 2, 1)}; // whose map's changes are seen, in PRAM
     drive.write(0, 6 * 8);
     drive.log.order.clear();
-    REQUIRE(drive.ssd->trim(Sector{3}, 4 * 8, drive.now)); // head, three pages, tail: the ends are written anew
+    REQUIRE(drive.ssd.trim(Sector{3}, 4 * 8, drive.now)); // head, three pages, tail: the ends are written anew
     CHECK(std::ranges::count(drive.log.order, 'p') == 2);
     CHECK(drive.log.order.find('m') < drive.log.order.rfind('p'));
 }
@@ -210,9 +189,9 @@ TEST_CASE("the parts of an unaligned trim are done in ascending order", "[ssd][a
 TEST_CASE("on a pipelined link a page crosses while others are sensed, and nothing is programmed before it has come", "[ssd][allocation]") {
     SsdConfig config = with_chips("page_map", 2, 1, 1);
     config.host_link.ps_per_byte = 10'000; // 41 us a page
-    Drive plain{config};
+    IdleDrive plain{config};
     config.host_link.pipelined = true;
-    Drive pipelined{config};
+    IdleDrive pipelined{config};
     const Duration page{40'960};
     const auto plain_programs = plain.write(0, 64), piped_programs = pipelined.write(0, 64);
     REQUIRE(piped_programs.size() == 8);

@@ -2,44 +2,27 @@
 #include <functional>
 
 #include "base/contract.h"
-#include "ftl/make_ftl.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tests/support/every_scheme.h"
+#include "tests/support/test_drive.h"
 
 using namespace flashlab;
 using flashlab::test::CutRig;
 using flashlab::test::on_every_scheme;
+using flashlab::test::TestDrive;
 using flashlab::test::tiny_config;
 
 namespace {
 
 const Origin nobody{Cause::user, no_event};
 
-/// A scheme on stores of its own. Nobody has called it yet.
-struct Fresh {
-    explicit Fresh(const SsdConfig& config_)
-        : config{config_}, geometry{*Geometry::make(config.nand.geometry)}, store{geometry, Payload::keep}, cells{config.pram.bytes},
-          array{geometry, config.nand, store, log, UndoPolicy::none}, pram{config.pram, cells, log, PramUndo::none} {
-        REQUIRE(array.open());
-        auto made = make_ftl(config, array, &pram, {PramAddress{0}, config.pram.bytes}, log);
-        REQUIRE(made);
-        ftl = std::move(*made);
-    }
+/// A scheme that nobody has called yet; calls go to it, not to the drive around it.
+struct Fresh : TestDrive<> {
+    explicit Fresh(const SsdConfig& config_) : TestDrive{config_, Payload::keep} {}
     void recover() {
-        const auto on = ftl->recover(now);
+        const auto on = ftl.recover(now);
         REQUIRE(on);
         now = on->done;
     }
-    SsdConfig config;
-    NullEventSink log;
-    Geometry geometry;
-    MemoryPageStore store;
-    MemoryPramStore cells;
-    NandArray array;
-    Pram pram;
-    std::unique_ptr<Ftl> ftl;
-    SimTime now = sim_start;
 };
 
 using Request = std::pair<const char*, std::function<void(Ftl&)>>;
@@ -69,7 +52,7 @@ void require_refused(Ftl& ftl) {
 
 /// What may be asked at any time.
 void ask_all(Fresh& drive) {
-    Ftl& ftl = *drive.ftl;
+    Ftl& ftl = drive.ftl;
     CHECK(ftl.name() == drive.config.ftl.scheme);
     CHECK(ftl.shape().blocks == drive.geometry.blocks());
     CHECK(ftl.logical_pages() != 0);
@@ -96,11 +79,11 @@ TEST_CASE("recover() is the first call: every request before it is refused, ques
           "[ftl][contract][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
-        require_refused(*drive.ftl);
+        require_refused(drive.ftl);
         ask_all(drive);
-        CHECK(drive.ftl->idle(sim_start) == sim_never);
+        CHECK(drive.ftl.idle(sim_start) == sim_never);
         drive.recover();
-        CHECK(drive.ftl->check().empty());
+        CHECK(drive.ftl.check().empty());
     });
 }
 
@@ -108,8 +91,8 @@ TEST_CASE("recover() is called once", "[ftl][contract][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         drive.recover();
-        CHECK_THROWS_AS(drive.ftl->recover(drive.now), ContractViolation);
-        CHECK(drive.ftl->check().empty());
+        CHECK_THROWS_AS(drive.ftl.recover(drive.now), ContractViolation);
+        CHECK(drive.ftl.check().empty());
     });
 }
 
@@ -117,13 +100,13 @@ TEST_CASE("after shut_down() every request is refused, another recover() too, an
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         drive.recover();
-        REQUIRE(drive.ftl->write(Lpn{0}, 1, std::vector<std::byte>(drive.ftl->logical_page_bytes()), drive.now, nobody));
-        REQUIRE(drive.ftl->shut_down(drive.now));
-        require_refused(*drive.ftl);
-        CHECK_THROWS_AS(drive.ftl->recover(drive.now), ContractViolation);
+        REQUIRE(drive.ftl.write(Lpn{0}, 1, std::vector<std::byte>(drive.ftl.logical_page_bytes()), drive.now, nobody));
+        REQUIRE(drive.ftl.shut_down(drive.now));
+        require_refused(drive.ftl);
+        CHECK_THROWS_AS(drive.ftl.recover(drive.now), ContractViolation);
         ask_all(drive);
-        CHECK(drive.ftl->idle(drive.now) == sim_never);
-        CHECK(drive.ftl->counters().host_pages_written == 1);
+        CHECK(drive.ftl.idle(drive.now) == sim_never);
+        CHECK(drive.ftl.counters().host_pages_written == 1);
     });
 }
 
@@ -132,7 +115,7 @@ TEST_CASE("runs that are empty or leave the logical space, parts that leave thei
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         drive.recover();
-        Ftl& f = *drive.ftl;
+        Ftl& f = drive.ftl;
         const std::uint32_t all = f.logical_pages();
         const std::uint32_t bytes = f.logical_page_bytes();
         std::vector<std::byte> page(bytes);

@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tests/support/every_scheme.h"
+#include "tests/support/test_drive.h"
 
 using namespace flashlab;
 using flashlab::test::on_every_scheme;
+using flashlab::test::TestDrive;
 using flashlab::test::tiny_config;
 
 namespace {
@@ -28,53 +26,36 @@ public:
 };
 
 /// A drive of the scheme with an event log, on which some fills of random writes, trims and flushes were done.
-struct Drive {
-    explicit Drive(const SsdConfig& config_)
-        : config{config_}, geometry{*Geometry::make(config.nand.geometry)}, store{geometry, Payload::none}, cells{config.pram.bytes},
-          array{geometry, config.nand, store, log, UndoPolicy::none}, pram{config.pram, cells, log, PramUndo::none} {
-        REQUIRE(array.open());
-        auto made = make_ftl(config, array, &pram, {PramAddress{0}, config.pram.bytes}, log);
-        REQUIRE(made);
-        ftl = std::move(*made);
-        ssd = std::make_unique<Ssd>(config, *ftl, array, &pram, log);
-        const auto on = ssd->recover(sim_start);
-        REQUIRE(on);
-        now = on->done;
-    }
-    void age(std::uint64_t seed) {
-        Random random{seed};
-        const std::uint32_t unit = ftl->logical_page_bytes() / sector_bytes;
-        for (std::uint32_t i = 0; i < 6 * ftl->logical_pages(); ++i) {
-            const Sector at{random.below(ftl->logical_pages()) * unit};
-            DeviceResult<SimTime> done = now;
-            if (i % 50 == 20)
-                done = ssd->trim(at, unit, now);
-            else if (i % 50 == 40)
-                done = ssd->flush(now);
-            else
-                done = ssd->write(at, unit, {}, WriteDurability::volatile_ok, now);
-            REQUIRE(done);
-            now = std::max(now, *done);
-            (void)ssd->tick(now);
-            if (i % 97 == 0) { // what wear levelling does
-                const BlockId block{static_cast<std::uint32_t>(random.below(geometry.blocks()))};
-                if (ftl->status_of(block).use == BlockUse::data) REQUIRE(ftl->relocate(block, now));
-            }
-            ssd->settle(now);
-        }
-        REQUIRE(ssd->shut_down(now)); // collections under way are given up
+struct AgedDrive : TestDrive<Recorder> {
+    AgedDrive(const SsdConfig& config_, std::uint64_t seed) : TestDrive{config_} {
+        recover();
+        age(seed);
     }
 
-    SsdConfig config;
-    Geometry geometry;
-    MemoryPageStore store;
-    MemoryPramStore cells;
-    Recorder log;
-    NandArray array;
-    Pram pram;
-    std::unique_ptr<Ftl> ftl;
-    std::unique_ptr<Ssd> ssd;
-    SimTime now = sim_start;
+private:
+    void age(std::uint64_t seed) {
+        Random random{seed};
+        const std::uint32_t unit = ftl.logical_page_bytes() / sector_bytes;
+        for (std::uint32_t i = 0; i < 6 * ftl.logical_pages(); ++i) {
+            const Sector at{random.below(ftl.logical_pages()) * unit};
+            DeviceResult<SimTime> done = now;
+            if (i % 50 == 20)
+                done = ssd.trim(at, unit, now);
+            else if (i % 50 == 40)
+                done = ssd.flush(now);
+            else
+                done = ssd.write(at, unit, {}, WriteDurability::volatile_ok, now);
+            REQUIRE(done);
+            now = std::max(now, *done);
+            (void)ssd.tick(now);
+            if (i % 97 == 0) { // what wear levelling does
+                const BlockId block{static_cast<std::uint32_t>(random.below(geometry.blocks()))};
+                if (ftl.status_of(block).use == BlockUse::data) REQUIRE(ftl.relocate(block, now));
+            }
+            ssd.settle(now);
+        }
+        REQUIRE(ssd.shut_down(now)); // collections under way are given up
+    }
 };
 
 bool is_collection(Cause cause) { return cause == Cause::gc || cause == Cause::merge || cause == Cause::wear; }
@@ -83,8 +64,7 @@ bool is_collection(Cause cause) { return cause == Cause::gc || cause == Cause::m
 
 TEST_CASE("every copy and erase of a collection or merge names its job, and is counted with the job's cause", "[ftl][events][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
-        Drive drive{config};
-        drive.age(1);
+        AgedDrive drive{config, 1};
         std::map<EventId, Cause> jobs;
         const std::set<EventId> requests(drive.log.requests.begin(), drive.log.requests.end());
         for (const GcJobEvent& job : drive.log.jobs) {
@@ -110,8 +90,7 @@ TEST_CASE("every copy and erase of a collection or merge names its job, and is c
 
 TEST_CASE("counters and event log tell the same, and copies are what collections programmed", "[ftl][events][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
-        Drive drive{config};
-        drive.age(2);
+        AgedDrive drive{config, 2};
         NandCounters told;
         for (const NandOpEvent& o : drive.log.operations) {
             auto& counts = o.op == NandOp::read ? told.reads : o.op == NandOp::program ? told.programs : told.erases;
@@ -126,7 +105,7 @@ TEST_CASE("counters and event log tell the same, and copies are what collections
             CHECK(told.erases[c] == counted.erases[c]);
             if (is_collection(static_cast<Cause>(c))) copies += counted.programs[c];
         }
-        const FtlCounters ftl = drive.ftl->counters();
+        const FtlCounters ftl = drive.ftl.counters();
         CHECK(copies == ftl.gc_page_copies);
         std::uint64_t worn = 0;
         for (std::uint32_t b = 0; b < drive.geometry.blocks(); ++b) worn += drive.array.erase_count(BlockId{b});
@@ -134,8 +113,8 @@ TEST_CASE("counters and event log tell the same, and copies are what collections
         for (const std::uint64_t n : counted.erases) erases += n;
         CHECK(worn == erases);
         for (std::uint32_t p = 0; p < drive.geometry.planes(); ++p)
-            CHECK(drive.array.plane_busy(PlaneId{p}) <= drive.ssd->last_reserved_end() - sim_start);
+            CHECK(drive.array.plane_busy(PlaneId{p}) <= drive.ssd.last_reserved_end() - sim_start);
         for (std::uint32_t c = 0; c < drive.geometry.channels(); ++c)
-            CHECK(drive.array.channel_busy(ChannelId{c}) <= drive.ssd->last_reserved_end() - sim_start);
+            CHECK(drive.array.channel_busy(ChannelId{c}) <= drive.ssd.last_reserved_end() - sim_start);
     });
 }

@@ -3,17 +3,18 @@
 ///
 ///   build/release/tests/ftl_tests "[wear-long]" -c page_map
 #include "ftl/forwarding_ftl.h"
-#include "ftl/make_ftl.h"
 
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/less_worn.h"
 #include "ftl/blocks/wear_leveler.h"
-#include "nand/memory_page_store.h"
 #include "tests/support/catch.h"
+#include "tests/support/test_drive.h"
 #include "tests/support/wear_experiment.h"
 
 using namespace flashlab;
 using flashlab::test::measure_wear;
+using flashlab::test::small_wear_drive;
+using flashlab::test::TestDrive;
 using flashlab::test::wear_drive;
 using flashlab::test::WearPoint;
 
@@ -27,30 +28,14 @@ WearPoint run(const SsdConfig& config, std::uint32_t fills, std::uint32_t thresh
     return *point;
 }
 
-SsdConfig small_drive() {
-    SsdConfig config;
-    config.nand.geometry = {.channels = 2,
-                            .chips_per_channel = 1,
-                            .dies_per_chip = 1,
-                            .planes_per_die = 1,
-                            .blocks_per_plane = 64,
-                            .pages_per_block = 16,
-                            .page_bytes = 512,
-                            .spare_bytes = 32,
-                            .cell = CellType::slc};
-    config.nand.factory_bad_per_million = 0;
-    config.ftl.reserved_permille = 125;
+SsdConfig page_mapped(SsdConfig config) {
+    config.ftl.scheme = "page_map";
     return config;
 }
 
-/// An array of 128 blocks on two dies, each erased as often as the test says.
-struct WornArray {
-    NandConfig config = small_drive().nand;
-    Geometry geometry = *Geometry::make(config.geometry);
-    MemoryPageStore store{geometry, Payload::none};
-    NullEventSink sink;
-    NandArray array{geometry, config, store, sink, UndoPolicy::none};
-    WornArray() { REQUIRE(array.open().has_value()); }
+/// A drive of 128 blocks on two dies, each erased as often as the test says.
+struct WornDrive : TestDrive<> {
+    WornDrive() : TestDrive{page_mapped(small_wear_drive())} {}
     void wear(BlockId block, int erases) {
         for (int i = 0; i < erases; ++i) REQUIRE(array.erase(block, sim_start, {Cause::user, no_event}).has_value());
     }
@@ -72,8 +57,8 @@ private:
 } // namespace
 
 TEST_CASE("levelling moves data that never change off the blocks they spare, at a price that is counted", "[ftl][wear]") {
-    const WearPoint without = run(small_drive(), 60, 0);
-    const WearPoint with = run(small_drive(), 60, 6);
+    const WearPoint without = run(small_wear_drive(), 60, 0);
+    const WearPoint with = run(small_wear_drive(), 60, 6);
     CHECK(without.relocated == 0);
     CHECK(without.wear_programs == 0);
     CHECK(with.relocated > 0);
@@ -94,14 +79,10 @@ TEST_CASE("256 MiB after a hundred fills of skewed writes: no block is worn a fi
 }
 
 TEST_CASE("the coldest block is moved first, of equals the first, and none that lags by less than the threshold", "[wear]") {
-    WornArray worn;
+    WornDrive worn;
     for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
-    SsdConfig config = small_drive();
-    config.ftl.scheme = "page_map";
-    const auto scheme = make_ftl(config, worn.array, nullptr, {PramAddress{0}, 0}, worn.sink);
-    REQUIRE(scheme);
-    REQUIRE((*scheme)->recover(sim_start));
-    Relocations ftl{**scheme};
+    worn.recover();
+    Relocations ftl{worn.ftl};
     WearLeveler leveler{ftl, worn.array, 6};
     worn.wear(BlockId{64}, 16); // of the other die: time to look
     for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
@@ -109,7 +90,7 @@ TEST_CASE("the coldest block is moved first, of equals the first, and none that 
 }
 
 TEST_CASE("wear levelling takes the least worn of the plane's free blocks", "[wear]") {
-    WornArray worn;
+    WornDrive worn;
     FreeBlocks free{worn.geometry};
     for (const std::uint32_t b : {1u, 2u, 3u, 4u}) {
         worn.wear(BlockId{b}, b == 3 ? 1 : 4);

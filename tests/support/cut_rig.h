@@ -14,25 +14,9 @@
 #include "crash/reference_model.h"
 #include "crash/seeded_outcomes.h"
 #include "tests/support/catch.h"
+#include "tests/support/device_shapes.h"
 
 namespace flashlab::test {
-
-/// A small device whose cuts and collections come quickly.
-inline SsdConfig tiny_config() {
-    SsdConfig c;
-    c.nand.geometry = {.channels = 1,
-                       .chips_per_channel = 1,
-                       .dies_per_chip = 1,
-                       .planes_per_die = 2,
-                       .blocks_per_plane = 10,
-                       .pages_per_block = 8,
-                       .page_bytes = 512,
-                       .spare_bytes = 32,
-                       .cell = CellType::slc};
-    c.nand.factory_bad_per_million = 0;
-    c.pram.bytes = 1u << 20;
-    return c;
-}
 
 class CutRig {
 public:

@@ -1,4 +1,4 @@
-/// One body of tests for every translation layer that ftl/make_ftl.cpp lists: a new scheme is tested by being listed.
+/// One body of tests for every translation layer that ftl/schemes.def lists: a new scheme is tested by being listed.
 ///
 /// Idea       A test names a shape of device and a body; each scheme gets its own section, so that `ftl_tests -c page_map` runs one scheme's.
 /// Invariant  A scheme that refuses a shape is skipped with a warning that says why; too few blocks are no reason: blocks are added.
@@ -42,19 +42,21 @@ inline std::vector<SchemeVariant> scheme_variants() {
     return all;
 }
 
+/// The body on the variant's device; a shape that the scheme refuses is passed over, with a warning that says why.
 template <class Body>
-void on_every_scheme(SsdConfig shape, Body&& body) {
-    const SchemeVariant variant = GENERATE(from_range(scheme_variants()));
-    const std::string& scheme = variant.scheme;
+void on_variant(const SchemeVariant& variant, SsdConfig shape, Body&& body) {
     shape.ftl.separation = variant.separation;
-    DYNAMIC_SECTION(variant.name()) {
-        const auto config = shape_for(scheme, shape);
-        if (config) {
-            body(*config);
-        } else {
-            WARN(variant.name() << " skipped: " << config.error());
-        }
-    }
+    const auto config = shape_for(variant.scheme, shape);
+    if (config)
+        body(*config);
+    else
+        WARN(variant.name() << " skipped: " << config.error());
+}
+
+template <class Body>
+void on_every_scheme(const SsdConfig& shape, Body&& body) {
+    const SchemeVariant variant = GENERATE(from_range(scheme_variants()));
+    DYNAMIC_SECTION(variant.name()) { on_variant(variant, shape, body); }
 }
 
 inline std::string name_of(CellType cell) {
@@ -90,11 +92,15 @@ inline std::vector<std::pair<std::string, SsdConfig>> tiny_shapes() {
     return shapes;
 }
 
+/// The scheme is the outer section, so that -c NAME runs one scheme on every shape.
 template <class Body>
 void on_every_scheme_and_shape(Body&& body) {
-    const auto shapes = tiny_shapes();
-    const auto index = GENERATE_COPY(range(std::size_t{0}, shapes.size()));
-    DYNAMIC_SECTION(shapes[index].first) { on_every_scheme(shapes[index].second, body); }
+    const SchemeVariant variant = GENERATE(from_range(scheme_variants()));
+    DYNAMIC_SECTION(variant.name()) {
+        const auto shapes = tiny_shapes();
+        const auto index = GENERATE_COPY(range(std::size_t{0}, shapes.size()));
+        DYNAMIC_SECTION(shapes[index].first) { on_variant(variant, shapes[index].second, body); }
+    }
 }
 
 } // namespace flashlab::test

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "crash/crash_device.h"
+#include "tests/support/device_shapes.h"
 
 namespace flashlab::test {
 
@@ -19,20 +20,8 @@ struct SeparationPoint {
     bool is_sound = false;
 };
 
-/// 64 MiB on two planes, an eighth of it spare.
 inline SsdConfig skewed_drive(const std::string& scheme, const std::string& separation) {
-    SsdConfig config;
-    config.nand.geometry = {.channels = 1,
-                            .chips_per_channel = 1,
-                            .dies_per_chip = 1,
-                            .planes_per_die = 2,
-                            .blocks_per_plane = 128,
-                            .pages_per_block = 64,
-                            .page_bytes = 4096,
-                            .spare_bytes = 256,
-                            .cell = CellType::tlc};
-    config.nand.factory_bad_per_million = 0;
-    config.ftl.reserved_permille = 125;
+    SsdConfig config = roomy_drive(1);
     config.ftl.scheme = scheme;
     config.ftl.separation = separation;
     return config;

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include "base/random.h"
 #include "ftl/blocks/closed_form.h"
-#include "ftl/make_ftl.h"
-#include "nand/memory_page_store.h"
+#include "ftl/memory_drive.h"
+#include "tests/support/device_shapes.h"
 
 namespace flashlab::test {
 
@@ -29,30 +28,19 @@ struct WafPoint {
 };
 
 inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& victim, std::uint32_t blocks_per_plane = 4096) {
-    SsdConfig config;
+    SsdConfig config = one_plane(blocks_per_plane);
     config.ftl.scheme = "page_map";
     config.ftl.victim = victim;
     config.ftl.reserved_permille = reserved_permille;
-    config.nand.factory_bad_per_million = 0;
-    config.nand.geometry = {.channels = 1,
-                            .chips_per_channel = 1,
-                            .dies_per_chip = 1,
-                            .planes_per_die = 1,
-                            .blocks_per_plane = blocks_per_plane,
-                            .pages_per_block = 64,
-                            .page_bytes = 4096,
-                            .spare_bytes = 64,
-                            .cell = CellType::slc};
-    const Geometry geometry = *Geometry::make(config.nand.geometry);
-    const FtlPlan plan = plan_ftl(config, geometry).value();
-    MemoryPageStore store{geometry, Payload::none};
     NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    if (!array.open()) std::abort();
-    const auto ftl = make_ftl(config, array, nullptr, {PramAddress{0}, 0}, sink).value();
-    SimTime now = ftl->recover(sim_start).value().done;
+    const auto drive = MemoryDrive::make(config, Payload::none, sink).value();
+    const Geometry& geometry = drive->geometry();
+    const FtlPlan& plan = drive->plan();
+    NandArray& array = drive->array();
+    Ftl& ftl = drive->ftl();
+    SimTime now = ftl.recover(sim_start).value().done;
     const auto write = [&](std::uint32_t lpn) {
-        now = ftl->write(Lpn{lpn}, 1, {}, now, {}).value();
+        now = ftl.write(Lpn{lpn}, 1, {}, now, {}).value();
         array.settle(now);
     };
     const auto programs = [&](Cause cause) { return static_cast<double>(array.counters().programs[static_cast<std::size_t>(cause)]); };

@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "crash/crash_device.h"
+#include "tests/support/device_shapes.h"
 
 namespace flashlab::test {
 
@@ -39,23 +40,6 @@ struct WearPoint {
                            static_cast<double>(all_programs) / static_cast<double>(host_pages));
     }
 };
-
-/// 256 MiB on eight planes, an eighth of it spare.
-inline SsdConfig wear_drive() {
-    SsdConfig config;
-    config.nand.geometry = {.channels = 4,
-                            .chips_per_channel = 1,
-                            .dies_per_chip = 1,
-                            .planes_per_die = 2,
-                            .blocks_per_plane = 128,
-                            .pages_per_block = 64,
-                            .page_bytes = 4096,
-                            .spare_bytes = 256,
-                            .cell = CellType::tlc};
-    config.nand.factory_bad_per_million = 0;
-    config.ftl.reserved_permille = 125;
-    return config;
-}
 
 inline std::expected<WearPoint, std::string> measure_wear(SsdConfig config, std::uint32_t fills, std::uint32_t threshold) {
     config.ftl.wear_threshold = threshold;

@@ -7,6 +7,7 @@
 # of ftl/: schemes stand on recovery, cache and blocks, recovery stands on blocks; every shelf sees the contracts that lie in ftl/ itself.
 # Also refused: libraries outside their folder (libfuse: fs/fuse; JSON: text, SQLite: log, toml++: drive, CLI11: cli), a clock, an environment or a thread
 # below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
+# And a second place that puts a drive together: array, PRAM, scheme and Ssd come from ftl/drive.cpp, and schemes from their list, ftl/schemes.def.
 # Prints FILE:LINE: what and why, one a line. Exit 1 when something was found, 2 when ROOT holds no sources at all.
 set -eu
 root=${1:?usage: include_directions.sh ROOT}
@@ -23,6 +24,7 @@ awk '
 function folder_of(path) {
     if (path ~ /^fs\/fuse\//) return "fs/fuse"
     if (path ~ /^crash\/fs\//) return "crash/fs"
+    if (path ~ /^crash\/apps\//) return "crash/apps"
     if (match(path, /^tools\/[^\/]*\//)) return substr(path, 1, RLENGTH - 1)
     sub(/\/.*/, "", path)
     return path
@@ -93,25 +95,28 @@ BEGIN {
     allow_shelf("ftl/cache", "")
     allow_shelf("ftl/recovery", "ftl/blocks")
     allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/recovery")
+    delete allowed["ftl", "ftl/schemes"] # they are known by their list
     allow("crash", "crash ftl nand pram base")
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")
+    allow("crash/apps", "crash/apps fs base")
     allow("fs", "fs pram base")
     allow("fs/fuse", "fs/fuse fs base")
-    allow("tests", "tests fs/fuse crash/fs fs crash ftl nand pram base")
+    allow("tests", "tests fs/fuse crash/fs crash/apps fs crash ftl nand pram base")
     allow_room("text", "", "")
     allow_room("host", "text", "")
     allow_room("log", "text host", "")
     allow_room("traces", "text host log", "")
     allow_room("workloads", "text traces", "")
     allow_room("drive", "text host log", "fs crash ftl nand pram")
-    allow_room("live", "text host log drive", "fs/fuse fs")
+    allow_room("live", "text host log drive", "fs/fuse crash/apps fs")
+    allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
     allow_room("reproduce", "text traces workloads drive run", "fs ftl nand pram")
     allow_room("sweep", "text host log workloads drive run", "")
-    allow_room("explain", "text", "crash ftl nand")
-    allow_room("cli", "text host log traces workloads drive live run reproduce sweep explain", "fs/fuse crash/fs fs crash ftl nand pram")
+    allow_room("report", "text host log", "")
+    allow_room("cli", "text host log traces workloads drive live explore run reproduce sweep report", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
-    library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/cli") # rows are read where they are used
+    library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/report tools/cli") # rows are read where they are used
     library_of("^CLI\\/", "tools/cli")
     library_of("^toml", "tools/drive")
     library_of("^nlohmann\\/", "tools/text")
@@ -129,6 +134,12 @@ FNR == 1 {
     pure = (folder != "fs/fuse" && folder !~ /^tools/ && folder != "tests")
 }
 { lines = FNR }
+/(^|[^A-Za-z_])make_ftl *\(|make_unique<Ssd>|(^|[^A-Za-z_:<])Ssd [a-z_]+ *[{(]/ {
+    code = $0
+    sub(/\/\/.*/, "", code)
+    if (FILENAME !~ /^ftl\/(make_ftl\.(h|cpp)|drive\.cpp)$/ && code ~ /make_ftl *\(|make_unique<Ssd>|Ssd [a-z_]+ *[{(]/)
+        report("a drive is put together in ftl/drive.cpp alone: Drive::assemble(), or ftl/memory_drive.h")
+}
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     target = $0
     sub(/^[^"]*"/, "", target); sub(/".*/, "", target)

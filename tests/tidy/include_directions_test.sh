@@ -8,7 +8,7 @@ failures=0
 
 plant() { # FILE LINE
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/ftl/blocks" "$tree/ftl/recovery" "$tree/ftl/cache" "$tree/ftl/schemes" "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/fs/fuse" "$tree/tests/support"
+    mkdir -p "$tree/ftl/blocks" "$tree/ftl/recovery" "$tree/ftl/cache" "$tree/ftl/schemes" "$tree/base" "$tree/nand" "$tree/pram" "$tree/ftl" "$tree/crash/fs" "$tree/crash/apps" "$tree/fs/fuse" "$tree/tests/support"
     (mkdir "$tree/tools" && cd "$tree/tools" && mkdir -p text host log traces workloads drive live run reproduce/fat cli/commands attic)
     printf '#include "base/id.h"\n#include <vector>\n// the wall says steady_clock\n' > "$tree/base/id.h"
     printf '%s\n' "$2" >> "$tree/$1"
@@ -48,10 +48,18 @@ accepts ftl/blocks/a.h '#include "ftl/ftl.h"'
 accepts ftl/recovery/a.h '#include "ftl/blocks/page_blocks.h"'
 accepts ftl/schemes/a.cpp '#include "ftl/recovery/meta_log.h"'
 accepts ftl/schemes/a.cpp '#include "nand/nand_array.h"'
-accepts ftl/a.cpp '#include "ftl/schemes/dftl_scheme.h"'
+refuses ftl/a.cpp '#include "ftl/schemes/dftl.h"'
+refuses tools/run/a.cpp 'auto ftl = make_ftl(config, array, nullptr, range, events);'
+refuses tests/a.cpp 'Ssd ssd{config, *ftl, array, nullptr, events};'
+refuses crash/a.cpp 'ssd_ = std::make_unique<Ssd>(config, *ftl_, array, nullptr, events);'
+accepts ftl/drive.cpp 'ssd_ = std::make_unique<Ssd>(config_, *ftl_, array_, pram_.get(), events_);'
+accepts tools/run/a.h 'void run(Ssd& ssd); // make_ftl() made it'
+accepts tools/run/a.h 'const Ssd& ssd() const { return drive_->ssd(); }'
 refuses crash/a.h '#include "fs/file_system.h"'
 refuses crash/a.h '#include "crash/fs/fs_stack.h"'
 refuses crash/fs/a.h '#include "tools/text/json.h"'
+refuses crash/apps/a.h '#include "ftl/ftl.h"'
+refuses crash/apps/a.cpp 'auto t = std::chrono::steady_clock::now();'
 refuses crash/a.h '#include "tools/text/json.h"'
 refuses crash/a.cpp 'auto t = std::chrono::steady_clock::now();'
 refuses fs/a.h '#include "ftl/ssd.h"'
@@ -105,6 +113,7 @@ accepts fs/a.h '#include "pram/pram.h"'
 accepts ftl/a.h '#include "nand/geometry.h"'
 accepts crash/a.h '#include "ftl/make_ftl.h"'
 accepts crash/fs/a.h '#include "fs/file_system.h"'
+accepts crash/apps/a.h '#include "fs/file_system.h"'
 accepts fs/fuse/a.cpp '#include <fuse3/fuse_lowlevel.h>'
 accepts fs/fuse/a.cpp 'auto t = std::chrono::steady_clock::now();'
 accepts tools/cli/a.cpp '#include "ftl/ssd.h"'

@@ -14,8 +14,8 @@
 #include "tools/cli/command_failures.h"
 #include "tools/cli/command_line_crash.h"
 #include "tools/cli/command_line_look.h"
+#include "tools/cli/command_line_report.h"
 #include "tools/cli/command_line_reproduce.h"
-#include "tools/cli/command_line_run.h"
 #include "tools/cli/command_line_sweep.h"
 #include "tools/cli/command_line_traces.h"
 #include "tools/cli/command_options.h"
@@ -27,6 +27,7 @@
 #include "tools/cli/commands/presets.h"
 #include "tools/cli/commands/query.h"
 #include "tools/cli/commands/umount.h"
+#include "tools/cli/completion.h"
 #include "tools/cli/failure_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/complaint.h"
@@ -79,6 +80,7 @@ void add_mount(CLI::App& app, Action& action) {
     c.add_option("--latency", o.latency, "off, real, or a factor such as 10x")->capture_default_str();
     c.add_option("--log", o.log, "Event log: none, summary (default; none if read-only), requests, all");
     add_size(c, "--log-keep", o.log_keep_bytes, "Beyond this size the oldest detail rows are deleted; 1G");
+    c.add_option("--record", o.record, "Write every change and its data to this new file, as crash torture --explore does")->type_name("FILE");
     c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
     c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
     c.add_flag("--sloppy", o.sloppy, "Pass over unknown -o words (mount -s)");
@@ -115,10 +117,25 @@ void add_small_commands(CLI::App& app, Action& action) {
     add_format(presets, format, "One JSON object");
     presets.callback([&action] { action = [] { return run_presets(preset, format); }; });
 
+    auto& smart = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks", "flashlab smart /mnt --json");
+    smart.add_option("DIR", target, "Device directory or mount point")->required();
+    add_format(smart, format, "One JSON object");
+    smart.callback([&action] { action = [] { return run_smart(target, format); }; });
+
     auto& version = add_command(app, "version", "The version", "flashlab version");
     version.callback([&action] {
         action = [] {
             fmt::print("flashlab {}\n", FLASHLAB_VERSION);
+            return exit_done;
+        };
+    });
+    static std::string shell;
+    auto& completion = add_command(app, "completion", "Completion for a shell, or the options as scdoc", "flashlab completion bash");
+    completion.group(""); // for packagers: not in the list
+    completion.add_option("SHELL", shell)->required()->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+    completion.callback([&action, &app] {
+        action = [&app] {
+            fmt::print("{}", completion_text(app, shell));
             return exit_done;
         };
     });
@@ -144,9 +161,8 @@ void add_ctl(CLI::App& app, Action& action) {
     static CtlOptions o;
     auto& c = add_command(app, "ctl", "Talk to a live mount", "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, set, powercut")->required();
     c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
-    c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
     c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
     add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_ctl(o); }; });
@@ -235,6 +251,8 @@ void add_commands(CLI::App& app, Action& action) {
     add_fsck(app, action);
     add_ctl(app, action);
     add_query(app, action);
+    add_report(app, action);
+    add_export(app, action);
     add_bench(app, action);
     add_replay(app, action);
     add_trace(app, action);
@@ -244,10 +262,6 @@ void add_commands(CLI::App& app, Action& action) {
     add_sweep(app, action);
     add_look(app, action);
     add_copies(app, action);
-    add_run(app, action);
-    add_smart(app, action);
-    add_explain(app, action);
-    add_top(app, action);
     add_small_commands(app, action);
 }
 

@@ -10,6 +10,22 @@ namespace flashlab {
 
 namespace {
 
+/// Of torture --explore.
+void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
+    auto* explore = torture.add_flag("--explore", o.explores, "Run the command once, and check the states that a cut at any point could have left");
+    const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
+    torture.add_option("--persistence", o.persistence, "With --explore: what unsynced changes may lose: strict, ext4, xfs, btrfs, posix")
+        ->capture_default_str();
+    only_there(torture.add_option("--setup", o.setup, "For sh -c before the command; what it leaves is durable"));
+    only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
+    only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
+    only_there(
+        torture.add_option("--jobs", o.jobs, "So many checks at the same time; 0: one a core")->check(CLI::Range(0, 256))->capture_default_str());
+    torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")
+        ->check(CLI::Range(0.1, 86400.0))
+        ->capture_default_str();
+}
+
 void add_torture(CLI::App& crash, std::function<int()>& action) {
     static CrashTortureOptions o;
     auto& torture = add_command(
@@ -18,6 +34,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
         "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
         "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
         "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
+    add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
     torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
     torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");

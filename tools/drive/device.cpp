@@ -10,7 +10,6 @@
 
 #include "base/contract.h"
 #include "crash/seeded_outcomes.h"
-#include "ftl/make_ftl.h"
 #include "tools/drive/device_plan.h"
 
 namespace flashlab {
@@ -37,35 +36,32 @@ std::string to_text(const DeviceError& error) {
     return "unknown";
 }
 
+namespace {
+
+std::string why_no_drive(const DriveError& error) {
+    if (error.host_errno == 0) return error.why;
+    return fmt::format("the records of the NAND image cannot be read: {}",
+                       error.host_errno == EBADMSG
+                           ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew"
+                           : std::strerror(error.host_errno));
+}
+
+} // namespace
+
 std::expected<std::unique_ptr<Device>, std::string> Device::assemble(const DeviceConfig& config, std::unique_ptr<PageStore> store,
                                                                      std::unique_ptr<PramStore> pram_store, EventSink& events, DevicePast past) {
-    const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry) return std::unexpected(geometry.error());
-    if (const auto timing = config.ssd.nand.timing.validate(); !timing) return std::unexpected(timing.error());
     if (const auto pram = config.ssd.pram.validate(); !pram) return std::unexpected(pram.error());
-    const bool undoable = past == DevicePast::undoable;
+    if (const auto good = check_dram(config.ssd); !good) return std::unexpected(good.error());
     std::unique_ptr<Device> device{new Device{config, events}};
     device->store_ = std::move(store);
     device->pram_store_ = std::move(pram_store);
-    device->array_ =
-        std::make_unique<NandArray>(*geometry, device->config_.ssd.nand, *device->store_, events, undoable ? UndoPolicy::keep : UndoPolicy::none);
-    if (const auto opened = device->array_->open(); !opened)
-        return std::unexpected(
-            fmt::format("the records of the NAND image cannot be read: {}",
-                        opened.error().host_errno == EBADMSG
-                            ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew"
-                            : std::strerror(opened.error().host_errno)));
-    if (config.needs_pram())
-        device->pram_ = std::make_unique<Pram>(device->config_.ssd.pram, *device->pram_store_, events, undoable ? PramUndo::keep : PramUndo::none);
-    const PramRange range{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes};
-    auto ftl = make_ftl(device->config_.ssd, *device->array_, device->pram_.get(), range, events);
-    if (!ftl) return std::unexpected(ftl.error());
-    device->ftl_ = std::move(*ftl);
-    if (const auto good = check_dram(config.ssd); !good) return std::unexpected(good.error());
-    if (config.ssd.dram.is_partitioned())
-        if (const auto why = DramPartition::refusal(config.ssd.dram, device->ftl_->mapping_space(), device->ftl_->logical_page_bytes()))
-            return std::unexpected(*why);
-    device->ssd_ = std::make_unique<Ssd>(device->config_.ssd, *device->ftl_, *device->array_, device->pram_.get(), events);
+    auto drive = Drive::assemble(config.ssd, {.pages = *device->store_,
+                                              .cells = config.needs_pram() ? device->pram_store_.get() : nullptr,
+                                              .events = events,
+                                              .undo = past == DevicePast::undoable ? UndoPolicy::keep : UndoPolicy::none,
+                                              .ftl_range = PramRange{PramAddress{config.layout.ftl_at}, config.layout.ftl_bytes}});
+    if (!drive) return std::unexpected(why_no_drive(drive.error()));
+    device->drive_ = std::move(*drive);
     return device;
 }
 
@@ -79,12 +75,12 @@ FileSystem& Device::fs() {
 }
 
 Pram& Device::pram() {
-    ensure(pram_ != nullptr, "Device: there is PRAM");
-    return *pram_;
+    ensure(drive_->pram() != nullptr, "Device: there is PRAM");
+    return *drive_->pram();
 }
 
 std::expected<void, std::string> Device::start(SimTime now) {
-    const auto recovered = ssd_->recover(now);
+    const auto recovered = ssd().recover(now);
     if (!recovered)
         return std::unexpected(fmt::format(
             "the device cannot be recovered: {}{}", to_text(recovered.error()),
@@ -99,22 +95,22 @@ std::expected<void, std::string> Device::start(SimTime now) {
 
 std::expected<void, std::string> Device::format(const std::string& label, FileTime wall) {
     const auto formatted =
-        config_.in_journal() ? FileSystem::format_journal(*ssd_, label, wall, ready_at_) : FileSystem::format(*pram_, fs_range(), *ssd_, label, wall);
+        config_.in_journal() ? FileSystem::format_journal(ssd(), label, wall, ready_at_) : FileSystem::format(pram(), fs_range(), ssd(), label, wall);
     if (!formatted) return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
     if (config_.in_journal()) {
-        ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+        ready_at_ = std::max(ready_at_, ssd().last_reserved_end());
         return {};
     }
-    pram_->settle(pram_->last_reserved_end());
+    pram().settle(pram().last_reserved_end());
     return {};
 }
 
 std::expected<void, std::string> Device::open_file_system(const FsOptions& options) {
-    auto fs = config_.in_journal() ? FileSystem::open_journal(*ssd_, events_, options, ready_at_)
-                                   : FileSystem::open(*pram_, fs_range(), *ssd_, events_, options, ready_at_);
+    auto fs = config_.in_journal() ? FileSystem::open_journal(ssd(), events_, options, ready_at_)
+                                   : FileSystem::open(pram(), fs_range(), ssd(), events_, options, ready_at_);
     if (!fs) return std::unexpected(fs.error());
     fs_ = std::move(*fs);
-    ready_at_ = std::max(ready_at_, ssd_->last_reserved_end());
+    ready_at_ = std::max(ready_at_, ssd().last_reserved_end());
     tell_start();
     return {};
 }
@@ -137,37 +133,67 @@ std::expected<void, std::string> Device::shut_down(SimTime now) {
         if (!done) return std::unexpected(fmt::format("the file system could not be closed cleanly: {}", std::strerror(done.error().error_number)));
         now = std::max(now, *done);
     }
-    const auto done = ssd_->shut_down(now);
+    const auto done = ssd().shut_down(now);
     if (!done) return std::unexpected(fmt::format("the device could not be closed cleanly: {}", to_text(done.error())));
-    ready_at_ = std::max({ready_at_, now, *done, ssd_->last_reserved_end()});
-    ssd_->settle(ready_at_);
+    ready_at_ = std::max({ready_at_, now, *done, ssd().last_reserved_end()});
+    ssd().settle(ready_at_);
     if (events_.wants(EventLevel::summary)) events_.on(PowerEvent{.kind = PowerEventKind::clean_unmount, .at = ready_at_});
     return {};
 }
 
 SampleDetails Device::sample_details() const {
     SampleDetails details;
-    for (std::uint32_t channel = 0; channel < array_->chip_geometry().channels(); ++channel)
-        details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array_->channel_busy(ChannelId{channel}).count()));
+    for (std::uint32_t channel = 0; channel < array().chip_geometry().channels(); ++channel)
+        details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array().channel_busy(ChannelId{channel}).count()));
+    const FtlCounters scheme = ftl().counters();
+    const WriteBufferCounters buffer = ssd().buffer() != nullptr ? ssd().buffer()->buffer_counters() : WriteBufferCounters{};
+    details.counts = {.buffer_read_hits = buffer.read_hits,
+                      .buffer_read_misses = buffer.read_misses,
+                      .buffer_write_hits = buffer.write_hits,
+                      .buffer_write_misses = buffer.write_misses,
+                      .map_read_hits = scheme.map_read_hits,
+                      .map_read_misses = scheme.map_read_misses,
+                      .map_write_hits = scheme.map_write_hits,
+                      .map_write_misses = scheme.map_write_misses,
+                      .gc_jobs = scheme.gc_jobs,
+                      .gc_page_copies = scheme.gc_page_copies,
+                      .switch_merges = scheme.switch_merges,
+                      .partial_merges = scheme.partial_merges,
+                      .full_merges = scheme.full_merges};
     return details;
 }
 
 WearHistogram Device::wear() const {
     std::map<std::uint32_t, std::uint32_t> blocks;
-    for (std::uint32_t block = 0; block < array_->geometry().blocks(); ++block)
-        if (!array_->is_bad(BlockId{block})) ++blocks[array_->erase_count(BlockId{block})];
+    for (std::uint32_t block = 0; block < array().geometry().blocks(); ++block)
+        if (!array().is_bad(BlockId{block})) ++blocks[array().erase_count(BlockId{block})];
     return WearHistogram{{blocks.begin(), blocks.end()}};
 }
 
-void Device::settle(SimTime now) { ssd_->settle(now); }
-SimTime Device::last_reserved_end() const { return ssd_->last_reserved_end(); }
+WearHistogram Device::wear_and_blocks() const {
+    constexpr std::uint32_t most_blocks = 16384; // the place of the last written page is looked up in the image
+    WearHistogram out = wear();
+    const std::uint32_t blocks = array().geometry().blocks();
+    if (blocks > most_blocks || was_cut_) return out;
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+        const BlockId block{i};
+        const BlockStatus status = array().is_bad(block) ? BlockStatus{BlockUse::bad, 0} : ftl().status_of(block);
+        const bool is_empty = status.use == BlockUse::free || status.use == BlockUse::bad;
+        out.blocks.push_back(
+            {block, array().erase_count(block), std::to_underlying(status.use), is_empty ? 0 : array().write_pointer(block), status.valid_pages});
+    }
+    return out;
+}
+
+void Device::settle(SimTime now) { ssd().settle(now); }
+SimTime Device::last_reserved_end() const { return ssd().last_reserved_end(); }
 
 CutSummary Device::cut(SimTime at, std::uint64_t seed) {
     Random random{seed};
-    SeededCutOutcomes nand{random.next(), array_->guards_pairs()};
+    SeededCutOutcomes nand{random.next(), array().guards_pairs()};
     SeededPramCutOutcomes pram{random.next()};
     was_cut_ = true;
-    const auto report = ssd_->cut(at, nand, pram);
+    const auto report = ssd().cut(at, nand, pram);
     PowerEvent event{.kind = PowerEventKind::cut, .at = at};
     if (report) {
         event.operations_torn = report->nand.torn_programs + report->nand.torn_erases;

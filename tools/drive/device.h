@@ -1,7 +1,6 @@
-/// One assembled device. This is the only place that puts the concrete parts of a device together.
+/// One whole device: a drive (ftl/drive.h) with stores below it and a file system on top.
 ///
-/// Idea       A Device owns the stores, the array, the PRAM, the translation layer, the drive and the file system, in the order in which they need
-///            each other.
+/// Idea       A Device owns the stores, the drive and the file system, in the order in which they need each other.
 /// Invariant  V1 a Device exists only when every part has accepted the configuration. V2 members are destroyed in reverse order: users before what
 ///            they use.
 /// Cost       Construction reads block records once.
@@ -16,7 +15,7 @@
 
 #include "fs/device_power.h"
 #include "fs/file_system.h"
-#include "ftl/ssd.h"
+#include "ftl/drive.h"
 #include "tools/drive/device_config.h"
 #include "tools/log/sqlite_event_log.h"
 
@@ -42,14 +41,14 @@ public:
     [[nodiscard]] std::expected<void, std::string> shut_down(SimTime now);
 
     [[nodiscard]] const DeviceConfig& config() const { return config_; }
-    [[nodiscard]] Ssd& ssd() { return *ssd_; }
-    [[nodiscard]] const Ssd& ssd() const { return *ssd_; }
+    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
+    [[nodiscard]] const Ssd& ssd() const { return drive_->ssd(); }
     [[nodiscard]] FileSystem& fs();
     /// Throws ContractViolation if the device has no PRAM.
     [[nodiscard]] Pram& pram();
-    [[nodiscard]] const NandArray& array() const { return *array_; }
-    [[nodiscard]] const Ftl& ftl() const { return *ftl_; }
-    [[nodiscard]] Ftl& ftl() { return *ftl_; }
+    [[nodiscard]] const NandArray& array() const { return drive_->array(); }
+    [[nodiscard]] const Ftl& ftl() const { return drive_->ftl(); }
+    [[nodiscard]] Ftl& ftl() { return drive_->ftl(); }
     [[nodiscard]] const FtlRecovery& recovery() const { return recovery_; }
     /// The time at which start() and open_file_system() were done.
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }
@@ -57,6 +56,8 @@ public:
 
     [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; the mount adds the latencies
     [[nodiscard]] WearHistogram wear() const;
+    /// The same for the log, with what each block holds: on a drive of at most 16,384 blocks whose power was not cut.
+    [[nodiscard]] WearHistogram wear_and_blocks() const;
 
     void settle(SimTime now) override;
     [[nodiscard]] SimTime last_reserved_end() const override;
@@ -71,10 +72,7 @@ private:
     EventSink& events_;
     std::unique_ptr<PageStore> store_;
     std::unique_ptr<PramStore> pram_store_;
-    std::unique_ptr<NandArray> array_;
-    std::unique_ptr<Pram> pram_; ///< null if neither the translation layer nor the file system needs PRAM
-    std::unique_ptr<Ftl> ftl_;
-    std::unique_ptr<Ssd> ssd_;
+    std::unique_ptr<Drive> drive_; ///< without PRAM if neither the translation layer nor the file system needs it
     std::unique_ptr<FileSystem> fs_;
     FtlRecovery recovery_;
     SimTime started_at_ = sim_start;

@@ -196,12 +196,71 @@ ImageUse use_of_images(const std::string& directory) {
     return ImageUse::none;
 }
 
-std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::open(const std::string& name, const OpenOptions& options) {
+std::expected<DeviceConfig, std::string> DeviceDirectory::effective_config(const std::string& name, const OpenOptions& options) {
     auto config = read_device_toml(name);
-    if (!config) return std::unexpected(config.error());
+    if (!config) return config;
     if (auto done = apply_environment(*config, options.environment, true); !done) return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done) return std::unexpected(done.error());
     if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl.scheme); !done) return std::unexpected(done.error());
+    return config;
+}
+
+/// A log that cannot be opened is complained of, and no reason not to mount.
+void DeviceDirectory::open_log(const DeviceConfig& config, const OpenOptions& options) {
+    std::error_code not_found; // SQLite follows no link of the whole path when it is told to follow none
+    const files::path folder = files::canonical(directory_, not_found);
+    EventLogConfig log{.path = options.log_path.empty() ? ((not_found ? files::path{directory_} : folder) / "events.db").string() : options.log_path,
+                       .is_of_device = options.log_path.empty(),
+                       .level = options.log,
+                       .keep_bytes = options.log_keep_bytes,
+                       .kind = options.kind,
+                       .config_toml = to_toml(config),
+                       .config_hash = config_hash(config),
+                       .seed = config.ssd.nand.seed,
+                       .start = sim_time_from_ns(history_.clock_ns),
+                       .page_bytes = config.ssd.nand.geometry.page_bytes,
+                       .yields = options.kind == "mount",
+                       .complain = complain_};
+    auto events = SqliteEventLog::open(log);
+    if (!events) {
+        complain_(fmt::format("event log {}; mounted without a log", events.error()));
+        log.level = EventLevel::none;
+        events = SqliteEventLog::open(log);
+    }
+    log_ = std::move(*events);
+}
+
+/// Device and file system over the images; afterwards the history says that the device is in use.
+std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options) {
+    const bool damaged = !stores.damage.empty();
+    if (access_ != DeviceAccess::look) image_ = static_cast<const ImagePageStore*>(stores.pages.get());
+    auto device = Device::assemble(config, std::move(stores.pages), std::move(stores.cells), *log_, options.past);
+    if (!device) return std::unexpected(device.error());
+    device_ = std::move(*device);
+    if (access_ != DeviceAccess::look && config.needs_pram()) {
+        nand_ = stores.nand;
+        pram_ = stores.pram;
+        if (auto paired = step_generation(*stores.nand, *stores.pram, 0); !paired) return paired;
+    }
+    FsOptions fs = options.fs;
+    if (options.kind == "mount") fs.unreadable = [this](Ino ino, std::uint64_t offset, std::uint64_t bytes) { tell_unreadable(ino, offset, bytes); };
+    if (damaged)
+        complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})", directory_,
+                              to_text(stores.damage)));
+    fs.read_only = fs.read_only || damaged;
+    if (auto up = bring_up(*device_, sim_time_from_ns(history_.clock_ns), fs); !up) return up;
+    if (access_ != DeviceAccess::use) return {};
+    ++history_.power_cycles;
+    if (history_.in_use) ++history_.unsafe_shutdowns;
+    history_.in_use = true;
+    history_.clock_ns = ns_since_start(device_->ready_at());
+    save_history(history_);
+    return {};
+}
+
+std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::open(const std::string& name, const OpenOptions& options) {
+    const auto config = effective_config(name, options);
+    if (!config) return std::unexpected(config.error());
     auto stores = open_device_images(name, *config, options.access);
     if (!stores) return std::unexpected(stores.error());
     const bool damaged = !stores->damage.empty();
@@ -221,59 +280,9 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
         opened->history_ = *history;
     else
         opened->complain_(history.error());
-    const SimTime start = sim_time_from_ns(opened->history_.clock_ns);
-    std::error_code not_found; // SQLite follows no link of the whole path when it is told to follow none
-    const files::path folder = files::canonical(name, not_found);
-    EventLogConfig log{.path = options.log_path.empty() ? ((not_found ? files::path{name} : folder) / "events.db").string() : options.log_path,
-                       .is_of_device = options.log_path.empty(),
-                       .level = options.log,
-                       .keep_bytes = options.log_keep_bytes,
-                       .kind = options.kind,
-                       .config_toml = to_toml(*config),
-                       .config_hash = config_hash(*config),
-                       .seed = config->ssd.nand.seed,
-                       .start = start,
-                       .page_bytes = config->ssd.nand.geometry.page_bytes,
-                       .yields = options.kind == "mount",
-                       .complain = opened->complain_};
-    auto events = SqliteEventLog::open(log);
-    if (!events) {
-        opened->complain_(fmt::format("event log {}; mounted without a log", events.error()));
-        log.level = EventLevel::none;
-        events = SqliteEventLog::open(log);
-    }
-    opened->log_ = std::move(*events);
-    if (options.counts_use) opened->use_ = std::make_unique<UseLedger>(*opened->log_, program_of_thread);
-
-    if (opened->access_ != DeviceAccess::look) opened->image_ = static_cast<const ImagePageStore*>(stores->pages.get());
-    auto device = Device::assemble(*config, std::move(stores->pages), std::move(stores->cells), opened->events(), options.past);
-    if (!device) return std::unexpected(fmt::format("{}: {}", name, device.error()));
-    opened->device_ = std::move(*device);
-    if (opened->use_) {
-        const std::uint32_t unit = opened->device_->ssd().identify().atomic_unit_bytes;
-        opened->use_->begin(unit, std::max(unit, 4096u), // as the file system takes its pages
-                            config->ssd.nand.geometry.page_bytes);
-    }
-    if (opened->access_ != DeviceAccess::look && config->needs_pram()) {
-        opened->nand_ = stores->nand;
-        opened->pram_ = stores->pram;
-        if (auto paired = step_generation(*stores->nand, *stores->pram, 0); !paired)
-            return std::unexpected(fmt::format("{}: {}", name, paired.error()));
-    }
-    FsOptions fs = options.fs;
-    if (options.kind == "mount")
-        fs.unreadable = [self = opened.get()](Ino ino, std::uint64_t offset, std::uint64_t bytes) { self->tell_unreadable(ino, offset, bytes); };
-    if (damaged)
-        opened->complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})",
-                                      name, to_text(stores->damage)));
-    fs.read_only = fs.read_only || damaged;
-    if (auto up = bring_up(*opened->device_, start, fs); !up) return std::unexpected(fmt::format("{}: {}", name, up.error()));
-    if (opened->access_ != DeviceAccess::use) return opened;
-    ++opened->history_.power_cycles;
-    if (opened->history_.in_use) ++opened->history_.unsafe_shutdowns;
-    opened->history_.in_use = true;
-    opened->history_.clock_ns = ns_since_start(opened->device_->ready_at());
-    opened->save_history(opened->history_);
+    opened->open_log(*config, options);
+    if (auto started = opened->start(*config, std::move(*stores), options); !started)
+        return std::unexpected(fmt::format("{}: {}", name, started.error()));
     return opened;
 }
 
@@ -305,6 +314,10 @@ void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& laten
     log_->add_sample(device_->ssd().sample(now), std::move(details));
 }
 
+void DeviceDirectory::note_wear() {
+    if (log_->wants(EventLevel::summary)) log_->add_wear(device_->wear_and_blocks());
+}
+
 void DeviceDirectory::save_history(const DeviceHistory& history) {
     if (access_ == DeviceAccess::look) return;
     if (auto written = history.write(folder_.path()); !written) complain_(fmt::format("the counters of smart were not saved: {}", written.error()));
@@ -316,7 +329,7 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     if (!cut && access_ != DeviceAccess::look) closed = device_->shut_down(now);
     const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
     sample(end, latency);
-    log_->add_wear(device_->wear());
+    note_wear();
     DeviceHistory history = history_now();
     history.clock_ns = ns_since_start(end);
     history.in_use = access_ == DeviceAccess::use ? cut || !closed : history_.in_use;

@@ -18,7 +18,6 @@
 #include "tools/drive/device_history.h"
 #include "tools/drive/device_images.h"
 #include "tools/drive/device_plan.h"
-#include "tools/drive/use_ledger.h"
 #include "tools/host/folder_handle.h"
 
 namespace flashlab {
@@ -55,7 +54,6 @@ struct OpenOptions {
     std::string log_path{}; ///< empty: DIR/events.db
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
-    bool counts_use = false;                    ///< by process and by file (use_ledger.h)
     DevicePast past = DevicePast::undoable;     ///< final: this run has no simulated power cuts; it survives kill -9 only
     bool tolerate_damage = false;               ///< open damaged images to look at what can be read, instead of refusing them
     std::vector<ImageDamage>* damage = nullptr; ///< out: the damage found, also if the open fails
@@ -76,21 +74,23 @@ public:
 
     [[nodiscard]] Device& device() { return *device_; }
     [[nodiscard]] SqliteEventLog& log() { return *log_; }
-    /// What the layers tell their events: the log, or the ledger in front of it.
-    [[nodiscard]] EventSink& events() { return use_ ? static_cast<EventSink&>(*use_) : *log_; }
-    /// Null where use is not counted. Inside the monitor.
-    [[nodiscard]] const UseLedger* use() const { return use_.get(); }
     /// errno of the first write to nand.img that the host refused; 0: none. On a mount, to be called inside the monitor.
     [[nodiscard]] int host_errno() const;
     /// Counters of the device's whole life, this mount included.
     [[nodiscard]] DeviceHistory history_now();
     /// Writes a sample into the log. To be called inside the monitor.
     void sample(SimTime now, const std::vector<FsLatencyRow>& latency);
+    /// Writes erase counts and what the blocks hold into the log, instead of what this run said of them before. To be called inside the monitor.
+    void note_wear();
     /// Writes the counters file. To be called outside the monitor.
     void save_history(const DeviceHistory& history);
 
 private:
     DeviceDirectory() = default;
+    /// device.toml with the settings of the environment and of this mount.
+    [[nodiscard]] static std::expected<DeviceConfig, std::string> effective_config(const std::string& name, const OpenOptions& options);
+    void open_log(const DeviceConfig& config, const OpenOptions& options);
+    [[nodiscard]] std::expected<void, std::string> start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options);
     void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     std::string directory_;
     FolderHandle folder_; ///< a handle, because a mounted folder may be moved, and another one put in its place
@@ -98,7 +98,6 @@ private:
     DeviceAccess access_ = DeviceAccess::use;
     DeviceHistory history_; ///< the history of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
-    std::unique_ptr<UseLedger> use_;
     const ImagePageStore* image_ = nullptr; ///< owned by the device, valid as long as the device lives; null for a look
     std::unique_ptr<Device> device_;
     ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or there is no PRAM image to pair it with

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "tools/drive/block_report.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
 #include "tools/live/mount_report.h"
@@ -45,8 +44,17 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
-    auto mount = Mount::make(device.fs(), device, session->opened_->events(), mount_config,
-                             [self](std::string_view request) { return self->answer(request); });
+    if (!config.record.empty()) {
+        auto recording = Recording::open(config.record, device.fs());
+        if (!recording) {
+            const auto closed = session->opened_->close(device.ready_at(), {});
+            return std::unexpected(closed ? recording.error() : fmt::format("{}; {}", recording.error(), closed.error()));
+        }
+        session->recording_ = std::move(*recording);
+    }
+    FileSystem& served = session->recording_ ? session->recording_->fs() : device.fs();
+    auto mount =
+        Mount::make(served, device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
@@ -64,7 +72,10 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     tell_full_host();
     const auto latency = latency_rows();
     const SimTime now = mount_->clock_now();
-    if (end != MountEnd::power_cut) mount_.reset();
+    if (end != MountEnd::power_cut) {
+        mount_.reset();
+        recording_.reset(); // the file is whole before anybody can see that the device is free
+    }
     if (end == MountEnd::broken) {
         opened_->abandon();
         return std::unexpected(
@@ -137,12 +148,6 @@ Json MountSession::dispatch(const Json& request) {
     const std::string command = request["cmd"].text();
     if (command == "stats") return stats();
     if (command == "unsynced") return unsynced();
-    if (command == "use") return use();
-    if (command == "blocks") {
-        Json blocks;
-        mount_->with_monitor([&](SimTime) { blocks = block_report(opened_->device(), request["cells"].number(64)); });
-        return blocks;
-    }
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
     if (command == "flush") {
@@ -151,6 +156,9 @@ Json MountSession::dispatch(const Json& request) {
     }
     if (command == "flush_log") {
         sample_once();
+        mount_->with_monitor([&](SimTime) {
+            if (!opened_->device().was_cut()) opened_->note_wear();
+        });
         opened_->log().flush();
         return good();
     }
@@ -183,14 +191,6 @@ Json MountSession::stats() {
     for (const auto& [key, value] : operations.members()) report.add(key, value);
     report.add("log_failure", opened_->log().failure());
     add_failure_log(report, directory_);
-    return report;
-}
-
-Json MountSession::use() {
-    constexpr std::size_t most = 1000;
-    Json report;
-    mount_->with_monitor(
-        [&](SimTime) { report = opened_->use() == nullptr ? failure("use is not counted; mount with -o use") : opened_->use()->report(most); });
     return report;
 }
 

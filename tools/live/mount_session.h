@@ -19,6 +19,7 @@
 
 #include "fs/fuse/mount.h"
 #include "tools/drive/device_directory.h"
+#include "tools/live/recording.h"
 #include "tools/text/json.h"
 
 namespace flashlab {
@@ -27,6 +28,7 @@ struct MountSessionConfig {
     std::string directory;
     MountConfig mount;
     OpenOptions open;
+    std::string record{}; ///< the file to which every change is recorded; empty: none
 };
 
 /// "off", "real", or "Nx" with N between 0.001 and 1000000.
@@ -46,7 +48,6 @@ private:
     [[nodiscard]] Json dispatch(const Json& request);
     [[nodiscard]] Json stats();
     [[nodiscard]] Json unsynced();
-    [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
     [[nodiscard]] std::vector<FsLatencyRow> latency_rows();
@@ -59,6 +60,7 @@ private:
     std::function<void(const std::string&)> complain_;
     std::atomic<bool> told_host_errno_{false};
     std::unique_ptr<DeviceDirectory> opened_;
+    std::unique_ptr<Recording> recording_; ///< null: nothing is recorded
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;
     std::mutex mutex_; ///< protects stopping_ only

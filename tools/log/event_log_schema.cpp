@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tools/log/event_level.h"
+#include "tools/log/event_log_views.h"
 #include "tools/log/event_tables.h"
 
 namespace flashlab {
@@ -62,7 +63,7 @@ const std::vector<TableDescription>& event_log_descriptions() {
 std::span<const NameTable> event_log_name_tables() { return name_tables; }
 
 int event_log_version() {
-    int version = oldest_log_version;
+    int version = std::max(oldest_log_version, event_log_views_since);
     for (const NameTable& t : name_tables) version = std::max(version, t.since);
     for (const TableDescription& t : event_log_descriptions()) {
         version = std::max(version, t.text.since);

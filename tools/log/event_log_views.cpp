@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/log/blame_views.h"
+
 namespace flashlab {
 namespace {
 
@@ -66,6 +68,71 @@ FROM partition_decision ORDER BY n DESC)"},
 SELECT p.run, p.ts_ns / 1e9 AS t_s, k.name AS what, p.recovery_ns / 1e6 AS recovery_ms, p.pages_scanned, p.operations_torn, p.operations_undone,
   p.words_torn, p.words_undone
 FROM power p JOIN power_kind_name k USING(kind) ORDER BY p.n)"},
+    LogView{"v_blame_part", "what the slowest 0.1 % of the requests of a run waited for, request by request; adds up to their latency (level all)",
+            blame_part_sql},
+    LogView{"v_blame_request", "the same, one row a request", blame_request_sql},
+    LogView{"v_blame", "the same, all of a run together: the shares of their latency", blame_sql},
+    LogView{"v_request_ops", "what the flash did in the name of each request or collection, and how long (level all); with WHERE request = N", R"(
+SELECT n.parent AS request, o.name AS op, c.name AS cause, k.name AS page_kind, count(*) AS commands, sum(n.pages) AS pages, min(n.ts_ns) AS first_ts_ns,
+  max(n.ts_ns + n.dur_ns) AS last_end_ns, sum(n.dur_ns) AS ns
+FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) JOIN page_kind_name k USING(page_kind) GROUP BY n.parent, n.op, n.cause, n.page_kind)"},
+    LogView{"v_collections", "each collection or merge, and the host's request that was being served when it began; NULL: none was (level all)", R"(
+SELECT j.id, c.name AS cause, j.ts_ns, j.dur_ns, j.group_no, j.victim_block, j.valid_pages,
+  (SELECT h.id FROM host_request h WHERE h.id = (SELECT max(id) FROM host_request WHERE id < j.id) AND j.ts_ns BETWEEN h.ts_ns AND h.ts_ns + h.dur_ns) AS request
+FROM gc_job j JOIN cause_name c USING(cause))"},
+    LogView{"v_waf_by_cause_over_time", "write amplification between two samples, split by cause", R"(
+SELECT run, t_s, name AS cause, programmed_bytes, host_write_bytes, round(programmed_bytes * 1.0 / nullif(host_write_bytes, 0), 4) AS waf
+FROM (SELECT s.run, s.sample, s.ts_ns / 1e9 AS t_s, n.cause, (n.page_programs - lag(n.page_programs, 1, 0) OVER w) * r.page_bytes AS programmed_bytes, s.written AS host_write_bytes
+  FROM (SELECT *, host_write_bytes - lag(host_write_bytes, 1, 0) OVER (PARTITION BY run ORDER BY sample) AS written FROM sample) s JOIN run r USING(run) JOIN sample_nand n USING(sample)
+  WINDOW w AS (PARTITION BY s.run, n.cause ORDER BY s.sample)) JOIN cause_name USING(cause) ORDER BY run, sample, cause)"},
+    LogView{"v_request_pct", "latency percentiles of the host's requests by run and kind (level requests); the pieces of a split one are one", R"(
+SELECT run, o.name AS op, max(n) AS requests, round(avg(ns) / 1e3, 3) AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN ns END) / 1e3 AS p50_us,
+  max(CASE WHEN i <= (n * 95 + 99) / 100 THEN ns END) / 1e3 AS p95_us, max(CASE WHEN i <= (n * 99 + 99) / 100 THEN ns END) / 1e3 AS p99_us,
+  max(CASE WHEN i <= (n * 999 + 999) / 1000 THEN ns END) / 1e3 AS p999_us, max(CASE WHEN i <= (n * 9999 + 9999) / 10000 THEN ns END) / 1e3 AS p9999_us, max(ns) / 1e3 AS max_us
+FROM (SELECT run, op, ns, row_number() OVER (PARTITION BY run, op ORDER BY ns) AS i, count(*) OVER (PARTITION BY run, op) AS n
+  FROM (SELECT run, op, max(dur_ns) AS ns FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
+    FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM (SELECT run, first_id, lead(first_id, 1, 9223372036854775807) OVER (ORDER BY run) AS last_id FROM run) r
+      CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
+  JOIN host_op_name o USING(op) GROUP BY run, op)"},
+    LogView{"v_nand_phases", "where the time of single-page operations goes: on the bus, in the cells, and between (level all)", R"(
+SELECT o.name AS op, c.name AS cause, count(*) AS operations, round(avg(bus_in_ns) / 1e3, 3) AS bus_in_us, round(avg(cells_at_ns - bus_in_at_ns - bus_in_ns) / 1e3, 3) AS wait_for_cells_us,
+  round(avg(cells_ns) / 1e3, 3) AS cells_us, round(avg(CASE WHEN bus_out_ns > 0 THEN bus_out_at_ns - cells_at_ns - cells_ns ELSE 0 END) / 1e3, 3) AS wait_for_bus_us,
+  round(avg(bus_out_ns) / 1e3, 3) AS bus_out_us, round(max(dur_ns) / 1e3, 3) AS longest_us
+FROM nand_op JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) WHERE pages = 1 GROUP BY op, cause)"},
+    LogView{"v_plane_util", "how busy each plane was, run by run (level all); with independent planes the cells are the chips' limit", R"(
+SELECT r.run, n.channel, n.chip, n.die, n.plane, sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) AS cells_ns,
+  round(sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) * 1.0 / nullif(max(t.ts_ns) - max(r.start_ns), 0), 6) AS utilisation
+FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns FROM run) r CROSS JOIN nand_op n ON n.ts_ns >= r.start_ns AND n.ts_ns < r.next_ns
+JOIN v_run_totals t ON t.run = r.run GROUP BY r.run, n.plane ORDER BY r.run DESC, n.plane)"},
+    LogView{"v_channel_over_time", "how busy each channel's bus was between two samples", R"(
+SELECT s.run, s.ts_ns / 1e9 AS t_s, c.channel, round((c.busy_ns - lag(c.busy_ns, 1, 0) OVER w) * 1.0 / nullif(s.ts_ns - lag(s.ts_ns, 1, r.start_ns) OVER w, 0), 6) AS utilisation
+FROM sample s JOIN run r USING(run) JOIN sample_channel c USING(sample) WINDOW w AS (PARTITION BY s.run, c.channel ORDER BY s.sample) ORDER BY s.run, s.sample, c.channel)"},
+    LogView{"v_gc_efficiency", "what collections copied for each page that they freed, run by run; below 1 is cheap (level all)", R"(
+SELECT run, name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, sum(max(pages_per_block - valid_pages, 0)) AS pages_freed,
+  round(sum(valid_pages) * 1.0 / nullif(sum(max(pages_per_block - valid_pages, 0)), 0), 4) AS copied_per_freed, sum(valid_pages = 0) AS empty_victims, max(valid_pages) AS fullest_victim
+FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns,
+    CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run) r
+  CROSS JOIN gc_job j ON j.ts_ns >= r.start_ns AND j.ts_ns < r.next_ns JOIN cause_name USING(cause) GROUP BY run, cause)"},
+    LogView{"v_merge_kinds", "merges by kind, run by run: switch copies nothing, partial the rest of one block, full everything", R"(
+SELECT t.run, s.switch_merges, s.partial_merges, s.full_merges, s.gc_jobs, s.gc_page_copies,
+  round(s.full_merges * 1.0 / nullif(s.switch_merges + s.partial_merges + s.full_merges, 0), 4) AS share_full
+FROM v_run_totals t JOIN sample_scheme s USING(sample) ORDER BY t.run DESC)"},
+    LogView{"v_hit_ratios", "hits and misses of the drive's caches, run by run", R"(
+SELECT run, cache, hits, misses, round(hits * 1.0 / (hits + misses), 4) AS hit_ratio FROM (
+  SELECT t.run, 'write buffer, reads' AS cache, buffer_read_hits AS hits, buffer_read_misses AS misses FROM v_run_totals t JOIN sample_scheme USING(sample)
+  UNION ALL SELECT t.run, 'write buffer, writes', buffer_write_hits, buffer_write_misses FROM v_run_totals t JOIN sample_scheme USING(sample)
+  UNION ALL SELECT t.run, 'maps, reads', map_read_hits, map_read_misses FROM v_run_totals t JOIN sample_scheme USING(sample)
+  UNION ALL SELECT t.run, 'maps, writes', map_write_hits, map_write_misses FROM v_run_totals t JOIN sample_scheme USING(sample))
+WHERE hits + misses > 0 ORDER BY run DESC, cache)"},
+    LogView{"v_blocks", "blocks by use, with their pages: valid, invalid, free; at the end of each run", R"(
+SELECT b.run, u.name AS use, count(*) AS blocks, sum(b.valid_pages) AS valid_pages, sum(max(b.written_pages - b.valid_pages, 0)) AS invalid_pages,
+  sum(max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
+FROM block b JOIN block_use_name u USING(use) JOIN (SELECT run, CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run) p USING(run)
+GROUP BY b.run, b.use ORDER BY b.run DESC, b.use)"},
+    LogView{"v_recovery_steps", "what a recovery read and wrote on the flash, by kind of page (level all)", R"(
+SELECT r.run, o.name AS op, k.name AS page_kind, count(*) AS commands, sum(n.pages) AS pages, min(n.ts_ns) - max(r.start_ns) AS first_after_ns, sum(n.dur_ns) / 1e6 AS time_ms
+FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns FROM run) r CROSS JOIN nand_op n ON n.ts_ns >= r.start_ns AND n.ts_ns < r.next_ns
+JOIN nand_op_name o USING(op) JOIN page_kind_name k USING(page_kind) WHERE n.cause = 5 GROUP BY r.run, n.op, n.page_kind)"},
     LogView{"v_unreadable", "data that the flash did not give back: where, how often it was asked for, whose it is", R"(
 SELECT u.run, min(u.ts_ns) / 1e9 AS first_t_s, o.name AS op, u.bad_sector, count(*) AS requests, f.path, f.ino, f.offset_bytes, f.bytes
 FROM uncorrectable_read u JOIN host_op_name o USING(op) LEFT JOIN unreadable_file f USING(request)
@@ -79,6 +146,12 @@ std::string event_log_views() {
     std::string out;
     for (const LogView& view : views)
         out += fmt::format("{}-- {}\nCREATE VIEW {} AS{};\n", out.empty() ? "" : "\n", view.about, view.name, view.select);
+    return out;
+}
+
+std::string event_log_temporary_views() {
+    std::string out;
+    for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }
 

@@ -19,5 +19,9 @@ struct LogView {
 [[nodiscard]] std::span<const LogView> event_log_view_list();
 /// CREATE VIEW statements with comments.
 [[nodiscard]] std::string event_log_views();
+/// The same for one connection: CREATE TEMP VIEW. It takes the place of the views of the file, whose version may be older.
+[[nodiscard]] std::string event_log_temporary_views();
+/// The version of the log since which the views are these.
+inline constexpr int event_log_views_since = 7;
 
 } // namespace flashlab

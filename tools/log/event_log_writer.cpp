@@ -154,6 +154,8 @@ bool EventLogWriter::write_samples(const EventBatch& batch) {
     for (const auto& wear : batch.wears) {
         good = good && db_.execute(fmt::format("DELETE FROM wear WHERE run = {}", run_.run)).has_value();
         for (const auto& [erases, blocks] : wear.blocks_by_erase_count) good = good && insert(WearRow{erases, blocks});
+        good = good && db_.execute(fmt::format("DELETE FROM block WHERE run = {}", run_.run)).has_value();
+        good = good && insert(std::span{wear.blocks});
     }
     return good;
 }
@@ -167,6 +169,7 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
                 good && insert(SampleNandRow{sample, static_cast<Cause>(cause), s.nand_reads[cause], s.nand_programs[cause], s.nand_erases[cause]});
     for (std::uint32_t channel = 0; channel < details.channel_busy_ns.size(); ++channel)
         good = good && insert(SampleChannelRow{sample, channel, Duration{details.channel_busy_ns[channel]}});
+    good = good && insert(SampleSchemeRow{sample, details.counts});
     for (const auto& l : details.latency)
         good = good && insert(SampleLatencyRow{sample, l.op, l.calls, l.errors, Duration{l.p50_ns}, Duration{l.p99_ns}, Duration{l.max_ns}});
     return good;

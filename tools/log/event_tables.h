@@ -25,14 +25,19 @@ template <>
 inline constexpr NameTable name_table<Cause>{"cause_name", "cause", cause_names};
 template <>
 inline constexpr NameTable name_table<FsOp>{"fs_op_name", "op", fs_op_names};
+enum class BlockUseNumber : std::uint8_t {}; ///< ftl/ftl.h has the uses
+inline constexpr std::array<std::string_view, 7> block_use_names{"free", "open", "data", "log", "translation", "bad", "other"};
+
+template <>
+inline constexpr NameTable name_table<BlockUseNumber>{"block_use_name", "use", block_use_names, 7};
 template <>
 inline constexpr NameTable name_table<PageKindNumber>{"page_kind_name", "page_kind", page_kind_names, 4};
 template <>
 inline constexpr NameTable name_table<PramUser>{"pram_user_name", "user", pram_user_names};
 template <>
 inline constexpr NameTable name_table<PowerEventKind>{"power_kind_name", "kind", power_kind_names};
-inline constexpr std::array name_tables{name_table<HostOp>,         name_table<NandOp>,   name_table<Cause>,         name_table<FsOp>,
-                                        name_table<PageKindNumber>, name_table<PramUser>, name_table<PowerEventKind>};
+inline constexpr std::array name_tables{name_table<HostOp>,         name_table<NandOp>,   name_table<Cause>,          name_table<FsOp>,
+                                        name_table<PageKindNumber>, name_table<PramUser>, name_table<PowerEventKind>, name_table<BlockUseNumber>};
 
 // Rows that the writer makes out of larger things.
 struct RunRow {
@@ -57,6 +62,10 @@ struct SampleLatencyRow {
     FsOp op;
     std::uint64_t calls, errors;
     Duration p50, p99, max;
+};
+struct SampleSchemeRow {
+    SampleNumber sample;
+    SchemeCounts counts;
 };
 struct WearRow {
     std::uint32_t erase_count, blocks;
@@ -263,13 +272,54 @@ inline constexpr auto unreadable_file_table = event_table<UnreadableFile>(
     column({"bytes", "so many could not be read", "", "bytes"}, &UnreadableFile::bytes),
     column({"path", "one name of the file; NULL: it has none any more, or a hundred were told in this mount"},
            [](const UnreadableFile& f) { return f.path.empty() ? std::nullopt : std::optional<std::string_view>{f.path}; }));
+inline constexpr auto sample_scheme_table = made_table<SampleSchemeRow>(
+    {.name = "sample_scheme",
+     .level = EventLevel::summary,
+     .about = "what caches hit and what collections and merges did, since the run began; zero: the drive has no such part",
+     .primary_key = "sample",
+     .since = 7},
+    column(which_sample, &SampleSchemeRow::sample),
+    column({"buffer_read_hits", "pages read that the write buffer held", "", "pages"},
+           [](const SampleSchemeRow& r) { return r.counts.buffer_read_hits; }),
+    column({"buffer_read_misses", "pages read that it did not hold", "", "pages"},
+           [](const SampleSchemeRow& r) { return r.counts.buffer_read_misses; }),
+    column({"buffer_write_hits", "pages written that it held already", "", "pages"},
+           [](const SampleSchemeRow& r) { return r.counts.buffer_write_hits; }),
+    column({"buffer_write_misses", "pages written that it did not hold", "", "pages"},
+           [](const SampleSchemeRow& r) { return r.counts.buffer_write_misses; }),
+    column({"map_read_hits", "map entries looked up for reads, found in DRAM", "", "entries"},
+           [](const SampleSchemeRow& r) { return r.counts.map_read_hits; }),
+    column({"map_read_misses", "the same, fetched from the flash", "", "entries"}, [](const SampleSchemeRow& r) { return r.counts.map_read_misses; }),
+    column({"map_write_hits", "map entries looked up for writes, found in DRAM", "", "entries"},
+           [](const SampleSchemeRow& r) { return r.counts.map_write_hits; }),
+    column({"map_write_misses", "the same, not found", "", "entries"}, [](const SampleSchemeRow& r) { return r.counts.map_write_misses; }),
+    column({"gc_jobs", "collections", "", "count"}, [](const SampleSchemeRow& r) { return r.counts.gc_jobs; }),
+    column({"gc_page_copies", "pages that they copied", "", "pages"}, [](const SampleSchemeRow& r) { return r.counts.gc_page_copies; }),
+    column({"switch_merges", "merges that copied nothing: the log block became the data block", "", "count"},
+           [](const SampleSchemeRow& r) { return r.counts.switch_merges; }),
+    column({"partial_merges", "merges that filled the rest of a log block", "", "count"},
+           [](const SampleSchemeRow& r) { return r.counts.partial_merges; }),
+    column({"full_merges", "merges that copied all valid pages into a new block", "", "count"},
+           [](const SampleSchemeRow& r) { return r.counts.full_merges; }));
+inline constexpr auto block_table = made_table<BlockRow>(
+    {.name = "block",
+     .level = EventLevel::summary,
+     .about = "what each block held at the end of a run, or when `query` last asked a mount; of a drive of at most 16,384 blocks",
+     .primary_key = "run, block",
+     .since = 7},
+    run_column(), column({"block", "erase unit, numbered over the whole device"}, &BlockRow::block),
+    column({"erase_count", "", "erases", "erases"}, &BlockRow::erase_count),
+    column({"use", "", "what it is used for"}, [](const BlockRow& b) { return BlockUseNumber{b.use}; }),
+    column({"written_pages", "programmed since its last erase", "", "pages"}, &BlockRow::written_pages),
+    column({"valid_pages", "of these: still wanted", "", "pages"}, &BlockRow::valid_pages));
 // clang-format on
 
 /// In the order of the SQL.
-inline constexpr auto all_tables = std::tuple{run_table,         host_request_table,       fs_op_table,          nand_op_table,
-                                              gc_job_table,      pram_write_table,         power_table,          sample_table,
-                                              sample_nand_table, sample_channel_table,     fs_latency_table,     partition_table,
-                                              wear_table,        uncorrectable_read_table, unreadable_file_table};
+inline constexpr auto all_tables = std::tuple{run_table,         host_request_table,       fs_op_table,           nand_op_table,
+                                              gc_job_table,      pram_write_table,         power_table,           sample_table,
+                                              sample_nand_table, sample_channel_table,     fs_latency_table,      partition_table,
+                                              wear_table,        uncorrectable_read_table, unreadable_file_table, sample_scheme_table,
+                                              block_table};
 
 /// The table whose rows are of that type.
 template <class Row, std::size_t at = 0>

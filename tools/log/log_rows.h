@@ -21,13 +21,31 @@ struct FsLatencyRow {
     std::int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
 };
 
+/// What caches hit, and what collections and merges did, since power-on. All zero: the drive has no such part.
+struct SchemeCounts {
+    std::uint64_t buffer_read_hits = 0, buffer_read_misses = 0, buffer_write_hits = 0, buffer_write_misses = 0; ///< pages
+    std::uint64_t map_read_hits = 0, map_read_misses = 0, map_write_hits = 0, map_write_misses = 0;             ///< entries looked up
+    std::uint64_t gc_jobs = 0, gc_page_copies = 0;
+    std::uint64_t switch_merges = 0, partial_merges = 0, full_merges = 0;
+    [[nodiscard]] SchemeCounts since(const SchemeCounts& before) const;
+};
+
 /// What goes with a sample but is not an event of a layer: follows the last SampleEvent given.
 struct SampleDetails {
     std::vector<std::uint64_t> channel_busy_ns; ///< by channel
     std::vector<FsLatencyRow> latency;
+    SchemeCounts counts;
+};
+/// What a block of the array held. The use is a BlockUse of ftl/ftl.h; the log sees numbers.
+struct BlockRow {
+    BlockId block{0};
+    std::uint32_t erase_count = 0;
+    std::uint8_t use = 0;
+    std::uint32_t written_pages = 0, valid_pages = 0;
 };
 struct WearHistogram {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;
+    std::vector<BlockRow> blocks{}; ///< empty: too many to be told one by one, or nobody wants them
 };
 
 /// A place of a file that the flash does not give back: what the file system knows beside an UncorrectableReadEvent.

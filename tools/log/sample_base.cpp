@@ -1,6 +1,8 @@
 #include "tools/log/sample_base.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace flashlab {
 
@@ -16,9 +18,19 @@ SampleEvent SampleBase::since(SampleEvent now) const {
     return now;
 }
 
-std::vector<std::uint64_t> SampleBase::since(std::vector<std::uint64_t> channel_busy_ns) const {
-    for (std::size_t c = 0; c < std::min(channel_busy_ns.size(), channel_busy_ns_.size()); ++c) channel_busy_ns[c] -= channel_busy_ns_[c];
-    return channel_busy_ns;
+SampleDetails SampleBase::since(SampleDetails now) const {
+    auto& busy = now.channel_busy_ns;
+    for (std::size_t c = 0; c < std::min(busy.size(), details_.channel_busy_ns.size()); ++c) busy[c] -= details_.channel_busy_ns[c];
+    now.counts = now.counts.since(details_.counts);
+    return now;
+}
+
+SchemeCounts SchemeCounts::since(const SchemeCounts& before) const {
+    using Numbers = std::array<std::uint64_t, sizeof(SchemeCounts) / sizeof(std::uint64_t)>;
+    auto now = std::bit_cast<Numbers>(*this);
+    const auto then = std::bit_cast<Numbers>(before);
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] -= then[i];
+    return std::bit_cast<SchemeCounts>(now);
 }
 
 } // namespace flashlab

@@ -5,24 +5,24 @@
 /// Cost       Some thirty subtractions a sample.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "base/events.h"
+#include "tools/log/log_rows.h"
 
 namespace flashlab {
 
 class SampleBase {
 public:
     SampleBase() = default; ///< the run begins with the device's power-on
-    SampleBase(const SampleEvent& at, std::vector<std::uint64_t> channel_busy_ns) : at_{at}, channel_busy_ns_{std::move(channel_busy_ns)} {}
+    SampleBase(const SampleEvent& at, SampleDetails details) : at_{at}, details_{std::move(details)} {}
     [[nodiscard]] SimTime at() const { return at_.at; }
     [[nodiscard]] SampleEvent since(SampleEvent now) const;
-    [[nodiscard]] std::vector<std::uint64_t> since(std::vector<std::uint64_t> channel_busy_ns) const;
+    [[nodiscard]] SampleDetails since(SampleDetails now) const;
 
 private:
     SampleEvent at_;
-    std::vector<std::uint64_t> channel_busy_ns_;
+    SampleDetails details_;
 };
 
 } // namespace flashlab

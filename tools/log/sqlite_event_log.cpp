@@ -119,8 +119,8 @@ GcJobEvent SqliteEventLog::as_told(GcJobEvent event) const {
     return event;
 }
 
-void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns) {
-    base_ = SampleBase{base, std::move(channel_busy_ns)};
+void SqliteEventLog::begin_run_at(const SampleEvent& base, SampleDetails details) {
+    base_ = SampleBase{base, std::move(details)};
     if (wants(EventLevel::summary))
         append(
             +[](EventBatch& batch) -> auto& { return batch.run_starts; }, base.at);
@@ -128,9 +128,8 @@ void SqliteEventLog::begin_run_at(const SampleEvent& base, std::vector<std::uint
 
 void SqliteEventLog::add_sample(const SampleEvent& event, SampleDetails details) {
     if (!wants(EventLevel::summary)) return;
-    details.channel_busy_ns = base_.since(std::move(details.channel_busy_ns));
     append(
-        +[](EventBatch& batch) -> auto& { return batch.samples; }, std::pair{base_.since(event), std::move(details)});
+        +[](EventBatch& batch) -> auto& { return batch.samples; }, std::pair{base_.since(event), base_.since(std::move(details))});
 }
 
 void SqliteEventLog::add_wear(WearHistogram wear) {

@@ -68,7 +68,7 @@ public:
     ~SqliteEventLog() override;
 
     /// The run begins here, not with the device's power-on: later samples count from this one.
-    void begin_run_at(const SampleEvent& base, std::vector<std::uint64_t> channel_busy_ns);
+    void begin_run_at(const SampleEvent& base, SampleDetails details);
     /// Who knows which piece of a trace's request is being issued; none: requests are whole. It outlives what it is asked for, or is taken back.
     void ask_pieces(std::function<std::uint32_t()> piece_under_way) { piece_under_way_ = std::move(piece_under_way); }
     /// A sample with what belongs to it.

@@ -9,9 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "ftl/make_ftl.h"
-#include "ftl/ssd.h"
-#include "nand/memory_page_store.h"
+#include "ftl/memory_drive.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/forked_runs.h"
@@ -138,36 +136,32 @@ public:
     [[nodiscard]] std::expected<PartitionResult, std::string> run(const PartitionSetting& setting, const std::vector<Load>& loads);
 
 private:
-    FilledDrive(const SsdConfig& config, const Geometry& geometry, RunLength length)
-        : config_{config}, scale_{length}, store_{geometry, Payload::none}, array_{geometry, config_.nand, store_, events_, UndoPolicy::none} {}
+    explicit FilledDrive(RunLength length) : scale_{length} {}
     [[nodiscard]] std::expected<void, std::string> fill();
     /// What the axis spans is the DRAM of the setting; tables that always lie there are `beside_` it, or take part of it.
-    void set_dram(const PartitionSetting& setting);
+    [[nodiscard]] DramConfig dram_of(const PartitionSetting& setting);
     [[nodiscard]] double share_of_axis(double map_share) const;
     [[nodiscard]] std::expected<void, std::string> issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit);
     [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads,
                                                          PartitionResult& result);
-    void count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& result) const;
+    void count_from(const NandCounters& nand, const FtlCounters& scheme, const Ssd& ssd, PartitionResult& result) const;
 
-    SsdConfig config_;
+    [[nodiscard]] Ftl& ftl() const { return drive_->ftl(); }
+    [[nodiscard]] NandArray& array() const { return drive_->array(); }
+    [[nodiscard]] const NandTiming& timing() const { return drive_->config().nand.timing; }
+
     Scale scale_;
     NullEventSink events_;
-    MemoryPageStore store_;
-    NandArray array_;
-    std::unique_ptr<Ftl> ftl_;
+    std::unique_ptr<MemoryDrive> drive_;
     SimTime now_ = sim_start;
     std::uint64_t beside_ = 0; ///< bytes of the DRAM that the axis does not count
 };
 
 std::expected<std::unique_ptr<FilledDrive>, std::string> FilledDrive::make(const std::string& ftl, RunLength length) {
-    const SsdConfig config = drive_config(ftl, Scale{length});
-    const auto geometry = Geometry::make(config.nand.geometry);
-    if (!geometry) return std::unexpected(geometry.error());
-    std::unique_ptr<FilledDrive> drive{new FilledDrive{config, *geometry, length}};
-    if (!drive->array_.open()) return std::unexpected(std::string{"the array does not open"});
-    auto made = make_ftl(drive->config_, drive->array_, nullptr, {PramAddress{0}, 0}, drive->events_);
+    std::unique_ptr<FilledDrive> drive{new FilledDrive{length}};
+    auto made = MemoryDrive::make(drive_config(ftl, Scale{length}), Payload::none, drive->events_);
     if (!made) return std::unexpected(made.error());
-    drive->ftl_ = std::move(*made);
+    drive->drive_ = std::move(*made);
     if (auto filled = drive->fill(); !filled) return std::unexpected(filled.error());
     return drive;
 }
@@ -175,26 +169,26 @@ std::expected<std::unique_ptr<FilledDrive>, std::string> FilledDrive::make(const
 std::expected<void, std::string> FilledDrive::fill() {
     constexpr std::uint32_t at_once = 64; // a block of FAST's, whole and in place
     const auto failed = [](const char* what) { return std::unexpected(fmt::format("filling the drive: {} failed", what)); };
-    const auto recovered = ftl_->recover(now_);
+    const auto recovered = ftl().recover(now_);
     if (!recovered) return failed("recovery");
     now_ = recovered->done;
-    for (std::uint32_t lpn = 0; lpn < ftl_->logical_pages(); lpn += at_once) {
-        const auto done = ftl_->write(Lpn{lpn}, std::min(at_once, ftl_->logical_pages() - lpn), {}, now_, {Cause::user, no_event});
+    for (std::uint32_t lpn = 0; lpn < ftl().logical_pages(); lpn += at_once) {
+        const auto done = ftl().write(Lpn{lpn}, std::min(at_once, ftl().logical_pages() - lpn), {}, now_, {Cause::user, no_event});
         if (!done) return failed("a write");
         now_ = std::max(now_, *done);
-        array_.settle(now_);
+        array().settle(now_);
     }
     return {};
 }
 
-void FilledDrive::set_dram(const PartitionSetting& s) {
-    DramConfig& dram = config_.dram;
+DramConfig FilledDrive::dram_of(const PartitionSetting& s) {
+    DramConfig dram = drive_->config().dram;
     if (s.kind == PartitionKind::separate) {
         dram.write_buffer_bytes = scale_.of(s.buffer_bytes);
-        return;
+        return dram;
     }
     const std::uint64_t axis = scale_.of(s.dram_bytes);
-    beside_ = s.tables_in_share ? 0 : ftl_->mapping_space()->map_shape().least_bytes;
+    beside_ = s.tables_in_share ? 0 : ftl().mapping_space()->map_shape().least_bytes;
     dram.size_bytes = axis + beside_;
     dram.partition = s.kind == PartitionKind::adaptive ? "adaptive" : "static";
     dram.map_share_permille = static_cast<std::uint32_t>((beside_ * 1000 + axis * s.map_permille) / dram.size_bytes);
@@ -203,27 +197,28 @@ void FilledDrive::set_dram(const PartitionSetting& s) {
     dram.ghost_reach_permille = s.reach_permille;
     dram.tune_units = s.tune_units == 0 ? 1 : s.tune_units;
     dram.tune_interval = scale_.of(s.interval != 0 ? s.interval : s.ftl == "fast" ? fast_interval : dftl_interval);
+    return dram;
 }
 
 double FilledDrive::share_of_axis(double map_share) const {
-    const auto size = static_cast<double>(config_.dram.size_bytes);
+    const auto size = static_cast<double>(drive_->config().dram.size_bytes);
     const auto beside = static_cast<double>(beside_);
     return std::max(0.0, (map_share * size - beside) / (size - beside));
 }
 
-void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& ftl, const Ssd& ssd, PartitionResult& r) const {
-    const NandCounters& n = array_.counters();
-    const FtlCounters f = ftl_->counters();
-    r.operation_s = operation_seconds(n, config_.nand.timing) - operation_seconds(nand, config_.nand.timing);
+void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& scheme, const Ssd& ssd, PartitionResult& r) const {
+    const NandCounters& n = array().counters();
+    const FtlCounters f = ftl().counters();
+    r.operation_s = operation_seconds(n, timing()) - operation_seconds(nand, timing());
     r.flash_reads = all_causes(n.reads) - all_causes(nand.reads);
     r.flash_writes = all_causes(n.programs) - all_causes(nand.programs);
     r.erases = all_causes(n.erases) - all_causes(nand.erases);
-    r.page_copies = static_cast<double>(f.gc_page_copies - ftl.gc_page_copies);
+    r.page_copies = static_cast<double>(f.gc_page_copies - scheme.gc_page_copies);
     const WriteBufferCounters b = ssd.buffer() ? ssd.buffer()->buffer_counters() : WriteBufferCounters{};
     r.buffer_read_hits = ratio(b.read_hits, b.read_misses);
     r.buffer_write_hits = ratio(b.write_hits, b.write_misses);
-    r.map_read_hits = ratio(f.map_read_hits - ftl.map_read_hits, f.map_read_misses - ftl.map_read_misses);
-    r.map_write_hits = ratio(f.map_write_hits - ftl.map_write_hits, f.map_write_misses - ftl.map_write_misses);
+    r.map_read_hits = ratio(f.map_read_hits - scheme.map_read_hits, f.map_read_misses - scheme.map_read_misses);
+    r.map_write_hits = ratio(f.map_write_hits - scheme.map_write_hits, f.map_write_misses - scheme.map_write_misses);
     const DramPartition* dram = ssd.partition();
     if (dram != nullptr && dram->counters().decisions != 0)
         r.mean_map_share = share_of_axis(dram->counters().map_share_sum / static_cast<double>(dram->counters().decisions));
@@ -254,7 +249,7 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
     if (!trace) return std::unexpected(trace.error());
     AddressFit fit{FitPolicy::wrap, ssd.identify().sectors * sector_bytes};
     const std::uint64_t in_period = requests_of(setting.workload, scale_) / partition_periods;
-    double before = operation_seconds(array_.counters(), config_.nand.timing);
+    double before = operation_seconds(array().counters(), timing());
     TraceRequest request;
     for (std::size_t period = 0; period < partition_periods; ++period) {
         for (std::uint64_t i = 0; i < in_period; ++i) {
@@ -263,7 +258,7 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
             if (!*more) break; // a file may be shorter
             if (auto issued = issue(ssd, request, fit); !issued) return issued;
         }
-        const double after = operation_seconds(array_.counters(), config_.nand.timing);
+        const double after = operation_seconds(array().counters(), timing());
         result.period_s.at(period) = after - before;
         result.period_share.at(period) = ssd.partition() ? share_of_axis(ssd.partition()->map_share()) : 0.0;
         before = after;
@@ -273,18 +268,16 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
 
 /// In the process of this run: the filled drive is changed.
 std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting, const std::vector<Load>& loads) {
-    set_dram(setting);
-    if (config_.dram.is_partitioned())
-        if (const auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes())) return std::unexpected(*why);
+    if (auto changed = drive_->parts().change_dram(dram_of(setting)); !changed) return std::unexpected(changed.error());
     if (setting.kind == PartitionKind::separate)
-        if (!ftl_->mapping_space()->set_map_bytes(scale_.of(setting.map_bytes), now_))
+        if (!ftl().mapping_space()->set_map_bytes(scale_.of(setting.map_bytes), now_))
             return std::unexpected(std::string{"the maps could not be resized"});
-    Ssd ssd{config_, *ftl_, array_, nullptr, events_};
+    Ssd& ssd = drive_->ssd();
     const auto begun = ssd.take_over(now_);
     if (!begun) return std::unexpected(to_text(begun.error()));
     now_ = std::max(now_, *begun);
-    const NandCounters nand_before = array_.counters();
-    const FtlCounters ftl_before = ftl_->counters();
+    const NandCounters nand_before = array().counters();
+    const FtlCounters ftl_before = ftl().counters();
     PartitionResult result;
     if (auto driven = drive(ssd, setting, loads, result); !driven) return std::unexpected(driven.error());
     count_from(nand_before, ftl_before, ssd, result);

@@ -136,7 +136,7 @@ std::expected<RunSpace, std::string> RunDevice::sectors() {
 void RunDevice::begin_log(SimTime now) {
     if (!has_log()) return;
     log().change_level(level_);
-    log().begin_run_at(device().ssd().sample(now), device().sample_details().channel_busy_ns);
+    log().begin_run_at(device().ssd().sample(now), device().sample_details());
     sample(now);
 }
 
@@ -173,7 +173,7 @@ std::expected<void, std::string> RunDevice::close_device(SimTime now) {
         return closed;
     }
     sample(now);
-    if (has_log()) log_->add_wear(memory_->wear());
+    if (has_log()) log_->add_wear(memory_->wear_and_blocks());
     log_->close();
     const std::string why = log_->failure();
     memory_.reset();

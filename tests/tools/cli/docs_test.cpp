@@ -7,6 +7,7 @@
 
 #include "tests/support/catch.h"
 
+#include "ftl/blocks/separation_policies.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/make_ftl.h"
 #include "tests/tools/device_fixture.h"
@@ -104,6 +105,15 @@ TEST_CASE("the pages that argue name every scheme and every victim policy", "[to
     const std::string schemes_page = page("../ftl/DESIGN.md"), policies_page = page("../ftl/DESIGN-pages.md");
     for (const std::string& scheme : all_schemes()) CHECK_THAT(schemes_page, ContainsSubstring(fmt::format("`{}`", scheme)));
     for (const auto& policy : victim_policies()) CHECK_THAT(policies_page, ContainsSubstring(fmt::format("`{}`", policy.name)));
+}
+
+TEST_CASE("the manual page names the keys that make a drive, and every way to separate", "[tools]") {
+    const std::string manual = page("man/flashlab.1.scd");
+    for (const char* key : {"ftl.scheme", "ftl.victim", "ftl.separation", "nand.striping", "ftl.wear_threshold", "dram.write_buffer_bytes"}) {
+        CHECK(find_config_key(key) != nullptr);
+        CHECK_THAT(manual, ContainsSubstring(fmt::format("*{}*", key)));
+    }
+    for (const auto& policy : separation_policies()) CHECK_THAT(manual, ContainsSubstring(fmt::format("*{}*", policy.name)));
 }
 
 // Not tests: the command that writes the generated rows anew (CONTRIBUTING.md, "Where things go").

@@ -38,13 +38,27 @@ std::unique_ptr<RunDevice> open_run(const DeviceChoice& choice) {
     return std::move(*on);
 }
 
-RunTally run(RunDevice& on, int count, std::uint64_t seed) {
+/// A device of 64 MiB in memory, with a log of this level.
+DeviceChoice logged(const std::filesystem::path& events, const char* level) {
+    DeviceChoice choice;
+    choice.size_bytes = 64u << 20;
+    choice.events_file = events;
+    choice.log = level;
+    return choice;
+}
+
+RunSpace sectors_of(RunDevice& on) {
     auto space = on.sectors();
     INFO((space ? "" : space.error()));
     REQUIRE(space.has_value());
-    AddressFit fit{FitPolicy::as_is, space->bytes()};
-    on.begin_log(space->begin);
-    auto tally = replay(*space, mixed_load(space->bytes(), count, seed), fit, {.depth = 4}, space->begin);
+    return std::move(*space);
+}
+
+RunTally run(RunDevice& on, int count, std::uint64_t seed) {
+    const RunSpace space = sectors_of(on);
+    AddressFit fit{FitPolicy::as_is, space.bytes()};
+    on.begin_log(space.begin);
+    auto tally = replay(space, mixed_load(space.bytes(), count, seed), fit, {.depth = 4}, space.begin);
     INFO((tally ? "" : tally.error()));
     REQUIRE(tally.has_value());
     return std::move(*tally);
@@ -105,14 +119,9 @@ TEST_CASE("a stamp is found wrong in another sector, and when a bit of it change
 TEST_CASE("the log of a run in memory has its requests and nothing of what came before", "[run-device]") {
     TemporaryDirectory t;
     for (const char* name : {"a.db", "b.db"}) {
-        DeviceChoice choice;
-        choice.size_bytes = 64u << 20;
-        choice.events_file = t / name;
-        choice.log = "all";
-        auto on = open_run(choice);
-        const auto space = on->sectors();
-        REQUIRE(space.has_value());
-        REQUIRE(precondition(*space, {.fill_percent = 20, .random_fills = 0}, 1, space->begin).has_value());
+        auto on = open_run(logged(t / name, "all"));
+        const RunSpace space = sectors_of(*on);
+        REQUIRE(precondition(space, {.fill_percent = 20, .random_fills = 0}, 1, space.begin).has_value());
         const auto tally = run(*on, 500, 3);
         REQUIRE(on->close(tally.end).has_value());
     }
@@ -140,18 +149,17 @@ TEST_CASE("a run begins on a drive that has done what was due before: no row is 
     choice.events_file = t / "run.db";
     choice.log = "all";
     auto on = open_run(choice);
-    const auto space = on->sectors();
-    REQUIRE(space.has_value());
-    const auto ready = precondition(*space, {.fill_percent = 50, .random_fills = 0}, 1, space->begin);
+    const RunSpace space = sectors_of(*on);
+    const auto ready = precondition(space, {.fill_percent = 50, .random_fills = 0}, 1, space.begin);
     REQUIRE(ready.has_value());
-    AddressFit fit{FitPolicy::as_is, space->bytes()};
+    AddressFit fit{FitPolicy::as_is, space.bytes()};
     on->begin_log(*ready);
     const auto reads = [at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
         request = {0, at, 64u << 10, 0, TraceOp::read};
         at += request.bytes;
         return at <= 16 * request.bytes;
     };
-    const auto tally = replay(*space, reads, fit, {.depth = 1}, *ready);
+    const auto tally = replay(space, reads, fit, {.depth = 1}, *ready);
     REQUIRE(tally.has_value());
     REQUIRE(on->close(tally->end).has_value());
     for (const char* table : {"nand_op", "gc_job", "pram_write", "host_request"})
@@ -166,15 +174,10 @@ TEST_CASE("a run begins on a drive that has done what was due before: no row is 
 
 TEST_CASE("a replay's split requests are marked piece by piece in its log, and counted once", "[run-device]") {
     TemporaryDirectory t;
-    DeviceChoice choice;
-    choice.size_bytes = 64u << 20;
-    choice.events_file = t / "run.db";
-    choice.log = "requests";
-    auto on = open_run(choice);
-    const auto space = on->sectors();
-    REQUIRE(space.has_value());
-    AddressFit fit{FitPolicy::compact, space->bytes()};
-    on->begin_log(space->begin);
+    auto on = open_run(logged(t / "run.db", "requests"));
+    const RunSpace space = sectors_of(*on);
+    AddressFit fit{FitPolicy::compact, space.bytes()};
+    on->begin_log(space.begin);
     on->tell_pieces_of(&fit);
     const std::vector<TraceRequest> load{
         {0, 100u << 20, 4096, 0, TraceOp::write}, {0, 7u << 20, 4096, 0, TraceOp::write}, {0, (100u << 20) - 4096, 12288, 0, TraceOp::write}};
@@ -183,7 +186,7 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
         request = load[i++];
         return true;
     };
-    const auto tally = replay(*space, next, fit, {.depth = 1}, space->begin);
+    const auto tally = replay(space, next, fit, {.depth = 1}, space.begin);
     on->tell_pieces_of(nullptr);
     REQUIRE(tally.has_value());
     REQUIRE(on->close(tally->end).has_value());
@@ -196,19 +199,14 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
 
 TEST_CASE("the views of a preconditioned run say what its report says, and nothing of what came before", "[run-device]") {
     TemporaryDirectory t;
-    DeviceChoice choice;
-    choice.size_bytes = 64u << 20;
-    choice.events_file = t / "run.db";
-    choice.log = "summary";
-    auto on = open_run(choice);
-    const auto space = on->sectors();
-    REQUIRE(space.has_value());
-    const auto ready = precondition(*space, {.fill_percent = 90, .random_fills = 1}, 1, space->begin);
+    auto on = open_run(logged(t / "run.db", "summary"));
+    const RunSpace space = sectors_of(*on);
+    const auto ready = precondition(space, {.fill_percent = 90, .random_fills = 1}, 1, space.begin);
     REQUIRE(ready.has_value());
     on->begin_log(*ready);
     const auto before = RunSnapshot::of(on->device(), *ready);
-    AddressFit fit{FitPolicy::as_is, space->bytes()};
-    const auto tally = replay(*space, mixed_load(space->bytes(), 3000, 5), fit, {.depth = 4}, *ready);
+    AddressFit fit{FitPolicy::as_is, space.bytes()};
+    const auto tally = replay(space, mixed_load(space.bytes(), 3000, 5), fit, {.depth = 4}, *ready);
     REQUIRE(tally.has_value());
     const Json report = report_run({"test", 1, 0}, on->device(), before, *tally);
     REQUIRE(on->close(tally->end).has_value());
@@ -243,14 +241,13 @@ TEST_CASE("the log of a run on a drive counts from the run, after mount, recover
     choice.directory = t / "d";
     choice.log = "all";
     auto on = open_run(choice);
-    const auto space = on->sectors();
-    REQUIRE(space.has_value());
-    const auto ready = precondition(*space, {.fill_percent = 30, .random_fills = 0}, 1, space->begin);
+    const RunSpace space = sectors_of(*on);
+    const auto ready = precondition(space, {.fill_percent = 30, .random_fills = 0}, 1, space.begin);
     REQUIRE(ready.has_value());
     on->begin_log(*ready);
     const auto before = RunSnapshot::of(on->device(), *ready);
-    AddressFit fit{FitPolicy::as_is, space->bytes()};
-    const auto tally = replay(*space, mixed_load(space->bytes(), 500, 5), fit, {.depth = 4}, *ready);
+    AddressFit fit{FitPolicy::as_is, space.bytes()};
+    const auto tally = replay(space, mixed_load(space.bytes(), 500, 5), fit, {.depth = 4}, *ready);
     REQUIRE(tally.has_value());
     const auto written = on->device().ssd().sample(tally->end).host_write_bytes - before.sample.host_write_bytes;
     REQUIRE(on->close(tally->end).has_value());

@@ -100,8 +100,6 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "strictatime") {
         return std::unexpected(fmt::format("-o {}", no_strictatime));
-    } else if (name == "use") {
-        config.open.counts_use = true;
     } else if (name == "writeback") {
         config.mount.kernel_writeback = true;
     } else if (name == "host_cache") {
@@ -130,6 +128,7 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     config.open.log_keep_bytes = o.log_keep_bytes;
     config.open.environment = flashlab_environment();
     config.open.settings = o.settings;
+    config.record = o.record;
     config.mount.read_only = o.read_only;
     std::optional<std::string> log = o.log;
     std::string latency = o.latency;

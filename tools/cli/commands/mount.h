@@ -17,6 +17,7 @@ struct MountOptions {
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::vector<std::string> options;  ///< -o, commas already split
     std::vector<std::string> settings; ///< --set
+    std::string record;                ///< --record
     bool foreground = false, read_only = false;
     bool sloppy = false; ///< -s of mount(8): unknown -o words are ignored
     bool fake = false;   ///< -f of mount(8): everything but the mount itself

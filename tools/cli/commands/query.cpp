@@ -1,12 +1,10 @@
 #include "tools/cli/commands/query.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "tools/cli/commands/log_target.h"
 #include "tools/host/complaint.h"
-#include "tools/live/live_mount.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
 #include "tools/log/sqlite.h"
@@ -82,21 +80,14 @@ int run_query(const QueryOptions& o) {
         fmt::print("{}{}", o.schema ? event_log_tables() : "", o.views ? event_log_views() : "");
         return exit_done;
     }
-    std::string path = o.target;
-    if (const auto mounted = find_mount(o.target)) {
-        path = mounted->source + "/events.db";
-        if (const auto flushed = ask_mount(mounted->source, Json::object({{"cmd", "flush_log"}})); !flushed)
-            complain(fmt::format("query: the mount did not answer ({}); the newest rows may be missing", flushed.error()));
-    } else if (std::filesystem::is_directory(o.target)) {
-        path = o.target + "/events.db";
-    }
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
-        return complain(fmt::format("query: {}: there is no event log; mount the device with --log summary (the default) or more", path));
-    auto db = SqliteConnection::open(path, SqliteAccess::read_only);
+    const auto path = find_log("query", o.target);
+    if (!path) return complain(path.error());
+    auto db = SqliteConnection::open(*path, SqliteAccess::read_only);
     if (!db) return complain(fmt::format("query: {}", db.error()));
     const auto version = db->number("PRAGMA user_version");
-    if (!version || *version == 0) return complain(fmt::format("query: {}: not an event log of flashlab", path));
+    if (!version || *version == 0) return complain(fmt::format("query: {}: not an event log of flashlab", *path));
+    if (*version != event_log_version()) // the ready views of today, for this connection alone
+        if (auto made = db->execute(event_log_temporary_views()); !made) return complain(fmt::format("query: {}: {}", *path, made.error()));
     if (has_second_statement(o.sql)) return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);
     if (!statement)

@@ -20,7 +20,14 @@ struct CrashTortureOptions {
     std::string replay; ///< a kept copy to recover and check, instead of a trial
     std::string keep;   ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
-    double within_s = 2; ///< a cut comes at most this many seconds after the mount
+    bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
+    std::string persistence = "strict"; ///< which file system's promises
+    std::string setup;                  ///< for sh -c, before the command; durable
+    std::vector<std::string> reports;   ///< files; the end of a name says the form
+    std::uint64_t states = 2000;        ///< at most
+    unsigned jobs = 0;                  ///< checks at the same time; 0: as many as there are cores
+    double timeout_s = 30;              ///< of one check
+    double within_s = 2;                ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 

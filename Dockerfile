@@ -1,0 +1,16 @@
+# FlashLab in a container: everything but mounts works without privileges.
+#   docker build -t flashlab . && docker run --rm flashlab bench --json
+#   mounts: docker run --rm --device /dev/fuse --cap-add SYS_ADMIN --security-opt apparmor=unconfined -it --entrypoint bash flashlab
+FROM debian:12 AS build
+COPY . /src
+WORKDIR /src
+RUN sh tools/install_dependencies.sh && apt-get install -y --no-install-recommends scdoc \
+    && cmake --preset release && cmake --build --preset release --target flashlab \
+    && cmake --install build/release --prefix /usr/local --component Unspecified --strip
+
+FROM debian:12
+RUN apt-get update && apt-get install -y --no-install-recommends fuse3 libfmt9 libisal2 libfuse3-3 libsqlite3-0 zlib1g libzstd1 liblzma5 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /usr/local /usr/local
+ENTRYPOINT ["flashlab"]
+CMD ["--help"]

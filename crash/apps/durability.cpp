@@ -1,0 +1,116 @@
+#include "crash/apps/durability.h"
+
+#include <algorithm>
+
+namespace flashlab {
+
+namespace {
+
+/// Does the line change names of this directory?
+bool is_in(const Operation& line, std::uint64_t directory) {
+    return line.parent == directory || ((line.act == Act::rename || line.act == Act::exchange) && line.to_parent == directory);
+}
+
+bool is_of(const Past& past, std::uint32_t line, std::uint64_t ino) {
+    const LineFacts& facts = past.facts(line);
+    return facts.ino == ino || (past.line(line).act == Act::exchange && facts.replaced == ino);
+}
+
+std::span<const std::uint32_t> part_of(const std::vector<std::uint32_t>& lines, std::uint32_t from, std::uint32_t to) {
+    const auto first = std::ranges::lower_bound(lines, from);
+    return {first, std::max(first, std::ranges::lower_bound(lines, to))};
+}
+
+} // namespace
+
+std::span<const std::uint32_t> Durability::names_between(std::uint32_t from, std::uint32_t to) const { return part_of(past_.name_lines(), from, to); }
+
+Durability::Durability(const Past& past, const Persistence& model, std::uint32_t cut) : past_{past}, model_{model} {
+    names_until_ = all_data_until_ = std::min(cut, past.first_cut());
+    const bool chooses = model.file_sync == SyncReach::own_names || model.file_sync == SyncReach::nothing;
+    if (chooses) forced_.resize(cut);
+    for (std::uint32_t i = past.first_cut(); i < cut; ++i) {
+        const Operation& line = past.line(i);
+        if (line.act == Act::sync_all) {
+            names_until_ = all_data_until_ = i + 1;
+        } else if (is_sync(line.act)) {
+            past.facts(i).is_directory ? sync_directory(i, line.ino) : sync_file(i, line.ino, line.act == Act::fdatasync);
+        }
+    }
+    if (model.names == NameOrder::all) names_until_ = cut;
+    age(cut);
+}
+
+std::uint32_t Durability::data_until(std::uint64_t ino) const {
+    const auto found = data_until_.find(ino);
+    return found == data_until_.end() ? all_data_until_ : std::max(found->second, all_data_until_);
+}
+
+void Durability::age(std::uint32_t cut) {
+    if (cut == 0 || model_.names_age_ms == 0) return;
+    const std::uint64_t now = past_.line(cut - 1).at_ms;
+    while (names_until_ < cut && past_.line(names_until_).at_ms + model_.names_age_ms < now) ++names_until_;
+    while (all_data_until_ < cut && past_.line(all_data_until_).at_ms + model_.data_age_ms < now) ++all_data_until_;
+}
+
+void Durability::sync_file(std::uint32_t line, std::uint64_t ino, bool data_only) {
+    const std::uint32_t before = data_until(ino);
+    data_until_[ino] = line + 1;
+    if (model_.file_sync == SyncReach::nothing) return;
+    if (model_.file_sync == SyncReach::own_names) {
+        for (const std::uint32_t i : names_between(names_until_, line))
+            if (is_of(past_, i, ino)) force(i);
+        return;
+    }
+    // The inode's own change that waits in the journal: a sync of data alone looks at its making and at its size only.
+    std::uint32_t last_change = 0;
+    bool grows = false;
+    if (const FilePast* file = past_.file(ino))
+        for (const std::uint32_t i : part_of(file->lines, before, line)) {
+            const bool is_size = past_.facts(i).size_after != past_.facts(i).size_before;
+            grows = grows || (is_size && past_.line(i).act == Act::write); // is logged when it is written back: now
+            if (past_.line(i).act != Act::write && (is_size || !data_only)) last_change = i + 1;
+        }
+    for (const std::uint32_t i : names_between(names_until_, line))
+        if (is_of(past_, i, ino) && (!data_only || past_.line(i).act == Act::make)) last_change = std::max(last_change, i + 1);
+    if (!grows && last_change <= names_until_) return;
+    names_until_ = std::max(names_until_, grows || model_.file_sync == SyncReach::everything ? line + 1 : last_change);
+}
+
+void Durability::sync_directory(std::uint32_t line, std::uint64_t directory) {
+    std::uint32_t last_change = 0;
+    for (const std::uint32_t i : names_between(names_until_, line)) {
+        if (!(is_in(past_.line(i), directory) || past_.facts(i).ino == directory)) continue;
+        last_change = i + 1;
+        const bool of_itself = !is_in(past_.line(i), directory);
+        if (!forced_.empty() && (!of_itself || model_.file_sync == SyncReach::own_names)) force(i);
+    }
+    if (!forced_.empty() || last_change == 0) return;
+    names_until_ = std::max(names_until_, model_.file_sync == SyncReach::everything ? line + 1 : last_change);
+}
+
+/// btrfs replays its log into a tree that must be sound: what had the same name before goes with it, and the directories above.
+void Durability::force(std::uint32_t i) {
+    if (i < names_until_ || forced_[i]) return;
+    forced_[i] = true;
+    if (model_.file_sync != SyncReach::own_names) return;
+    const Operation& line = past_.line(i);
+    const bool moves = line.act == Act::rename || line.act == Act::exchange;
+    for (const std::uint32_t j : names_between(names_until_, i)) {
+        const Operation& other = past_.line(j);
+        const bool other_moves = other.act == Act::rename || other.act == Act::exchange;
+        const auto concerns = [&](std::uint64_t directory, const std::string& name) {
+            return (other.parent == directory && other.name == name) || (other_moves && other.to_parent == directory && other.to_name == name);
+        };
+        if (concerns(line.parent, line.name) || (moves && concerns(line.to_parent, line.to_name))) force(j);
+    }
+    force_ancestors(line.parent, i);
+    if (moves) force_ancestors(line.to_parent, i);
+}
+
+void Durability::force_ancestors(std::uint64_t directory, std::uint32_t before) {
+    for (const std::uint32_t j : names_between(names_until_, before))
+        if (past_.facts(j).ino == directory) force(j);
+}
+
+} // namespace flashlab

@@ -1,0 +1,63 @@
+/// The history of a program: every change that a file system answered to it, with the data, in the order of the answers.
+///
+/// Idea       One run is recorded once. What a power cut could have left at any point of it is made from the history, without running the program
+///            again.
+/// Invariant  A change stands in the history where it took effect, before its answer left. A promise (a line that the program wrote to
+///            FLASHLAB_ACK_FD) stands behind all that was answered before it was written, and before all that was asked for afterwards.
+/// Cost       The bytes of the data, and some fifty bytes a change.
+/// Power cut  The file of a history that broke off is read up to its last whole record.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flashlab {
+
+enum class Act : std::uint8_t {
+    make,       ///< a file, symlink or special file, or a directory: ino, parent, name, mode; data: the target of a symlink
+    link,       ///< ino, parent, name
+    unlink,     ///< parent, name
+    rmdir,      ///< parent, name
+    rename,     ///< parent, name, to_parent, to_name
+    exchange,   ///< as rename, both names present
+    write,      ///< ino, offset, data
+    truncate,   ///< ino, bytes: the new size
+    zero,       ///< ino, offset, bytes: zeros; the size stays
+    extend,     ///< ino, bytes: the size is at least this
+    chmod,      ///< ino, mode
+    set_xattr,  ///< ino, name, data
+    drop_xattr, ///< ino, name
+    fsync,      ///< ino: of a file or of a directory
+    fdatasync,  ///< ino
+    sync_all,   ///< everything, as `ctl MNT flush` does
+    close,      ///< ino: an open for writing was closed
+    promise,    ///< data: one line
+};
+
+/// One line of the trace.
+struct Operation {
+    Act act = Act::sync_all;
+    std::uint64_t at_ms = 0; ///< since the recording began
+    std::uint64_t ino = 0, parent = 0, to_parent = 0;
+    std::uint64_t offset = 0, bytes = 0;
+    std::uint32_t mode = 0;
+    std::string name{}, to_name{};
+    std::string data{};
+};
+
+[[nodiscard]] constexpr bool is_about_names(Act act) {
+    return act == Act::make || act == Act::link || act == Act::unlink || act == Act::rmdir || act == Act::rename || act == Act::exchange;
+}
+[[nodiscard]] constexpr bool is_sync(Act act) { return act == Act::fsync || act == Act::fdatasync || act == Act::sync_all; }
+
+/// The first bytes of the file of a history.
+[[nodiscard]] std::string history_head();
+void append_record(std::string& to, const Operation& operation);
+/// The error says what the text is instead of a history.
+[[nodiscard]] std::expected<std::vector<Operation>, std::string> read_history(std::string_view text);
+
+} // namespace flashlab

@@ -1,0 +1,135 @@
+// The content of a file in a state that a power cut left: which write is there, in which pages, and how far the size has come.
+#include <algorithm>
+
+#include "crash/apps/left_state.h"
+
+namespace flashlab {
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t into, std::uint64_t word) {
+    into = (into ^ word) * 0xbf58476d1ce4e5b9u;
+    return into ^ (into >> 31);
+}
+
+} // namespace
+
+void LeftState::make_file(std::uint64_t ino) {
+    Growing growing;
+    growing.file.ino = ino;
+    growing.file.mode = mode_of(ino);
+    if (const FilePast* past = past_.file(ino)) {
+        const std::uint32_t until = std::min(durable_->data_until(ino), wanted_.cut);
+        start_durable(*past, until, growing);
+        for (auto i = std::ranges::lower_bound(past->lines, until); i != past->lines.end() && *i < wanted_.cut; ++i) change(*i, *past, growing);
+    }
+    finish(growing);
+}
+
+/// What is durable is there without a question: the newest version of each page before `until`.
+void LeftState::start_durable(const FilePast& past, std::uint32_t until, Growing& to) const {
+    const auto behind = std::ranges::lower_bound(past.lines, until);
+    if (behind == past.lines.begin()) return;
+    to.file.size = past_.facts(*(behind - 1)).size_after;
+    for (const auto& [page, versions] : past.pages) {
+        const auto newest = std::ranges::lower_bound(versions.lines, until);
+        if (newest != versions.lines.begin()) to.pages[page] = {.page = page, .version = *(newest - 1)};
+    }
+    for (auto i = past.lines.begin(); i != behind; ++i) {
+        const Operation& line = past_.line(*i);
+        if (line.act == Act::set_xattr) to.file.xattrs[line.name] = line.data;
+        if (line.act == Act::drop_xattr) to.file.xattrs.erase(line.name);
+    }
+}
+
+void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
+    const Operation& line = past_.line(i);
+    if (line.act == Act::write) return write(i, to);
+    if (!is_kept(i)) { // lost_ has it already
+        if (past_.facts(i).size_before != past_.facts(i).size_after && model_.names != NameOrder::any) to.grows = false;
+        return;
+    }
+    const auto touch = [&](std::uint64_t from, std::uint64_t end) {
+        for (auto page = past.pages.lower_bound(static_cast<std::uint32_t>(from / page_bytes)); page != past.pages.end(); ++page) {
+            if (page->first * std::uint64_t{page_bytes} >= end) return;
+            if (std::ranges::binary_search(page->second.lines, i)) to.pages[page->first] = {.page = page->first, .version = i};
+        }
+    };
+    if (line.act == Act::truncate) {
+        to.file.size = line.bytes;
+        touch(line.bytes, ~std::uint64_t{0});
+    } else if (line.act == Act::zero) {
+        touch(line.offset, line.offset + line.bytes);
+    } else if (line.act == Act::extend) {
+        to.file.size = std::max(to.file.size, line.bytes);
+    } else if (line.act == Act::set_xattr) {
+        to.file.xattrs[line.name] = line.data;
+    } else if (line.act == Act::drop_xattr) {
+        to.file.xattrs.erase(line.name);
+    }
+}
+
+void LeftState::write(std::uint32_t i, Growing& to) {
+    const Operation& line = past_.line(i);
+    const bool carried = is_carried(i);
+    const auto asked = write_losses_.find(i);
+    const WriteLoss none;
+    const WriteLoss& loss = carried || asked == write_losses_.end() ? none : asked->second;
+    const std::uint64_t end = line.offset + line.data.size();
+    const bool wants_to_grow = end > to.file.size;
+    bool may_grow = to.grows && !loss.size && (model_.names != NameOrder::prefix || carried || i < names_until_);
+    const bool by_write = model_.append == AppendRule::by_write;
+    if (by_write && (loss.data || loss.size || !loss.pages.empty() || (i >= names_until_ && !carried) || (wants_to_grow && !to.grows))) {
+        to.grows = to.grows && !wants_to_grow;
+        lost_.push_back({.line = i});
+        return;
+    }
+    std::vector<Loss> lost;
+    const auto [first, behind] = past_.pages_of(i);
+    for (std::uint32_t page = first; page < behind; ++page) {
+        const auto hit = std::ranges::find(loss.pages, page, &Loss::page);
+        const std::uint64_t page_end = std::min(end, (page + 1) * std::uint64_t{page_bytes});
+        const bool grows_here = page_end > to.file.size;
+        const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || model_.append == AppendRule::apart);
+        bool there = !loss.data && (hit == loss.pages.end() || torn);
+        if (model_.append == AppendRule::together && grows_here) there = there && may_grow;
+        if (there) {
+            LeftPage& left = to.pages[page];
+            const std::uint32_t older = left.page == page ? left.version : no_line;
+            left = {.page = page, .version = i, .older = torn ? older : no_line, .sectors = torn ? hit->sectors : std::uint8_t{0xff}};
+        }
+        if (!there) lost.push_back({.line = i, .part = Loss::Part::page, .page = page});
+        if (torn) lost.push_back(*hit);
+        if (!grows_here || model_.append == AppendRule::apart) continue;
+        may_grow = may_grow && there;
+        if (may_grow) to.file.size = page_end;
+    }
+    if (model_.append == AppendRule::apart && !loss.size) to.file.size = std::max(to.file.size, end);
+    const bool has_grown = !wants_to_grow || to.file.size >= end;
+    if (!has_grown && model_.append != AppendRule::apart) to.grows = false;
+    const bool no_page = std::ranges::count(lost, Loss::Part::page, &Loss::part) == static_cast<std::ptrdiff_t>(behind - first);
+    if (no_page) lost.assign(1, {.line = i, .part = wants_to_grow && has_grown ? Loss::Part::data : Loss::Part::all});
+    if (!has_grown && !no_page) lost.push_back({.line = i, .part = Loss::Part::size});
+    lost_.insert(lost_.end(), lost.begin(), lost.end());
+}
+
+void LeftState::finish(Growing& from) {
+    LeftFile& file = from.file;
+    std::uint64_t id = mixed(mixed(1, file.size), file.mode);
+    for (auto& [number, page] : from.pages) {
+        page.page = number;
+        if (number * std::uint64_t{page_bytes} >= file.size) break;
+        const std::uint64_t content = past_.content_id(file.ino, number, page.version);
+        if (content == 1 && page.sectors == 0xff) continue; // zeros
+        id = mixed(mixed(id, number), content);
+        if (page.sectors != 0xff) id = mixed(mixed(id, page.sectors), past_.content_id(file.ino, number, page.older));
+        file.pages.push_back(page);
+    }
+    for (const auto& [name, value] : file.xattrs) {
+        for (const char c : name + "=" + value) id = mixed(id, static_cast<unsigned char>(c));
+    }
+    file.id = id;
+    tree_.files.emplace(file.ino, std::move(file));
+}
+
+} // namespace flashlab

@@ -1,0 +1,190 @@
+#include "crash/apps/left_state.h"
+
+#include <algorithm>
+
+#include <sys/stat.h>
+
+namespace flashlab {
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t into, std::uint64_t word) {
+    into = (into ^ word) * 0x9e3779b97f4a7c15u;
+    return into ^ (into >> 32);
+}
+std::uint64_t mixed(std::uint64_t into, const std::string& text) {
+    for (const char c : text) into = mixed(into, static_cast<unsigned char>(c));
+    return mixed(into, text.size() + 1000);
+}
+
+} // namespace
+
+LeftState::LeftState(const Past& past, const Persistence& model, std::shared_ptr<const Durability> durable, CutState wanted)
+    : past_{past}, model_{model}, durable_{std::move(durable)}, wanted_{std::move(wanted)} {
+    sort_losses();
+    choose_names();
+    make_tree();
+}
+
+void LeftState::sort_losses() {
+    dropped_.resize(wanted_.cut);
+    for (const Loss& loss : wanted_.losses) {
+        if (loss.line >= wanted_.cut) continue;
+        if (loss.part == Loss::Part::all) dropped_[loss.line] = true;
+        if (past_.line(loss.line).act != Act::write) continue;
+        WriteLoss& lost = write_losses_[loss.line];
+        lost.data = lost.data || loss.part == Loss::Part::all || loss.part == Loss::Part::data;
+        lost.size = lost.size || loss.part == Loss::Part::all || loss.part == Loss::Part::size;
+        if (loss.part == Loss::Part::page || (loss.part == Loss::Part::tear && model_.tears_pages)) lost.pages.push_back(loss);
+    }
+}
+
+bool LeftState::is_kept(std::uint32_t line) const {
+    const bool durable = is_about_names(past_.line(line).act) ? durable_->name_is_durable(line) : durable_->data_is_durable(line);
+    return durable || line < durable_->names_until() || (model_.names == NameOrder::any ? !dropped_[line] : line < names_until_);
+}
+
+bool LeftState::is_carried(std::uint32_t line) const {
+    const auto found = carried_until_.find(past_.facts(line).ino);
+    return found != carried_until_.end() && line < found->second;
+}
+
+/// One journal: the first of its lines that is lost takes all later ones with it.
+void LeftState::choose_names() {
+    names_until_ = wanted_.cut;
+    if (model_.names == NameOrder::prefix)
+        for (std::uint32_t i = durable_->names_until(); i < wanted_.cut; ++i) {
+            const Act act = past_.line(i).act;
+            if (!dropped_[i] || act == Act::write || is_sync(act) || act == Act::promise) continue;
+            if (is_about_names(act) ? durable_->name_is_durable(i) : durable_->data_is_durable(i)) continue;
+            names_until_ = i;
+            break;
+        }
+    if (!model_.rename_carries_data) return;
+    for (std::uint32_t i = past_.first_cut(); i < wanted_.cut; ++i) {
+        const LineFacts& facts = past_.facts(i);
+        const bool renames = past_.line(i).act == Act::rename && facts.replaced != 0 && facts.replaced != facts.ino && is_kept(i);
+        const bool closes = facts.flushes && model_.names == NameOrder::prefix && i < names_until_;
+        if (renames || closes) carried_until_[facts.ino] = i;
+    }
+}
+
+void LeftState::make_tree() {
+    directories_[root_number] = {};
+    for (std::uint32_t i = 0; i < wanted_.cut; ++i) {
+        const Operation& line = past_.line(i);
+        if (line.act == Act::make) made_[line.ino] = &line;
+        if (line.act == Act::write || is_sync(line.act) || line.act == Act::promise || line.act == Act::close) continue;
+        if (!is_kept(i))
+            lost_.push_back({.line = i});
+        else if (is_about_names(line.act))
+            apply_name(i);
+    }
+    list(root_number, "");
+    std::ranges::sort(lost_);
+    std::uint64_t id = 0;
+    std::map<std::uint64_t, std::uint64_t> first_name;
+    for (const LeftName& name : tree_.names) {
+        id = mixed(mixed(mixed(id, name.path), name.target), name.mode);
+        const auto file = tree_.files.find(name.ino);
+        if (file != tree_.files.end()) id = mixed(mixed(id, file->second.id), first_name.emplace(name.ino, first_name.size()).first->second);
+    }
+    tree_.id = id;
+}
+
+std::uint64_t LeftState::at(std::uint64_t directory, const std::string& name) const {
+    const auto found = directories_.find(directory);
+    if (found == directories_.end()) return 0;
+    const auto entry = found->second.entries.find(name);
+    return entry == found->second.entries.end() ? 0 : entry->second;
+}
+
+bool LeftState::is_within(std::uint64_t directory, std::uint64_t ancestor) const {
+    for (auto here = directories_.find(directory); here != directories_.end(); here = directories_.find(here->second.parent)) {
+        if (here->first == ancestor) return true;
+        if (here->first == root_number) return false;
+    }
+    return false;
+}
+
+/// May `ino` get this name? Not in a directory that is not there, and not over one that is not empty.
+bool LeftState::may_take(std::uint64_t directory, const std::string& name, std::uint64_t ino) const {
+    if (!directories_.contains(directory)) return false;
+    const auto present = directories_.find(at(directory, name));
+    return present == directories_.end() || present->first == ino || present->second.entries.empty();
+}
+
+void LeftState::put(std::uint64_t directory, const std::string& name, std::uint64_t ino) {
+    std::uint64_t& entry = directories_[directory].entries[name];
+    if (entry != ino) directories_.erase(entry);
+    entry = ino;
+    if (const auto moved = directories_.find(ino); moved != directories_.end()) {
+        moved->second.parent = directory;
+        moved->second.name = name;
+    }
+}
+
+void LeftState::apply_rename(std::uint32_t i) {
+    const Operation& line = past_.line(i);
+    const LineFacts& facts = past_.facts(i);
+    if (facts.ino == facts.replaced) return;
+    if (line.act == Act::exchange) {
+        if (at(line.parent, line.name) != facts.ino || at(line.to_parent, line.to_name) != facts.replaced) return;
+        directories_[line.parent].entries[line.name] = 0; // so that put() takes neither for replaced
+        directories_[line.to_parent].entries[line.to_name] = 0;
+        put(line.parent, line.name, facts.replaced);
+        put(line.to_parent, line.to_name, facts.ino);
+        return;
+    }
+    if (!may_take(line.to_parent, line.to_name, facts.ino)) return;
+    if (facts.is_directory && (at(line.parent, line.name) != facts.ino || is_within(line.to_parent, facts.ino))) return;
+    if (at(line.parent, line.name) == facts.ino) directories_[line.parent].entries.erase(line.name);
+    put(line.to_parent, line.to_name, facts.ino);
+}
+
+void LeftState::apply_name(std::uint32_t i) {
+    const Operation& line = past_.line(i);
+    const std::uint64_t ino = past_.facts(i).ino;
+    switch (line.act) {
+    case Act::make:
+    case Act::link:
+        if (!may_take(line.parent, line.name, ino)) return;
+        if (line.act == Act::make && S_ISDIR(line.mode)) directories_[ino] = {};
+        put(line.parent, line.name, ino);
+        return;
+    case Act::unlink:
+        if (at(line.parent, line.name) == ino) directories_[line.parent].entries.erase(line.name);
+        return;
+    case Act::rmdir:
+        if (at(line.parent, line.name) != ino || !directories_[ino].entries.empty()) return;
+        directories_[line.parent].entries.erase(line.name);
+        directories_.erase(ino);
+        return;
+    default:
+        apply_rename(i);
+    }
+}
+
+std::uint32_t LeftState::mode_of(std::uint64_t ino) const {
+    const auto made = made_.find(ino);
+    std::uint32_t mode = made == made_.end() ? S_IFREG | 0644 : made->second->mode;
+    if (const FilePast* file = past_.file(ino))
+        for (const std::uint32_t i : file->lines)
+            if (i < wanted_.cut && past_.line(i).act == Act::chmod && is_kept(i)) mode = (mode & S_IFMT) | (past_.line(i).mode & 07777);
+    return mode;
+}
+
+void LeftState::list(std::uint64_t directory, const std::string& above) {
+    for (const auto& [name, ino] : directories_[directory].entries) {
+        LeftName entry{.path = above + name, .mode = mode_of(ino), .ino = ino, .target = {}};
+        if (S_ISLNK(entry.mode)) entry.target = made_[ino]->data;
+        tree_.names.push_back(entry);
+        if (S_ISDIR(entry.mode)) {
+            list(ino, entry.path + "/");
+        } else if (S_ISREG(entry.mode) && !tree_.files.contains(ino)) {
+            make_file(ino);
+        }
+    }
+}
+
+} // namespace flashlab

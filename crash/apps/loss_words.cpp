@@ -1,0 +1,117 @@
+#include "crash/apps/loss_words.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "crash/apps/state_order.h"
+
+namespace flashlab {
+
+namespace {
+
+/// People count lines from 1.
+std::string told(const Past& past, std::uint32_t line) { return fmt::format("line {} ({})", line + 1, past.told(line)); }
+
+std::string part_of(const Loss& loss) {
+    switch (loss.part) {
+    case Loss::Part::all:
+        return "";
+    case Loss::Part::data:
+        return ", its bytes, not its size";
+    case Loss::Part::size:
+        return ", its size, not its bytes";
+    case Loss::Part::page:
+        return fmt::format(", bytes {} to {} of the file", std::uint64_t{loss.page} * page_bytes, (std::uint64_t{loss.page} + 1) * page_bytes - 1);
+    case Loss::Part::tear:
+        return fmt::format(", torn: of page {} only the sectors with a bit in {:#04x} are new", loss.page, loss.sectors);
+    }
+    return "";
+}
+
+std::string parent_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::string kind(const Past& past, std::uint32_t line) {
+    return fmt::format("{} {}", static_cast<int>(past.line(line).act), kind_of_path(past.facts(line).path));
+}
+
+/// What came behind the loss and relied on it: a name for the data, a promise, any other change that is there.
+std::optional<std::uint32_t> reliance(const Past& past, const LeftState& state, const Loss& loss) {
+    const auto is_lost = [&](std::uint32_t line) { return std::ranges::find(state.lost(), line, &Loss::line) != state.lost().end(); };
+    const std::uint64_t ino = past.facts(loss.line).ino;
+    const bool is_data = !is_about_names(past.line(loss.line).act);
+    std::optional<std::uint32_t> change;
+    for (std::uint32_t i = loss.line + 1; i < state.cut(); ++i) {
+        const Act act = past.line(i).act;
+        if (act == Act::promise) return i;
+        if (is_sync(act) || act == Act::close || is_lost(i)) continue;
+        if (is_data && past.facts(i).ino == ino && (act == Act::rename || act == Act::link)) return i;
+        if (!change && past.facts(i).ino != ino) change = i;
+    }
+    return change;
+}
+
+LossWords nothing_lost(const Past& past, const LeftState& state) {
+    LossWords words;
+    const std::uint32_t cut = state.cut();
+    const std::string before = cut == 0 ? std::string{"the beginning"} : told(past, cut - 1);
+    const std::string after = cut < past.size() ? told(past, cut) : std::string{"the end"};
+    words.what = fmt::format("nothing was lost: the cut came between {} and {}, and all calls before it are there; what they do together is not "
+                             "done at once",
+                             before, after);
+    words.missing_call = "none: write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
+    words.cause = fmt::format("between {} and {}", cut == 0 ? "" : kind(past, cut - 1), cut < past.size() ? kind(past, cut) : "end");
+    return words;
+}
+
+} // namespace
+
+LossWords tell_losses(const Past& past, const Persistence& model, const LeftState& state) {
+    if (state.lost().empty()) return nothing_lost(past, state);
+    LossWords words;
+    for (const Loss& loss : state.lost()) words.lost.push_back(told(past, loss.line) + part_of(loss));
+    // The first loss is the cause: in a journal it takes the later ones with it.
+    const Loss& first = state.lost().front();
+    const LineFacts& facts = past.facts(first.line);
+    const bool is_name = is_about_names(past.line(first.line).act);
+    const std::string directory = parent_of(facts.to_path.empty() ? facts.path : facts.to_path);
+    const std::string call = is_name ? fmt::format("fsync of the directory \"{}\"", directory)
+                             : past.line(first.line).act == Act::write && past.facts(first.line).size_before == past.facts(first.line).size_after
+                                 ? fmt::format("fsync({}) or fdatasync({})", facts.path, facts.path)
+                                 : fmt::format("fsync({})", facts.path);
+    const auto relies = reliance(past, state, first);
+    const std::string lost = fmt::format("{}{}", told(past, first.line), part_of(first));
+    if (relies && past.line(*relies).act == Act::promise) {
+        words.what =
+            fmt::format("{} was promised at line {}, but {} was lost: no {} between the two", past.told(*relies).substr(8), *relies + 1, lost, call);
+        words.cause = "promise";
+    } else if (relies) {
+        words.what = fmt::format("{} was kept, {} was not: no {} before {}, line {} of the trace", told(past, *relies), lost, call,
+                                 past.told(*relies), *relies + 1);
+        words.cause = kind(past, *relies);
+    } else {
+        words.what = fmt::format("{} was lost{}: it is not done at once, and nothing but a sync would have kept it", lost,
+                                 state.lost().size() > 1 ? fmt::format(" with {} more", state.lost().size() - 1) : "");
+        words.cause = "in place";
+    }
+    words.missing_call = relies ? fmt::format("{} before {}", call, told(past, *relies))
+                                : fmt::format("{}; or write a new file, fsync it and rename it over {}", call, facts.path);
+    std::set<std::string> kinds;
+    const bool all = model.names != NameOrder::prefix;
+    for (const Loss& loss : state.lost()) {
+        if (!all && loss.line != first.line) break;
+        kinds.insert(fmt::format("{}/{}", kind(past, loss.line),
+                                 loss.part == Loss::Part::tear   ? "torn"
+                                 : loss.part == Loss::Part::size ? "size"
+                                                                 : ""));
+    }
+    words.cause = fmt::format("{} without {}", words.cause, fmt::join(kinds, ", "));
+    return words;
+}
+
+} // namespace flashlab

@@ -1,0 +1,50 @@
+/// What a file system may lose of what nobody synced: the models of --persistence (docs/crash-model.md, "What other file systems leave").
+///
+/// Idea       A model is a few answers. Who wants another file system adds a line of answers.
+/// Invariant  Where sources differ the model takes the weaker promise.
+/// Source     docs/crash-model.md names them, answer by answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace flashlab {
+
+/// In which order unsynced changes of names survive.
+enum class NameOrder : std::uint8_t {
+    all,    ///< all that were answered
+    prefix, ///< up to some point: one journal
+    any,    ///< any subset that leaves a tree
+};
+/// What fsync of a file makes durable beside its data and size.
+enum class SyncReach : std::uint8_t {
+    nothing,     ///< not even its own name
+    own_names,   ///< the names of this file, and what they need
+    last_change, ///< all changes of names up to the file's last one
+    everything,  ///< all changes of names so far, if the file has one of its own that waits
+};
+/// How the bytes of an unsynced append and the new size come to the device.
+enum class AppendRule : std::uint8_t {
+    apart,    ///< each without the other; a size without bytes shows zeros
+    in_order, ///< bytes first, page by page, then the size
+    together, ///< a page and the size that it gives are one
+    by_write, ///< a whole write(2) at a time
+};
+
+struct Persistence {
+    std::string_view name;
+    NameOrder names;
+    SyncReach file_sync;
+    AppendRule append;
+    bool rename_carries_data;   ///< rename over a name, and close after a truncation to nothing
+    bool tears_pages;           ///< a page in flight may be old in some sectors and new in others
+    std::uint32_t names_age_ms; ///< older changes of names are durable; 0: no limit
+    std::uint32_t data_age_ms;  ///< older data are durable; 0: no limit
+};
+
+/// The model of this name; nothing: there is none.
+[[nodiscard]] std::optional<Persistence> find_persistence(std::string_view name);
+inline constexpr std::string_view persistence_names = "strict, ext4, xfs, btrfs, posix";
+
+} // namespace flashlab

@@ -1,0 +1,71 @@
+/// Which states to try, and in which order: those that hurt most programs first, then drawn ones.
+///
+/// Idea       The points of the history fall into kinds (which call came before, which comes next, on which file). Of each kind one point is looked
+///            at first, then more and more. At a point the edges come first: nothing unsynced survives, all of it, names without data, data without
+///            names, all but one.
+/// Invariant  The same history, model and seed give the same states in the same order. Everything drawn is legal: crash/apps/left_state.h sees to it.
+/// Cost       A pass over the lines before a point that is looked at for the first time; points are remembered.
+/// Source     The edges are those of Pillai et al., OSDI 2014, and of Mohan et al., OSDI 2018.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/random.h"
+#include "crash/apps/left_state.h"
+
+namespace flashlab {
+
+/// A name without what counts it up: digits and random letters look alike, so that a.tmp17 and a.tmp18 are one kind.
+[[nodiscard]] std::string kind_of_path(const std::string& path);
+
+/// What is not durable at a point.
+struct UnsyncedLines {
+    std::shared_ptr<const Durability> durable;
+    std::vector<std::uint32_t> names;  ///< and sizes set, attributes: what a journal orders
+    std::vector<std::uint32_t> writes; ///< in order
+};
+
+class StateOrder {
+public:
+    StateOrder(const Past& past, const Persistence& model, std::uint64_t seed);
+
+    /// The next state to try. Never the end: once the edges are through, states are drawn.
+    [[nodiscard]] CutState next();
+    [[nodiscard]] bool is_drawing() const { return job_ == jobs_.size() && edges_.empty(); }
+    [[nodiscard]] const UnsyncedLines& unsynced(std::uint32_t cut);
+    /// So many points at which a cut may come.
+    [[nodiscard]] std::size_t cuts() const { return cuts_; }
+    /// An upper bound of the states that the model allows, torn pages apart; at most 1e300.
+    [[nodiscard]] double possible();
+
+private:
+    struct Job {
+        unsigned priority = 0, tier = 0;
+        std::uint32_t cut = 0;
+    };
+    void plan();
+    void push(std::uint32_t cut, std::vector<Loss> losses) { edges_.push_back({cut, std::move(losses)}); }
+    void add_edges(const Job& job);
+    void add_wholes(std::uint32_t cut, const UnsyncedLines& u);
+    void add_kinds(std::uint32_t cut, const UnsyncedLines& u);
+    void add_all_but_one(std::uint32_t cut, const UnsyncedLines& u);
+    void add_last_writes(std::uint32_t cut, const UnsyncedLines& u);
+    void add_only_one(std::uint32_t cut, const UnsyncedLines& u);
+    void add_single_writes(std::uint32_t cut, const UnsyncedLines& u);
+    [[nodiscard]] CutState draw();
+
+    const Past& past_;
+    const Persistence& model_;
+    Random random_;
+    std::vector<Job> jobs_;
+    std::size_t job_ = 0, cuts_ = 0;
+    std::vector<std::uint32_t> all_cuts_;
+    std::deque<CutState> edges_;
+    std::unordered_map<std::uint32_t, UnsyncedLines> known_;
+};
+
+} // namespace flashlab

@@ -1,0 +1,45 @@
+#include "ftl/drive.h"
+
+#include "ftl/cache/dram_partition.h"
+
+namespace flashlab {
+
+Drive::Drive(const SsdConfig& config, const Geometry& geometry, const DriveBase& base)
+    : config_{config}, events_{base.events}, array_{geometry, config_.nand, base.pages, base.events, base.undo} {}
+
+std::expected<std::unique_ptr<Drive>, DriveError> Drive::assemble(const SsdConfig& config, const DriveBase& base) {
+    const auto geometry = Geometry::make(config.nand.geometry);
+    if (!geometry) return std::unexpected(DriveError{geometry.error()});
+    if (const auto timing = config.nand.timing.validate(); !timing) return std::unexpected(DriveError{timing.error()});
+    std::unique_ptr<Drive> drive{new Drive{config, *geometry, base}};
+    if (const auto opened = drive->array_.open(); !opened) return std::unexpected(DriveError{"the array does not open", opened.error().host_errno});
+    if (base.cells != nullptr)
+        drive->pram_ =
+            std::make_unique<Pram>(drive->config_.pram, *base.cells, base.events, base.undo == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
+    const PramRange all{PramAddress{0}, base.cells != nullptr ? config.pram.bytes : 0};
+    auto ftl = make_ftl(drive->config_, drive->array_, drive->pram_.get(), base.ftl_range.value_or(all), base.events);
+    if (!ftl) return std::unexpected(DriveError{ftl.error()});
+    drive->ftl_ = base.around_ftl ? base.around_ftl(std::move(*ftl)) : std::move(*ftl);
+    if (auto made = drive->make_ssd(); !made) return std::unexpected(DriveError{made.error()});
+    return drive;
+}
+
+std::expected<void, std::string> Drive::make_ssd() {
+    if (config_.dram.is_partitioned())
+        if (auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes())) return std::unexpected(*why);
+    ssd_ = std::make_unique<Ssd>(config_, *ftl_, array_, pram_.get(), events_);
+    return {};
+}
+
+std::expected<void, std::string> Drive::change_dram(const DramConfig& dram) {
+    ssd_.reset();
+    config_.dram = dram;
+    return make_ssd();
+}
+
+std::uint64_t pram_bytes_of(const FtlPlan& plan) {
+    constexpr std::uint64_t page = 4096;
+    return (plan.pram_bytes + page - 1) / page * page;
+}
+
+} // namespace flashlab

@@ -1,0 +1,286 @@
+// Goal: each cell of the table of models (docs/crash-model.md, "What other file systems leave") is what the states show.
+// Method: for each cell a program whose belief some models break and others keep. Where a model breaks it, a state that shows it is among those
+// tried;
+// where it does not, none of 10,000 states shows it.
+#include <set>
+#include <sstream>
+
+#include "tests/apps/recorded_program.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+constexpr auto all_models = {"strict", "ext4", "xfs", "btrfs", "posix"};
+constexpr std::size_t page = page_bytes;
+
+/// The models, by name, in which the belief does not hold.
+void breaks_in(const std::string& names, const RecordedProgram& program, const Check& belief) {
+    std::istringstream list{names};
+    std::set<std::string> expected;
+    for (std::string name; list >> name;) expected.insert(name);
+    for (const std::string model : all_models) {
+        CAPTURE(model);
+        CHECK(first_failure(program, model, belief).has_value() == expected.contains(model));
+    }
+}
+
+/// A file `name` with this content, durable.
+std::uint64_t prepare(RecordedProgram& p, const std::string& name, const std::string& content) {
+    const auto file = p.create(name);
+    if (!content.empty()) p.append(file, content);
+    return file;
+}
+
+} // namespace
+
+TEST_CASE("an answered name survives in strict only", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    (void)p.create("a");
+    p.promise("made");
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("a"); });
+}
+
+TEST_CASE("names survive in their order, but for posix", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    (void)p.create("a");
+    (void)p.mkdir("b");
+    p.rename("a", "c");
+    p.unlink("c");
+    breaks_in("posix", p, [](const AfterCut& c) { return !c.has("c") || c.has("b"); });
+}
+
+TEST_CASE("two renames may survive in either order in posix", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "1");
+    prepare(p, "b", "2");
+    p.prepared();
+    p.rename("a", "a2");
+    p.rename("b", "b2");
+    breaks_in("posix", p, [](const AfterCut& c) { return !c.has("b2") || c.has("a2"); });
+}
+
+TEST_CASE("rename over a name gives the old file or the new one when the new one was synced", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    p.prepared();
+    const auto file = p.create("t");
+    p.append(file, "new");
+    p.fsync(file);
+    p.rename("t", "a");
+    breaks_in("", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "new"; });
+}
+
+TEST_CASE("rename over a name carries the data in strict and ext4 only", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    p.prepared();
+    const auto file = p.create("t");
+    p.append(file, "new");
+    p.close(file);
+    p.rename("t", "a");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "new"; });
+}
+
+TEST_CASE("rename to a free name carries no data anywhere", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    const auto file = p.create("t");
+    p.append(file, "new");
+    p.close(file);
+    p.rename("t", "a");
+    breaks_in("strict ext4 xfs btrfs posix", p, [](const AfterCut& c) { return !c.has("a") || c.read("a") == "new"; });
+}
+
+TEST_CASE("a file truncated to nothing and written has its data with the names made after its close in ext4", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "old");
+    p.prepared();
+    p.truncate(file, 0);
+    p.append(file, "new");
+    p.close(file);
+    (void)p.create("later");
+    breaks_in("strict xfs btrfs posix", p, [](const AfterCut& c) { return !c.has("later") || c.read("a") == "new"; });
+    breaks_in("strict ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "new"; });
+}
+
+TEST_CASE("unsynced overwrites survive in any order", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(2 * page, 'A'));
+    p.prepared();
+    p.write(file, 0, std::string(page, 'B'));
+    p.write(file, page, std::string(page, 'B'));
+    breaks_in("strict ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a")->at(page) != 'B' || c.read("a")->at(0) == 'B'; });
+}
+
+TEST_CASE("a write of two pages is done at once in btrfs only", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(2 * page, 'A'));
+    p.prepared();
+    p.write(file, 0, std::string(2 * page, 'B'));
+    breaks_in("strict ext4 xfs posix", p, [](const AfterCut& c) { return c.read("a")->at(0) == c.read("a")->at(page); });
+}
+
+TEST_CASE("a page may be torn at 512 bytes where it is overwritten in place", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(page, 'A'));
+    p.prepared();
+    p.write(file, 0, std::string(page, 'B'));
+    breaks_in("ext4 xfs posix", p, [](const AfterCut& c) { return c.read("a") == std::string(page, 'A') || c.read("a") == std::string(page, 'B'); });
+    breaks_in("", p, [](const AfterCut& c) { return c.read("a")->substr(0, 512) == std::string(512, c.read("a")->at(0)); });
+}
+
+TEST_CASE("an append shows zeros in posix only", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "x");
+    p.prepared();
+    p.append(file, "yyyy");
+    p.append(file, std::string(2 * page, 'z'));
+    breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+}
+
+TEST_CASE("of several appends a prefix survives, but for posix", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "");
+    p.prepared();
+    std::string whole;
+    for (const char c : {'1', '2', '3'}) {
+        p.append(file, std::string(page, c));
+        whole += std::string(page, c);
+    }
+    breaks_in("posix", p, [&](const AfterCut& c) { return whole.starts_with(*c.read("a")); });
+}
+
+TEST_CASE("a write appended is there as a whole or not at all in btrfs only", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "");
+    p.prepared();
+    p.append(file, std::string(3 * page, '1'));
+    breaks_in("strict ext4 xfs posix", p, [&](const AfterCut& c) { return c.read("a")->empty() || c.read("a") == std::string(3 * page, '1'); });
+}
+
+TEST_CASE("the bytes of a page that grows may come before its size", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "old");
+    p.prepared();
+    p.write(file, 0, "newer");
+    breaks_in("ext4 xfs posix", p, [&](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "newer"; });
+}
+
+TEST_CASE("fsync of a file makes its own name durable, but for posix", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    const auto directory = p.mkdir("d");
+    const auto file = p.create("a", directory);
+    p.append(file, "data");
+    p.fsync(file);
+    p.promise("made");
+    breaks_in("posix", p, [](const AfterCut& c) { return !c.promised("made") || c.read("d/a") == "data"; });
+}
+
+TEST_CASE("fsync of a file makes earlier names of others durable in strict, ext4 and xfs", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    (void)p.create("b");
+    const auto file = p.create("a");
+    p.append(file, "data");
+    p.fsync(file);
+    p.promise("made");
+    breaks_in("btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("b"); });
+}
+
+TEST_CASE("fsync of a file reaches as far as its own last change in xfs, and all in ext4", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "c", "");
+    p.prepared();
+    const auto file = p.create("a");
+    (void)p.create("b");
+    p.fsync(file);
+    p.promise("made");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("b"); });
+    breaks_in("posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("a"); });
+}
+
+TEST_CASE("fsync of a file that only was overwritten makes nobody's name durable", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "data");
+    p.prepared();
+    (void)p.create("b");
+    p.write(file, 0, "DATA");
+    p.fdatasync(file);
+    p.promise("made");
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("b"); });
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("made") || c.read("a") == "DATA"; });
+}
+
+TEST_CASE("fsync of a directory makes its names durable everywhere, and others as the journal has them", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto directory = p.mkdir("d");
+    p.prepared();
+    (void)p.create("other", directory);
+    (void)p.create("a");
+    p.fsync(RecordedProgram::root);
+    p.promise("made");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("made") || c.has("a"); });
+    breaks_in("btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.has("d/other"); });
+}
+
+TEST_CASE("names grow old and durable, as the model says", "[apps][persistence]") {
+    const auto belief = [](const AfterCut& c) { return !c.promised("made") || c.has("a"); };
+    for (const auto& [wait, broken] : {std::pair{6'000, "xfs btrfs posix"}, std::pair{31'000, "posix"}}) {
+        RecordedProgram p;
+        p.prepared();
+        (void)p.create("a");
+        p.wait(static_cast<std::uint64_t>(wait));
+        p.promise("made");
+        breaks_in(broken, p, belief);
+    }
+}
+
+TEST_CASE("data grow old and durable later than names", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "old");
+    p.prepared();
+    p.write(file, 0, "new");
+    p.wait(36'000);
+    p.promise("made");
+    breaks_in("strict xfs btrfs posix", p, [](const AfterCut& c) { return !c.promised("made") || c.read("a") == "new"; });
+}
+
+TEST_CASE("what a flush of everything covered is there in every model", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    const auto directory = p.mkdir("d");
+    const auto file = p.create("a", directory);
+    p.append(file, "data");
+    p.link(file, "b");
+    p.prepared();
+    p.promise("made");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("made") || (c.read("d/a") == "data" && c.read("b") == "data"); });
+}
+
+TEST_CASE("whatever survives is a tree", "[apps][persistence]") {
+    RecordedProgram p;
+    p.prepared();
+    const auto a = p.mkdir("a");
+    const auto b = p.mkdir("b", a);
+    (void)p.create("f", b);
+    p.rename("b", "c", a, RecordedProgram::root);
+    p.rename("a", "a", RecordedProgram::root, b);
+    p.rename("f", "g", b);
+    p.unlink("g", b);
+    p.rmdir("a", b);
+    const Check is_tree = [](const AfterCut& c) {
+        std::set<std::string> names;
+        for (const std::string& name : c.names()) {
+            const auto slash = name.rfind('/');
+            if (slash != std::string::npos && !names.contains(name.substr(0, slash))) return false;
+            if (!names.insert(name).second) return false;
+        }
+        return true;
+    };
+    breaks_in("", p, is_tree);
+}

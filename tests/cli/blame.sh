@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# What slow requests waited for: the parts add up to the latency to the nanosecond, and little is left unexplained; for every translation layer.
+#
+#   FLASHLAB=BINARY SCHEMES="A B ..." blame.sh
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}" "${SCHEMES:?translation layers}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-blame.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failures=0
+wrong() { printf 'WRONG: %s\n' "$*"; failures=$((failures + 1)); }
+ask() { "$FLASHLAB" query "$@" --csv | tail -n +2 | tr -d '\r'; }
+
+for scheme in $SCHEMES; do
+    log=$work/$scheme.db
+    "$FLASHLAB" bench --preset tiny --ftl "$scheme" --rw randrw --rwmixread 40 --bs 6k --io-size 40M --iodepth 4 --precondition fill:60 --log all --events "$log" > "$work/out" 2>&1 ||
+        { wrong "$scheme: $(cat "$work/out")"; continue; }
+    requests=$(ask "$log" "SELECT count(*) FROM host_request")
+    slow=$(ask "$log" "SELECT count(DISTINCT id) FROM v_blame_part")
+    [[ $slow -eq $(((requests + 999) / 1000)) ]] || wrong "$scheme: $slow slow ones of $requests requests"
+    # The slowest ones, and no other.
+    faster=$(ask "$log" "SELECT count(*) FROM host_request WHERE dur_ns > (SELECT min(dur_ns) FROM v_blame_part) AND id NOT IN (SELECT id FROM v_blame_part)")
+    [[ $faster -eq 0 ]] || wrong "$scheme: $faster slower requests are not blamed"
+    apart=$(ask "$log" "SELECT count(*) FROM (SELECT p.id, sum(p.ns) AS ns, h.dur_ns FROM v_blame_part p JOIN host_request h USING(id) GROUP BY p.id) WHERE ns <> dur_ns")
+    [[ $apart -eq 0 ]] || wrong "$scheme: the parts of $apart requests do not add up to their latency"
+    negative=$(ask "$log" "SELECT count(*) FROM v_blame_part WHERE ns <= 0")
+    [[ $negative -eq 0 ]] || wrong "$scheme: $negative parts are not positive"
+    wide=$(ask "$log" "SELECT count(*) FROM v_blame_request WHERE queue_ns + host_link_ns + bus_ns + flash_ns + mapping_ns + pram_ns + chip_requests_ns + chip_collection_ns + chip_merge_ns
+        + chip_map_ns + chip_other_ns + bus_others_ns + collection_ns + order_ns + rest_ns <> dur_ns")
+    [[ $wide -eq 0 ]] || wrong "$scheme: $wide rows of v_blame_request do not add up"
+    shares=$(ask "$log" "SELECT round(sum(share), 4), round(coalesce(max(share) FILTER (WHERE what = 'rest'), 0) * 100, 2), max(what) FILTER (WHERE ns = (SELECT max(ns) FROM v_blame)) FROM v_blame")
+    IFS=, read -r sum rest most <<< "$shares"
+    [[ $sum == 1 || $sum == 1.0 ]] || wrong "$scheme: the shares add up to $sum"
+    printf '%-10s %6d requests, %3d slow, mostly: %s; not explained: %s %%\n' "$scheme" "$requests" "$slow" "$most" "$rest"
+    [[ ${rest%.*} -le 5 ]] || wrong "$scheme: $rest % of the slow requests' time is not explained"
+done
+
+# A request alone on an idle drive: its link, its bus, its cells and nothing else, to the nanosecond of the configuration.
+"$FLASHLAB" bench --preset tiny --ftl page_map --rw write --bs 4k --io-size 4k --log all --events "$work/one.db" > /dev/null 2>&1 || wrong "one request"
+parts=$(ask "$work/one.db" "SELECT group_concat(what, ' ') FROM (SELECT what FROM v_blame_part ORDER BY class)")
+[[ $parts == "host link bus flash" ]] || wrong "one request on an idle drive waited for: $parts"
+cells=$(ask "$work/one.db" "SELECT ns = (SELECT cells_ns FROM nand_op WHERE parent = p.id) FROM v_blame_part p WHERE what = 'flash'")
+[[ $cells == 1 ]] || wrong "its cells worked for another time than its program took"
+# Without the level all the parts still add up.
+"$FLASHLAB" bench --preset tiny --rw randwrite --bs 4k --io-size 1M --log requests --events "$work/requests.db" > /dev/null 2>&1 || wrong "level requests"
+apart=$(ask "$work/requests.db" "SELECT count(*) FROM (SELECT sum(ns) AS ns, dur_ns FROM v_blame_part GROUP BY id) WHERE ns <> dur_ns")
+[[ $apart -eq 0 ]] || wrong "level requests: $apart do not add up"
+
+[[ $failures -eq 0 ]] || exit 1
+echo "ok: blame"

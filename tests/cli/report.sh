@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The page of `flashlab report`: one file, no network, whole or not there; what is given by mistake is refused; names are text, whatever they hold.
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-report.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failures=0
+wrong() { printf 'WRONG: %s\n' "$*"; failures=$((failures + 1)); }
+# code N COMMAND...
+code() {
+    local expected=$1 got=0
+    shift
+    "$FLASHLAB" "$@" > "$work/out" 2> "$work/err" || got=$?
+    [[ $got -eq $expected ]] || wrong "flashlab $*: exit code $got, expected $expected: $(head -n 1 "$work/err")"
+    [[ $expected -eq 0 ]] || grep -q '^flashlab: report: ' "$work/err" || wrong "flashlab $*: says $(head -n 1 "$work/err")"
+}
+# The data of a page as JSON.
+data_of() { sed -n 's|.*<script id="data" type="application/json">||p' "$1" | sed 's|</script>.*||'; }
+
+for ftl in page_map dftl fast; do
+    "$FLASHLAB" bench --preset tiny --ftl $ftl --rw randrw --bs 4k --io-size 16M --iodepth 4 --log all --events "$work/$ftl.db" --json > "$work/$ftl.json" 2> /dev/null ||
+        wrong "bench $ftl"
+done
+
+code 0 report "$work/page_map.db" "$work/dftl.db" "$work/fast.db" "$work/fast.json" -o "$work/page.html"
+size=$(stat -c %s "$work/page.html")
+data=$(data_of "$work/page.html" | wc -c)
+[[ $((size - data)) -le 307200 ]] || wrong "the page without its data has $((size - data)) bytes"
+[[ $data -gt 10000 ]] || wrong "the page has $data bytes of data"
+! grep -Eo '(src|href) *= *"?https?:[^">]*|@import|url\(' "$work/page.html" || wrong "the page asks the network"
+grep -q "default-src 'none'" "$work/page.html" || wrong "no content policy"
+grep -q 'Leon Sorokin' "$work/page.html" || wrong "the licence of the plot library is not in the page"
+# What the page shows is what the run counted.
+for ftl in page_map dftl fast; do
+    for key in host_write_bytes nand_program_pages requests; do
+        number=$(grep -o "\"$key\":[0-9]*" "$work/$ftl.json" | head -n 1)
+        data_of "$work/page.html" | grep -q "$number" || wrong "$ftl: the page lacks $number"
+    done
+done
+
+# A name that would be markup stays text.
+code 0 report "$work/fast.db" --name '</script><script>alert(1)</script><!--' -o "$work/name.html"
+[[ $(grep -c '</script><script>alert' "$work/name.html") -eq 0 ]] || wrong "a name became markup"
+data_of "$work/name.html" | grep -q 'u003c/script' || wrong "the name is not in the page"
+
+# A directory, level summary, and a log of which the oldest rows are gone.
+"$FLASHLAB" mkfs "$work/dev" --size 64M -q
+code 1 report "$work/dev" -o "$work/none.html"
+[[ ! -e $work/none.html ]] || wrong "a page of a device that has no log"
+"$FLASHLAB" bench --preset tiny --rw randwrite --io-size 1M --log summary --events "$work/summary.db" > /dev/null 2>&1 || wrong "bench summary"
+code 0 report "$work/summary.db" -o "$work/summary.html"
+
+# What is no run.
+echo "not a database" > "$work/text.db"
+echo '{"a": 1}' > "$work/other.json"
+: > "$work/empty.db"
+truncate -s 20000 "$work/fast.db" 2> /dev/null
+for bad in text.db other.json empty.db missing.db fast.db; do
+    code 1 report "$work/$bad" -o "$work/bad.html"
+    [[ ! -e $work/bad.html ]] || wrong "a page of $bad"
+done
+mkfifo "$work/fifo.db"
+code 1 report "$work/fifo.db" -o "$work/bad.html"
+code 1 report "$work/dftl.db" -o "$work/no/such/folder.html"
+code 1 report "$work/dftl.db" --run 77 -o "$work/bad.html"
+code 2 report "$work/dftl.db" --name a --name b -o "$work/bad.html"
+# An old page stays as it was when the new one fails.
+cp "$work/page.html" "$work/kept.html"
+code 1 report "$work/text.db" -o "$work/kept.html"
+cmp -s "$work/page.html" "$work/kept.html" || wrong "a failed report changed the page that was there"
+[[ -z $(find "$work" -name '*unfinished*') ]] || wrong "left behind: $(find "$work" -name '*unfinished*')"
+
+[[ $failures -eq 0 ]] || exit 1
+echo "ok: report"

@@ -1,0 +1,57 @@
+/// The examples of docs/adding-a-scheme.md are known by the same lists as everything else, and do what their pages say.
+#include <algorithm>
+
+#include "ftl/blocks/full_blocks.h"
+#include "ftl/blocks/victim_policies.h"
+#include "tests/support/test_drive.h"
+
+using namespace flashlab;
+using flashlab::test::TestDrive;
+using flashlab::test::tiny_config;
+
+namespace {
+
+SsdConfig last_drive() {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.blocks_per_plane = 40;
+    config.ftl.scheme = "last";
+    return config;
+}
+
+} // namespace
+
+TEST_CASE("the example scheme is one of the list, with a name, an idea and keys", "[example]") {
+    const auto found = find_scheme("last");
+    REQUIRE(found);
+    CHECK((*found)->idea.ends_with("(LAST)"));
+    CHECK(all_schemes().back() == "last");
+}
+
+TEST_CASE("LAST rewrites a block by one switch, and by none where the writes are short", "[example]") {
+    const bool is_long = GENERATE(true, false);
+    TestDrive<> drive{last_drive()};
+    drive.recover();
+    const std::uint32_t block = drive.geometry.pages_per_block();
+    const std::uint32_t at_once = is_long ? block : 1;
+    for (int fill = 0; fill < 20; ++fill)
+        for (std::uint32_t page = 0; page < block; page += at_once) {
+            const Lpn lpn{is_long ? page : (page * 5 + 3) % block}; // short ones in no order
+            const auto done = drive.ftl.write(lpn, at_once, {}, drive.now, {Cause::user, no_event});
+            REQUIRE(done);
+            drive.now = *done;
+        }
+    CHECK((drive.ftl.counters().switch_merges > 0) == is_long);
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("the example policy is one of the list, and takes the fewest valid units among the oldest blocks", "[example]") {
+    const auto all = victim_policies();
+    CHECK(std::ranges::find(all, "windowed", &VictimPolicyEntry::name) != all.end());
+    const UnitGeometry units{*Geometry::make(last_drive().nand.geometry), 1};
+    FullBlocks full{units};
+    const auto policy = make_victim_policy("windowed", 1);
+    REQUIRE(policy != nullptr);
+    for (std::uint32_t b = 0; b < 36; ++b) full.add(BlockId{b}, b < 34 ? 6 : 1); // the last two lie behind a window of 32
+    full.update(BlockId{20}, 5);
+    CHECK(policy->choose(full, PlaneId{0})->block == BlockId{20});
+}

@@ -1,0 +1,52 @@
+#include "tests/examples/last.h"
+
+#include "ftl/schemes/merge_plan.h"
+
+namespace flashlab {
+
+FtlResult<MergeFtl::Place> LastFtl::place(Lpn lpn, std::uint32_t pages, SimTime now) {
+    const LogicalBlock home = map_.block_of(lpn);
+    const bool is_long = pages >= long_pages();
+    if (const auto own = logs_.of_home(home)) {
+        const bool continues = logs_.has_room(*own) && logs_.at(*own).next == map_.offset_of(lpn);
+        if (continues || (is_long && logs_.has_room(*own))) {
+            logs_.touch(*own);
+            return place_in(*own, pages);
+        }
+        if (is_long)
+            if (auto merged = merge(home, now); !merged) return std::unexpected(merged.error());
+    }
+    if (!is_long)
+        if (const auto shared = logs_.newest(LogKind::shared); shared && logs_.has_room(*shared)) return place_in(*shared, pages);
+    const auto slot = open_one(is_long ? std::optional{home} : std::nullopt, now);
+    if (!slot) return std::unexpected(slot.error());
+    return place_in(*slot, pages);
+}
+
+FtlResult<LogSlot> LastFtl::open_one(std::optional<LogicalBlock> home, SimTime now) {
+    const LogKind kind = home ? LogKind::own : LogKind::shared;
+    const LogKind other = home ? LogKind::shared : LogKind::own;
+    while (logs_.count(kind) >= most_of(kind) || logs_.count() >= max_logs()) {
+        const auto victim = logs_.oldest(logs_.count(kind) >= most_of(kind) ? kind : other);
+        if (!victim) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+        if (auto emptied = reclaim(*victim, now); !emptied) return std::unexpected(emptied.error());
+    }
+    return open_log(home, now);
+}
+
+namespace {
+
+constexpr MergeKind kind{.name = "last", .logs_beside = 1, .warning = {}};
+
+} // namespace
+
+const Scheme& last_scheme() {
+    static constexpr Scheme scheme{.name = kind.name,
+                                   .idea = "block map with log blocks of their own for long writes, and shared ones for short (LAST)",
+                                   .keys = merge_keys,
+                                   .plan = plan_of<kind>,
+                                   .make = make_of<LastFtl, kind>};
+    return scheme;
+}
+
+} // namespace flashlab

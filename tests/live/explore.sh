@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# crash torture --explore: a program that forgets an fsync is found within fifty states at latency off, one that forgets none passes in every model, and
+# what is kept shows the same again.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+
+begin 512
+export TMPDIR=$work
+explore() { "$FLASHLAB" crash torture --explore --size 64M --keep "$work" --json "$@" > "$work/out" 2> "$work/err"; }
+expect() { # CODE arguments...
+    local want=$1 code=0
+    shift
+    explore "$@" || code=$?
+    [[ $code -eq $want ]] || die "explore $*: $code instead of $want: $(cat "$work/err" "$work/out")"
+}
+
+# Promises each number once it is in place. sync(1) is fsync of a file or of a directory.
+writer='for i in 1 2 3 4 5 6; do echo $i > n.new && $data n.new && mv n.new n && $name . && echo $i >&$FLASHLAB_ACK_FD || exit 9; done'
+check='last=$(tail -n 1 "$FLASHLAB_ACKS"); now=$(cat n 2> /dev/null || echo 0); [ "$now" -ge "${last:-0}" ]'
+say "--- a program that is right passes in every model"
+for model in strict ext4 xfs btrfs posix; do
+    data=sync name=sync expect 0 --persistence $model --states 400 --check "$check" -- env data=sync name=sync sh -c "$writer"
+    grep -q '"findings":\[\]' "$work/out" || die "$model: something was found: $(cat "$work/out")"
+    grep -q '"promises":6,' "$work/out" || die "$model: the promises were not counted: $(cat "$work/out")"
+done
+say "--- without the sync of the data, and without that of the name"
+for model in strict ext4 xfs btrfs posix; do
+    expect 1 --persistence $model --states 50 --check "$check" -- env data=true name=sync sh -c "$writer"
+    grep -q 'no fsync(n.new) before' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
+    [[ $model == strict ]] && want=0 || want=1
+    expect $want --persistence $model --states 50 --check "$check" -- env data=sync name=true sh -c "$writer"
+    [[ $want -eq 0 ]] || grep -q 'fsync of the directory' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
+done
+say "--- the replay, and the other forms of the report"
+for end in json html junit.xml sarif; do reports+=(--report "$work/cert.$end"); done
+expect 1 --persistence posix --states 50 "${reports[@]}" --check "$check" -- env data=true name=sync sh -c "$writer"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err" | head -n 1) || die "no replay line: $(cat "$work/err")"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail, too: $code, $(cat "$work/out")"
+(eval "\"\$FLASHLAB\" ${line#flashlab } --check true") > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+grep -q 'here the power failed' "$work"/flashlab-state-*/trace.txt || die "the trace has no mark"
+grep -q '"not_tried":\[".*' "$work/cert.json" && grep -q 'Not tried' "$work/cert.html" && grep -q '<failure ' "$work/cert.junit.xml" &&
+    grep -q '"ruleId":"lost-after-power-cut"' "$work/cert.sarif" || die "a report lacks its words"
+if command -v python3 > /dev/null; then
+    python3 -c 'import json, sys, xml.dom.minidom
+for f in sys.argv[1:3]: json.load(open(f))
+xml.dom.minidom.parse(sys.argv[3])' "$work/cert.json" "$work/cert.sarif" "$work/cert.junit.xml" || die "a report cannot be read"
+fi
+say "--- the preparation is durable, and what a check leaves behind goes"
+expect 0 --persistence posix --states 50 --setup 'mkdir d; echo 1 > d/f' --check '[ "$(cat d/f)" = 1 ] && [ ! -e junk ] && touch junk && rm -r d' -- touch x
+say "--- what cannot be"
+expect 2 --check true -- true
+expect 2 --check 'exit 1' -- touch x
+grep -q 'after the whole command' "$work/err" || die "a check that always fails: $(cat "$work/err")"
+expect 2 --check '[ -e x ]' -- touch x
+grep -q 'before the command' "$work/err" || die "a check that fails on nothing: $(cat "$work/err")"
+expect 2 -- touch x
+expect 2 --persistence fat --check true -- touch x
+expect 2 --report cert.txt --check true -- touch x
+expect 2 --check true -- no-such-program
+expect 1 --check true -- false
+code=0
+"$FLASHLAB" crash torture --persistence ext4 -- true 2> /dev/null || code=$?
+[[ $code -eq 2 ]] || die "a model without --explore must be refused"
+say "--- a check that does not end, and a signal"
+expect 1 --timeout 0.3 --states 3 --check 'if [ -s x ]; then :; elif [ -e x ]; then sleep 100; fi' -- sh -c 'echo 1 > x'
+grep -q 'flashlab-torture' <(ls "$work") && die "a temporary folder is left: $(ls "$work")"
+mkdir "$work/tmp"
+TMPDIR=$work/tmp "$FLASHLAB" crash torture --explore --size 64M --json --check '[ -s x ] || [ ! -e x ] || { touch '"$work"'/busy; sleep 100; }' -- sh -c 'echo 1 > x' > "$work/out" 2> "$work/err" &
+torture=$!
+for _ in {1..1000}; do
+    [[ -e $work/busy ]] && break
+    sleep 0.02
+done
+kill -TERM $torture
+code=0
+wait $torture || code=$?
+[[ $code -eq 143 ]] || die "explore by TERM ends with $code: $(cat "$work/err")"
+grep -q '"partial":true' "$work/out" || die "explore by TERM: not marked partial: $(cat "$work/out")"
+[[ -z $(ls -A "$work/tmp") ]] || die "explore by TERM left $(ls -A "$work/tmp")"
+say "ok: explore"

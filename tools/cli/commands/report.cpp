@@ -1,0 +1,62 @@
+#include "tools/cli/commands/report.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands/log_target.h"
+#include "tools/cli/progress.h"
+#include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
+#include "tools/report/json_report.h"
+#include "tools/report/log_report.h"
+#include "tools/report/report_page.h"
+
+namespace flashlab {
+
+namespace {
+
+/// The last part of the path, without its extension; the whole path where two would be called the same.
+std::string short_name(const std::vector<std::string>& runs, std::size_t of) {
+    const auto stem = [](const std::string& path) {
+        std::filesystem::path p{path};
+        if (!p.has_filename()) p = p.parent_path();
+        return p.stem().string();
+    };
+    const std::string name = stem(runs[of]);
+    return name.empty() || std::ranges::count(runs, name, stem) > 1 ? runs[of] : name;
+}
+
+} // namespace
+
+int run_report_command(const ReportOptions& o) {
+    if (o.names.size() > o.runs.size())
+        return complain(fmt::format("report: {} names for {} runs; --name is given once a run, in their order", o.names.size(), o.runs.size()),
+                        exit_usage);
+    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced);
+    if (!file) return complain("report: " + file.error());
+    std::vector<Json> runs;
+    for (std::size_t i = 0; i < o.runs.size(); ++i) {
+        const std::string& target = o.runs[i];
+        const std::string name = i < o.names.size() ? o.names[i] : short_name(o.runs, i);
+        if (target.ends_with(".json")) {
+            auto run = report_json(target, name);
+            if (!run) return complain("report: " + run.error());
+            runs.push_back(std::move(*run));
+            continue;
+        }
+        const auto path = find_log("report", target);
+        if (!path) return complain(path.error());
+        Progress progress{"rows read of " + name};
+        auto run = report_log(*path, name, {.run = o.run, .progress = [&](std::uint64_t rows) { progress.at(rows); }});
+        if (!run) return complain("report: " + run.error());
+        runs.push_back(std::move(*run));
+    }
+    if (auto written = write_report_page(*file, std::move(runs)); !written) return complain("report: " + written.error());
+    std::error_code ignored;
+    fmt::print("{}: {} bytes\n", o.output, std::filesystem::file_size(o.output, ignored));
+    return exit_done;
+}
+
+} // namespace flashlab

@@ -1,0 +1,199 @@
+#include "tools/cli/commands/torture_explore.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tools/cli/commands/recorded_run.h"
+#include "tools/cli/progress.h"
+#include "tools/explore/certificate.h"
+#include "tools/explore/state_explorer.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
+#include "tools/host/unfinished_directory.h"
+
+namespace flashlab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// In memory where the host has such a folder: states are thrown away.
+std::string make_work_directory() {
+    std::error_code error;
+    const bool is_told = std::getenv("TMPDIR") != nullptr;
+    const fs::path base = !is_told && ::access("/dev/shm", W_OK | X_OK) == 0 ? fs::path{"/dev/shm"} : fs::temp_directory_path(error);
+    std::string name = (base / "flashlab-torture.XXXXXX").string();
+    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
+}
+
+/// What is wrong with the options, as a sentence; empty: nothing.
+std::string misuse(const CrashTortureOptions& o) {
+    if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
+    if (o.check.empty()) return "--explore needs --check: without one nothing says whether a state is good";
+    if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
+    if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
+    for (const std::string& report : o.reports)
+        if (!report_form(report)) return fmt::format("--report {}: the name must end with .json, .html, .junit.xml or .sarif", report);
+    return {};
+}
+
+std::string text_of(const std::string& file) {
+    std::ifstream in{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// The state as the cut left it, its promises, the trace, and the check: all that a replay needs.
+std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, Finding& finding) {
+    const std::string first =
+        fs::absolute(fmt::format("{}/flashlab-state-{}-{}", o.keep.empty() ? "." : o.keep, o.seed, finding.found_at)).lexically_normal().string();
+    std::error_code error;
+    std::string to = first;
+    for (int n = 2; !fs::create_directory(to, error); ++n) {
+        if (error) return fmt::format("{}: {}", to, error.message());
+        to = fmt::format("{}-{}", first, n);
+    }
+    const LeftState state{past, model, finding.state};
+    if (const auto made = StateDirectory{past, to + "/tree"}.make(state.tree()); !made) return made.error();
+    std::ofstream acks{to + "/acks"}, trace{to + "/trace.txt"}, check{to + "/check"}, what{to + "/what.txt"};
+    for (std::uint32_t i = 0; i < past.size(); ++i) {
+        if (i == state.cut()) trace << "---- here the power failed ----\n";
+        const auto lost = std::ranges::find(state.lost(), i, &Loss::line);
+        trace << fmt::format("{:6} {}{}\n", i + 1, past.told(i), lost == state.lost().end() ? "" : "   <- lost");
+        if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
+    }
+    check << o.check;
+    what << finding.words.what << "\nmissing: " << finding.words.missing_call << "\n";
+    finding.kept = to;
+    return {};
+}
+
+void tell_finding(const Finding& finding) {
+    std::string text = fmt::format("flashlab: {} state{}: {}\n", finding.states, finding.states == 1 ? "" : "s", finding.words.what);
+    text += fmt::format("  missing: {}\n", finding.words.missing_call);
+    for (std::size_t i = 0; i < std::min<std::size_t>(finding.words.lost.size(), 5); ++i) text += fmt::format("  lost: {}\n", finding.words.lost[i]);
+    std::string said = finding.said;
+    for (std::size_t at = 0; (at = said.find('\n', at)) != std::string::npos; at += 5) said.replace(at, 1, "\n    ");
+    text += fmt::format("  the check: {}\n  {}\n", said, replay_line(finding));
+    tell(text);
+}
+
+bool write_reports(const CrashTortureOptions& o, const Json& report) {
+    bool all = true;
+    for (const std::string& file : o.reports) {
+        std::ofstream out{file, std::ios::trunc};
+        out << certificate_as(*report_form(file), report) << std::flush;
+        if (!out) complain(fmt::format("crash torture: --report {}: {}", file, std::strerror(errno)));
+        all = all && out.good();
+    }
+    return all;
+}
+
+/// The check must pass before the command and after it, or else it judges something else than what the power cut did. The error says which.
+std::string bad_control(StateExplorer& explorer, const Past& past) {
+    if (const auto said = explorer.check_alone({past.size(), {}}))
+        return fmt::format(
+            "the check fails after the whole command, without any cut, so it can judge nothing: mend the check or the command:\n    {}", *said);
+    if (const auto said = explorer.check_alone({past.first_cut(), {}}))
+        return fmt::format(
+            "the check fails on what is there before the command: a cut may leave that, so let the check accept it, or make in --setup "
+            "what it needs:\n    {}",
+            *said);
+    return {};
+}
+
+int explore(const CrashTortureOptions& o, const Past& past, const std::string& work) {
+    const Persistence model = *find_persistence(o.persistence);
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    Progress progress{"states"};
+    StateExplorer explorer{past,
+                           model,
+                           {.check = o.check,
+                            .work = work,
+                            .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)},
+                            .states = o.states,
+                            .seed = o.seed,
+                            .workers = o.jobs == 0 ? cores : o.jobs,
+                            .progress = [&](std::uint64_t done) { progress.at(done); }}};
+    const std::string unfit = bad_control(explorer, past);
+    if (Interruption::came()) return complain("crash torture: interrupted before the first state");
+    if (!unfit.empty()) return complain(fmt::format("crash torture: {}", unfit), exit_usage);
+    CertificateFacts facts{.command = o.command,
+                           .command_hash = hash_of_command(o.command),
+                           .check = o.check,
+                           .device = fmt::format("recorded on a new drive of {}, latency off; states checked in plain directories", o.size),
+                           .states_possible = explorer.order().possible(),
+                           .seed = o.seed,
+                           .workers = o.jobs == 0 ? cores : o.jobs,
+                           .partial = false};
+    ExploreResult result = explorer.run();
+    facts.partial = Interruption::came();
+    if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
+    for (Finding& finding : result.findings) {
+        if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
+        tell_finding(finding);
+    }
+    const Json report = certificate(facts, past, model, explorer.order(), result);
+    fmt::print("{}", shown(o.format, report));
+    const bool written = write_reports(o, report);
+    return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
+}
+
+} // namespace
+
+int run_torture_explore(const CrashTortureOptions& o) {
+    if (const std::string wrong = misuse(o); !wrong.empty()) return complain(fmt::format("crash torture: {}", wrong), exit_usage);
+    const Interruption interruption;
+    const std::string work = make_work_directory();
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    const UnfinishedDirectory removed{work};
+    const RecordedRunConfig config{.command = o.command, .setup = o.setup, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
+    auto history = RecordedRun{config, work}.run();
+    if (!history) return complain(fmt::format("crash torture: {}", history.error().why), history.error().code);
+    const Past past{std::move(*history)};
+    if (past.first_cut() >= past.size())
+        return complain("crash torture: the command changed nothing in its directory: there is nothing to cut", exit_usage);
+    return explore(o, past, work);
+}
+
+bool is_kept_state(const std::string& directory) {
+    std::error_code error;
+    return fs::is_directory(directory + "/tree", error) && fs::exists(directory + "/check", error);
+}
+
+int replay_kept_state(const CrashTortureOptions& o) {
+    const Interruption interruption;
+    const std::string work = make_work_directory();
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    const UnfinishedDirectory removed{work};
+    std::error_code error;
+    fs::copy(o.replay + "/tree", work + "/tree", fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+    if (error) return complain(fmt::format("crash torture: {}/tree: {}", o.replay, error.message()));
+    const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
+    const CheckVerdict verdict = run_check({.command = check,
+                                            .directory = work + "/tree",
+                                            .output = work + "/out",
+                                            .environment = {{"FLASHLAB_MOUNT", work + "/tree"},
+                                                            {"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()},
+                                                            {"FLASHLAB_CUT", "0"}},
+                                            .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}});
+    if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
+    const bool holds = verdict.end == CheckEnd::passed;
+    const Json json = Json::object({{"replayed", o.replay},
+                                    {"holds", holds},
+                                    {"found", holds ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"))},
+                                    {"version", FLASHLAB_VERSION}});
+    fmt::print("{}", shown(o.format, json));
+    return holds ? exit_done : exit_failed;
+}
+
+} // namespace flashlab

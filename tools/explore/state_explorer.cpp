@@ -1,0 +1,237 @@
+#include "tools/explore/state_explorer.h"
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "tools/host/interruption.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::size_t duplicates_in_a_row = 20'000; ///< then there is nothing new
+constexpr int shrinking_checks = 200;
+constexpr std::size_t most_findings = 64;
+
+std::string kind_of(const Past& past, const Loss& loss) {
+    return fmt::format("{} {}", static_cast<int>(past.line(loss.line).act), kind_of_path(past.facts(loss.line).path));
+}
+/// The lines of which a finding consists, as kinds: what a state that fails of the same cause has lost, too.
+std::set<std::string> kinds_of(const Past& past, const std::vector<Loss>& losses) {
+    std::set<std::string> kinds;
+    for (const Loss& loss : losses) kinds.insert(kind_of(past, loss));
+    return kinds;
+}
+
+} // namespace
+
+StateExplorer::StateExplorer(const Past& past, const Persistence& model, ExploreConfig config)
+    : past_{past}, model_{model}, config_{std::move(config)}, order_{past, model, config_.seed} {
+    std::uint32_t promises = 0;
+    for (std::uint32_t cut = 0; cut <= past.size(); ++cut) {
+        promises_before_.push_back(promises);
+        if (cut < past.size() && past.line(cut).act == Act::promise) ++promises;
+    }
+}
+
+StateExplorer::Worker StateExplorer::make_worker(unsigned number) {
+    const std::string base = fmt::format("{}/{}", config_.work, number);
+    return {StateDirectory{past_, base + ".tree"}, base + ".out", base + ".acks"};
+}
+
+std::shared_ptr<const Durability> StateExplorer::durable_at(std::uint32_t cut) {
+    const std::lock_guard lock{mutex_};
+    return order_.unsynced(cut).durable;
+}
+
+/// The next state that differs from all before it, in its tree or in what had been promised.
+std::optional<LeftState> StateExplorer::take() {
+    const std::lock_guard lock{mutex_};
+    if (result_.states >= config_.states || Interruption::came() || !result_.broken.empty() || result_.exhausted) return std::nullopt;
+    for (std::size_t i = 0; i < duplicates_in_a_row; ++i) {
+        result_.edges_done = order_.is_drawing();
+        CutState next = order_.next();
+        const auto durable = order_.unsynced(next.cut).durable;
+        LeftState state{past_, model_, durable, std::move(next)};
+        const std::uint64_t id = state.tree().id * 31 + promises_before_[state.cut()];
+        if (!seen_.insert(id).second) continue;
+        ++result_.states;
+        config_.progress(result_.states);
+        return state;
+    }
+    result_.exhausted = true;
+    return std::nullopt;
+}
+
+CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
+    if (const auto made = worker.directory.make(state.tree()); !made) {
+        stop(fmt::format("a state could not be unpacked: {}", made.error()));
+        return CheckEnd::interrupted;
+    }
+    const std::uint32_t promised = promises_before_[state.cut()];
+    if (worker.promises_written != promised) {
+        std::ofstream file{worker.promises, std::ios::trunc};
+        for (std::uint32_t i = 0; i < state.cut(); ++i)
+            if (past_.line(i).act == Act::promise) file << past_.line(i).data << '\n';
+        worker.promises_written = promised;
+    }
+    const CheckVerdict verdict = run_check({.command = config_.check,
+                                            .directory = worker.directory.path(),
+                                            .output = worker.output,
+                                            .environment = {{"FLASHLAB_MOUNT", worker.directory.path()},
+                                                            {"FLASHLAB_ACKS", worker.promises},
+                                                            {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
+                                            .limit = config_.limit});
+    const std::lock_guard lock{mutex_};
+    ++result_.checks;
+    if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
+    return verdict.end;
+}
+
+void StateExplorer::stop(std::string why) {
+    const std::lock_guard lock{mutex_};
+    if (result_.broken.empty()) result_.broken = std::move(why);
+}
+
+bool StateExplorer::fails(Worker& worker, CutState state) {
+    const auto durable = durable_at(state.cut);
+    std::optional<LeftState> left;
+    {
+        const std::lock_guard lock{mutex_}; // contents are identified in common
+        left.emplace(past_, model_, durable, std::move(state));
+    }
+    const CheckEnd end = check(worker, *left);
+    return end == CheckEnd::failed || end == CheckEnd::timed_out;
+}
+
+std::optional<std::string> StateExplorer::check_alone(const CutState& state) {
+    Worker worker = make_worker(0);
+    return fails(worker, state) ? std::optional{said(worker, 5)} : std::nullopt;
+}
+
+std::string StateExplorer::said(const Worker& worker, int lines) const {
+    std::ifstream file{worker.output};
+    std::vector<std::string> all;
+    for (std::string line; std::getline(file, line);) {
+        all.push_back(line);
+        if (all.size() > static_cast<std::size_t>(lines)) all.erase(all.begin());
+    }
+    std::string text;
+    for (const std::string& line : all) text += (text.empty() ? "" : "\n") + line;
+    return text.empty() ? "the check printed nothing" : text;
+}
+
+/// Does it fail of causes that are known? It does if it passes once all losses of their kinds are given back. If it does not, what is left to judge
+/// is the state without those.
+bool StateExplorer::is_known(Worker& worker, const LeftState& state, CutState& rest) {
+    rest = {state.cut(), state.lost()};
+    std::set<std::string> known;
+    std::string cause;
+    const std::set<std::string> here = kinds_of(past_, state.lost());
+    {
+        const std::lock_guard lock{mutex_};
+        for (const Finding& finding : result_.findings) {
+            if (finding.kinds.empty() || !std::ranges::includes(here, finding.kinds)) continue;
+            known.insert(finding.kinds.begin(), finding.kinds.end());
+            if (cause.empty()) cause = finding.words.cause;
+        }
+    }
+    if (known.empty()) return false;
+    CutState given_back{state.cut(), {}};
+    for (const Loss& loss : state.lost())
+        if (!known.contains(kind_of(past_, loss))) given_back.losses.push_back(loss);
+    if (fails(worker, given_back)) {
+        rest = given_back;
+        return false;
+    }
+    const std::lock_guard lock{mutex_};
+    const auto found = std::ranges::find(result_.findings, cause, [](const Finding& f) { return f.words.cause; });
+    if (found != result_.findings.end()) ++found->states;
+    return true;
+}
+
+/// Gives losses back, half of them, a quarter, one by one, for as long as the check still fails.
+CutState StateExplorer::shrink(Worker& worker, CutState state) {
+    CutState best{state.cut, {}};
+    int checks = 1;
+    if (fails(worker, best)) return best;
+    best = std::move(state);
+    for (std::size_t part = std::max<std::size_t>(1, best.losses.size() / 2);; part /= 2) {
+        for (std::size_t at = 0; at < best.losses.size() && checks < shrinking_checks;) {
+            CutState fewer{best.cut, best.losses};
+            const auto from = fewer.losses.begin() + static_cast<std::ptrdiff_t>(at);
+            fewer.losses.erase(from, from + static_cast<std::ptrdiff_t>(std::min(part, best.losses.size() - at)));
+            ++checks;
+            if (fails(worker, fewer))
+                best = std::move(fewer);
+            else
+                at += part;
+        }
+        if (part == 1) return best;
+    }
+}
+
+void StateExplorer::judge(Worker& worker, const LeftState& state) {
+    std::uint64_t found_at = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        found_at = result_.states;
+    }
+    if (!fails(worker, {state.cut(), state.lost()})) {
+        const std::lock_guard lock{mutex_};
+        if (!Interruption::came() && result_.broken.empty()) ++result_.unsteady;
+        return;
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        ++result_.failing;
+    }
+    CutState rest;
+    if (is_known(worker, state, rest)) return;
+    const CutState small = shrink(worker, std::move(rest));
+    const bool fails_still = fails(worker, small); // and leaves what it printed
+    if (Interruption::came() || !fails_still) return;
+    Finding finding{.words = {}, .state = small, .found_at = found_at, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}};
+    add(std::move(finding));
+}
+
+void StateExplorer::add(Finding finding) {
+    const std::lock_guard lock{mutex_};
+    const LeftState small{past_, model_, order_.unsynced(finding.state.cut).durable, finding.state};
+    finding.words = tell_losses(past_, model_, small);
+    finding.kinds = kinds_of(past_, finding.state.losses);
+    const auto found = std::ranges::find(result_.findings, finding.words.cause, [](const Finding& f) { return f.words.cause; });
+    if (found != result_.findings.end()) {
+        ++found->states;
+    } else if (result_.findings.size() < most_findings) {
+        result_.findings.push_back(std::move(finding));
+    } else {
+        result_.findings.back().states += 1;
+    }
+}
+
+void StateExplorer::work(Worker& worker) {
+    while (const auto state = take()) {
+        const CheckEnd end = check(worker, *state);
+        if (end == CheckEnd::failed || end == CheckEnd::timed_out) judge(worker, *state);
+    }
+}
+
+ExploreResult StateExplorer::run() {
+    const auto from = std::chrono::steady_clock::now();
+    std::vector<Worker> workers;
+    for (unsigned i = 0; i < config_.workers; ++i) workers.push_back(make_worker(i));
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 1; i < config_.workers; ++i) threads.emplace_back([this, &workers, i] { work(workers[i]); });
+        work(workers[0]);
+    }
+    result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+    std::ranges::sort(result_.findings, {}, &Finding::found_at);
+    return result_;
+}
+
+} // namespace flashlab

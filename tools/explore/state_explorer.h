@@ -1,0 +1,95 @@
+/// Unpacks states of a recorded run into plain directories, runs the user's check in each, and sorts what failed by its cause.
+///
+/// Idea       Workers take the next state that was not tried yet, make their directory look like it, and run the check. A state that fails is tried
+///            once more, then its losses are given back one after the other for as long as the check still fails.
+/// Invariant  What is reported failed twice, and the losses reported are needed: with any one of them given back the check passed, as far as the
+///            number of attempts allowed. A state whose check fails although nothing was lost is told as such.
+/// Cost       A check a state, and some tens for each cause.
+/// Threading  One mutex around order, causes and counts; directories and checks belong to their worker.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "crash/apps/loss_words.h"
+#include "crash/apps/state_order.h"
+#include "tools/explore/check_run.h"
+#include "tools/explore/state_directory.h"
+
+namespace flashlab {
+
+struct ExploreConfig {
+    std::string check, work; ///< `work`: a directory for the workers' own
+    std::chrono::milliseconds limit{0};
+    std::uint64_t states = 2000, seed = 1;
+    unsigned workers = 1;
+    std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
+};
+
+struct Finding {
+    LossWords words;
+    CutState state;              ///< shrunk
+    std::uint64_t found_at = 0;  ///< so many states were tried then
+    std::uint64_t states = 0;    ///< that failed of this cause
+    std::string said;            ///< last lines of the check
+    std::string kept;            ///< directory; set by whoever keeps it
+    std::set<std::string> kinds; ///< of the lines lost: what a state of the same cause has lost, too
+};
+
+struct ExploreResult {
+    std::uint64_t states = 0; ///< tried, all different
+    std::uint64_t checks = 0; ///< run, those of shrinking, too
+    std::uint64_t failing = 0;
+    std::uint64_t unsteady = 0; ///< failed once and passed the second time
+    bool exhausted = false;     ///< no other state was found
+    bool edges_done = false;    ///< all edges were tried, and states were drawn
+    double wall_seconds = 0;
+    std::string broken; ///< why it could not go on; empty: it did
+    std::vector<Finding> findings;
+};
+
+class StateExplorer {
+public:
+    StateExplorer(const Past& past, const Persistence& model, ExploreConfig config);
+
+    /// Checks a state by itself, outside of a run. Nothing: it passes; else what the check said.
+    [[nodiscard]] std::optional<std::string> check_alone(const CutState& state);
+    [[nodiscard]] ExploreResult run();
+    [[nodiscard]] StateOrder& order() { return order_; }
+
+private:
+    struct Worker {
+        StateDirectory directory;
+        std::string output, promises;
+        std::uint64_t promises_written = ~std::uint64_t{0};
+    };
+    [[nodiscard]] Worker make_worker(unsigned number);
+    void work(Worker& worker);
+    [[nodiscard]] std::optional<LeftState> take();
+    [[nodiscard]] CheckEnd check(Worker& worker, const LeftState& state);
+    [[nodiscard]] bool fails(Worker& worker, CutState state);
+    void judge(Worker& worker, const LeftState& state);
+    [[nodiscard]] bool is_known(Worker& worker, const LeftState& state, CutState& rest);
+    [[nodiscard]] CutState shrink(Worker& worker, CutState state);
+    [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
+    [[nodiscard]] std::string said(const Worker& worker, int lines) const;
+    void add(Finding finding);
+    void stop(std::string why);
+
+    const Past& past_;
+    const Persistence& model_;
+    ExploreConfig config_;
+    std::mutex mutex_;
+    StateOrder order_;
+    std::unordered_set<std::uint64_t> seen_;
+    std::vector<std::uint32_t> promises_before_; ///< by cut
+    ExploreResult result_;
+};
+
+} // namespace flashlab

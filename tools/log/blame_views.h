@@ -1,0 +1,98 @@
+/// The views of the event log that say what slow requests waited for.
+///
+/// Idea       The time of a request is cut where something begins or ends that concerns it. Each piece goes to the first in a list of what went on
+///            then: its own transfer, its own cells, its map, its PRAM, then what others did on its planes and channels. What is still left is looked
+///            up among everything that the flash did at that time.
+/// Invariant  The pieces of a request add up to its latency, to the nanosecond, whatever the log lacks. `rest` is what nothing recorded explains.
+/// Cost       A few passes over nand_op for all slow requests together, a microsecond a row. No index is needed: the few requests have one of their
+///            own.
+/// Power cut  Nothing is kept here.
+#pragma once
+
+#include <string_view>
+
+namespace flashlab {
+
+inline constexpr std::string_view blame_part_sql = R"(
+WITH RECURSIVE span AS MATERIALIZED (
+  SELECT run, first_id, lead(first_id, 1, 9223372036854775807) OVER w AS last_id,
+    coalesce((SELECT CAST(substr(config_toml, k + 23) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'request_overhead_ns = ') AS k) WHERE k > 0), 0) AS overhead_ns,
+    coalesce((SELECT CAST(substr(config_toml, k + 15) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'ps_per_byte = ') AS k) WHERE k > 0), 0) AS ps_per_byte,
+    coalesce((SELECT CAST(substr(config_toml, k + 25) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'controller_request_ns = ') AS k) WHERE k > 0), 0) AS controller_ns,
+    instr(config_toml, char(10) || 'independent_planes = 0') > 0 AS by_die
+  FROM run WINDOW w AS (ORDER BY run)),
+slow AS MATERIALIZED (
+  SELECT r.run, r.first_id, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c,
+    r.overhead_ns + (h.op = 1) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_in, r.controller_ns,
+    (h.op = 0 AND h.failed = 0) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_out
+  FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
+    FROM span s CROSS JOIN host_request h ON h.id > s.first_id AND h.id <= s.last_id) p JOIN span r USING(run) JOIN host_request h USING(id)
+  WHERE p.place <= (p.n + 999) / 1000),
+line AS (
+  SELECT id, min(link_start, c) AS link_start FROM (SELECT id, c, max(a, max(at) - link_in) AS link_start
+    FROM (SELECT s.id, s.a, s.c, s.link_in, h.ts_ns + sum(s.overhead_ns + (h.op = 1) * ((h.sectors * 512 * s.ps_per_byte + 999) / 1000)) OVER (PARTITION BY s.id ORDER BY h.id DESC) AS at
+      FROM slow s CROSS JOIN host_request h ON h.id <= s.id AND h.id > max(s.first_id, s.id - 512)) GROUP BY id)),
+own AS MATERIALIZED (
+  SELECT s.id, s.a, s.c, s.by_die, o.cause, o.channel, CASE s.by_die WHEN 1 THEN o.die ELSE o.plane END AS lane, o.ts_ns, o.ts_ns + o.dur_ns AS end_ns, o.pages,
+    o.ts_ns + o.bus_in_at_ns AS i0, o.bus_in_ns AS i, o.ts_ns + o.bus_out_at_ns AS o0, o.bus_out_ns AS o
+  FROM nand_op o CROSS JOIN slow s ON s.id = o.parent),
+longest AS MATERIALIZED (SELECT max(ifnull(max(dur_ns), 1), 1) AS ns FROM nand_op),
+wanted AS MATERIALIZED (
+  SELECT id, a, c, 1 AS is_lane, by_die, lane AS place, a / ns - 1 AS bucket, c / ns AS last FROM own, longest GROUP BY id, lane
+  UNION ALL SELECT id, a, c, 0, by_die, channel, a / ns - 1, c / ns FROM own, longest GROUP BY id, channel
+  UNION ALL SELECT id, a, c, is_lane, by_die, place, bucket + 1, last FROM wanted WHERE bucket < last),
+piece AS (
+  SELECT s.id, s.a AS b, l.link_start AS e, 0 AS class FROM slow s JOIN line l USING(id)
+  UNION ALL SELECT s.id, l.link_start, l.link_start + s.link_in + s.controller_ns, 1 FROM slow s JOIN line l USING(id)
+  UNION ALL SELECT id, c - link_out, c, 1 FROM slow WHERE link_out > 0
+  UNION ALL SELECT id, i0, i0 + i, 2 FROM own WHERE pages = 1 AND cause = 0
+  UNION ALL SELECT id, o0, o0 + o, 2 FROM own WHERE pages = 1 AND cause = 0
+  UNION ALL SELECT id, ts_ns, end_ns, CASE WHEN cause = 0 THEN 3 WHEN cause IN (1, 2, 4) THEN 12 ELSE 4 END FROM own
+  UNION ALL SELECT s.id, p.ts_ns, p.ts_ns + p.dur_ns, 5 FROM pram_write p CROSS JOIN slow s ON s.id = p.parent
+  UNION ALL SELECT w.id, o.ts_ns, o.ts_ns + o.dur_ns, CASE o.cause WHEN 0 THEN 6 WHEN 1 THEN 7 WHEN 2 THEN 8 WHEN 3 THEN 9 ELSE 10 END
+    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 1 AND w.place = CASE w.by_die WHEN 1 THEN o.die ELSE o.plane END AND w.bucket = o.ts_ns / ns
+    WHERE o.parent IS NOT w.id AND o.ts_ns < w.c AND o.ts_ns + o.dur_ns > w.a
+  UNION ALL SELECT w.id, o.ts_ns + p.j * o.bus_out_at_ns + (1 - p.j) * o.bus_in_at_ns, o.ts_ns + p.j * (o.bus_out_at_ns + o.bus_out_ns) + (1 - p.j) * (o.bus_in_at_ns + o.bus_in_ns), 11
+    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 0 AND w.place = o.channel AND w.bucket = o.ts_ns / ns JOIN (SELECT 0 AS j UNION ALL SELECT 1) p
+    WHERE o.parent IS NOT w.id AND o.ts_ns < w.c AND o.ts_ns + o.dur_ns > w.a),
+edge AS (
+  SELECT p.id, max(p.b, s.a) AS t, p.class, 1 AS d FROM piece p JOIN slow s USING(id) WHERE p.b < s.c AND p.e > s.a AND p.e > p.b
+  UNION ALL SELECT p.id, min(p.e, s.c), p.class, -1 FROM piece p JOIN slow s USING(id) WHERE p.b < s.c AND p.e > s.a AND p.e > p.b
+  UNION ALL SELECT id, a, 15, 1 FROM slow UNION ALL SELECT id, c, 15, -1 FROM slow),
+known AS MATERIALIZED (
+  SELECT id, t, lead(t) OVER w AS u, CASE WHEN sum(d * (class = 0)) OVER w > 0 THEN 0 WHEN sum(d * (class = 1)) OVER w > 0 THEN 1 WHEN sum(d * (class = 2)) OVER w > 0 THEN 2 WHEN sum(d * (class = 3)) OVER w > 0 THEN 3 WHEN sum(d * (class = 4)) OVER w > 0 THEN 4 WHEN sum(d * (class = 5)) OVER w > 0 THEN 5 WHEN sum(d * (class = 6)) OVER w > 0 THEN 6 WHEN sum(d * (class = 7)) OVER w > 0 THEN 7 WHEN sum(d * (class = 8)) OVER w > 0 THEN 8 WHEN sum(d * (class = 9)) OVER w > 0 THEN 9 WHEN sum(d * (class = 10)) OVER w > 0 THEN 10 WHEN sum(d * (class = 11)) OVER w > 0 THEN 11 WHEN sum(d * (class = 12)) OVER w > 0 THEN 12 ELSE 15 END AS class
+  FROM edge WINDOW w AS (PARTITION BY id ORDER BY t, class, d ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)),
+gap AS MATERIALIZED (
+  SELECT k.id, k.t, k.u, k.t / ns - 1 AS bucket, k.u / ns AS last FROM known k, longest WHERE k.class = 15 AND k.u > k.t
+  UNION ALL SELECT id, t, u, bucket + 1, last FROM gap WHERE bucket < last),
+gap_edge AS (
+  SELECT id, g, max(b, g) AS t, class, 1 AS d FROM (SELECT g.id, g.t AS g, g.u, o.ts_ns AS b, CASE WHEN o.cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class
+    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
+  UNION ALL SELECT id, g, min(e, u), class, -1 FROM (SELECT g.id, g.t AS g, g.u, o.ts_ns + o.dur_ns AS e, CASE WHEN o.cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class
+    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
+  UNION ALL SELECT id, t, t, 14, 1 FROM gap WHERE bucket = last UNION ALL SELECT id, t, u, 14, -1 FROM gap WHERE bucket = last),
+part AS (
+  SELECT id, u - t AS ns, class FROM known WHERE class < 15
+  UNION ALL SELECT id, lead(t) OVER w - t, CASE WHEN sum(d * (class = 12)) OVER w > 0 THEN 12 WHEN sum(d * (class = 13)) OVER w > 0 THEN 13 ELSE 14 END
+  FROM gap_edge WINDOW w AS (PARTITION BY id, g ORDER BY t, class, d ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)),
+what(class, what, meaning) AS (VALUES (0, 'queue', 'other requests were on the host link'), (1, 'host link', 'its own command and data on the link, and the controller'),
+  (2, 'bus', 'its own data on a channel'), (3, 'flash', 'the cells worked for it'), (4, 'mapping', 'pages of the map, of checkpoints and backups that it read or wrote'), (5, 'pram', 'its transaction on the PRAM'),
+  (6, 'chip: other requests', 'its plane worked for other requests'), (7, 'chip: collection', 'its plane copied or erased for a collection'), (8, 'chip: merge', 'its plane worked for a merge'),
+  (9, 'chip: map', 'its plane worked for the map'), (10, 'chip: other', 'its plane worked for levelling, recovery or backups'), (11, 'bus: others', 'its channel moved the data of others'),
+  (12, 'collection', 'its plane was free; a collection or merge elsewhere went on'), (13, 'order', 'its plane was free; it waited for operations elsewhere that come before it'),
+  (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'))
+SELECT s.run, s.id, s.op, s.a AS ts_ns, s.c - s.a AS dur_ns, w.class, w.what, w.meaning, p.ns
+FROM slow s JOIN (SELECT id, class, sum(ns) AS ns FROM part GROUP BY id, class) p USING(id) JOIN what w USING(class) WHERE p.ns > 0)";
+
+inline constexpr std::string_view blame_request_sql = R"(
+SELECT p.run, p.id, o.name AS op, p.ts_ns, p.dur_ns,
+  sum(ns * (class = 0)) AS queue_ns, sum(ns * (class = 1)) AS host_link_ns, sum(ns * (class = 2)) AS bus_ns, sum(ns * (class = 3)) AS flash_ns, sum(ns * (class = 4)) AS mapping_ns,
+  sum(ns * (class = 5)) AS pram_ns, sum(ns * (class = 6)) AS chip_requests_ns, sum(ns * (class = 7)) AS chip_collection_ns, sum(ns * (class = 8)) AS chip_merge_ns, sum(ns * (class = 9)) AS chip_map_ns,
+  sum(ns * (class = 10)) AS chip_other_ns, sum(ns * (class = 11)) AS bus_others_ns, sum(ns * (class = 12)) AS collection_ns, sum(ns * (class = 13)) AS order_ns, sum(ns * (class = 14)) AS rest_ns
+FROM v_blame_part p JOIN host_op_name o USING(op) GROUP BY p.id)";
+
+inline constexpr std::string_view blame_sql = R"(
+SELECT run, what, requests, ns, round(ns * 1.0 / sum(ns) OVER (PARTITION BY run), 6) AS share, meaning
+FROM (SELECT run, class, what, meaning, count(*) AS requests, sum(ns) AS ns FROM v_blame_part GROUP BY run, class) ORDER BY run DESC, ns DESC)";
+
+} // namespace flashlab

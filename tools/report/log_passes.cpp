@@ -1,0 +1,165 @@
+#include "tools/report/log_passes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+Json heat_json(const std::string& what, const std::vector<std::vector<double>>& busy_ns, std::int64_t width_ns) {
+    Json rows{Json::Array{}};
+    for (const auto& of : busy_ns) {
+        Json shares{Json::Array{}}; // in thousandths
+        for (const double ns : of) shares.push(std::int64_t{std::lround(std::min(1.0, ns / static_cast<double>(width_ns)) * 1000)});
+        rows.push(std::move(shares));
+    }
+    return Json::object({{"what", what}, {"bin_s", static_cast<double>(width_ns) / 1e9}, {"permille", std::move(rows)}});
+}
+
+RequestPass::RequestPass(std::int64_t begin_ns, std::int64_t end_ns)
+    : requests_{begin_ns, end_ns, bins}, read_bytes_{begin_ns, end_ns, bins}, write_bytes_{begin_ns, end_ns, bins},
+      written_{begin_ns, end_ns, coarse_bins}, longest_us_(bins), begin_{begin_ns} {}
+
+std::expected<void, std::string> RequestPass::read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress) {
+    auto done = log.read(
+        "SELECT ts_ns, dur_ns, op, sectors, piece, failed FROM host_request WHERE " + run.ids() + " ORDER BY id",
+        [&](const LogRow& row) { take(row); }, progress);
+    finish();
+    return done;
+}
+
+void RequestPass::take(const LogRow& row) {
+    const std::int64_t ts = row.number(0), ns = row.number(1), piece = row.number(4);
+    const auto op = std::min<std::size_t>(static_cast<std::size_t>(row.number(2)), curves_.size() - 1);
+    if (piece <= 1 || !under_way_.is_there) {
+        finish();
+        under_way_ = {op, ns, true};
+        requests_.add_at(ts, 1);
+    }
+    under_way_.ns = std::max(under_way_.ns, ns);
+    failed_ += row.number(5);
+    const auto bytes = static_cast<double>(row.number(3)) * 512;
+    if (op == static_cast<std::size_t>(HostOp::read)) read_bytes_.add_at(ts, bytes);
+    if (op == static_cast<std::size_t>(HostOp::write)) {
+        write_bytes_.add_at(ts, bytes);
+        written_.add_at(ts, bytes);
+    }
+    const auto bin = std::clamp<std::int64_t>((ts - begin_) / requests_.width_ns(), 0, bins - 1);
+    auto& longest = longest_us_[static_cast<std::size_t>(bin)];
+    longest = std::max(longest, static_cast<double>(ns) / 1e3);
+}
+
+void RequestPass::finish() {
+    if (under_way_.is_there) curves_[under_way_.op].add(under_way_.ns);
+    under_way_.is_there = false;
+}
+
+Json RequestPass::latency() const {
+    Json percentiles{Json::Array{}}, series{Json::Object{}};
+    for (const double p : LatencyCurve::percentiles) percentiles.push(p);
+    for (std::size_t op = 0; op < curves_.size(); ++op)
+        if (curves_[op].count() != 0)
+            series.add(std::string{host_op_names[op]}, Json::object({{"requests", curves_[op].count()},
+                                                                     {"mean_us", curves_[op].mean_us()},
+                                                                     {"max_us", curves_[op].max_us()},
+                                                                     {"us", curves_[op].to_json()}}));
+    return Json::object({{"percentiles", std::move(percentiles)}, {"series", std::move(series)}});
+}
+
+Json RequestPass::throughput() const {
+    Json t{Json::Array{}}, iops{Json::Array{}}, reads{Json::Array{}}, writes{Json::Array{}}, longest{Json::Array{}};
+    const double width_s = static_cast<double>(requests_.width_ns()) / 1e9;
+    const auto shown = [](double value) { return Json{std::stod(fmt::format("{:.5g}", value))}; };
+    for (std::size_t b = 0; b < bins; ++b) {
+        t.push(shown((static_cast<double>(b) + 0.5) * width_s));
+        iops.push(shown(requests_.values()[b] / width_s));
+        reads.push(shown(read_bytes_.values()[b] / 1e6 / width_s));
+        writes.push(shown(write_bytes_.values()[b] / 1e6 / width_s));
+        longest.push(requests_.values()[b] == 0 ? Json{} : shown(longest_us_[b]));
+    }
+    return Json::object({{"t_s", std::move(t)},
+                         {"iops", std::move(iops)},
+                         {"read_mb_s", std::move(reads)},
+                         {"write_mb_s", std::move(writes)},
+                         {"longest_us", std::move(longest)}});
+}
+
+void RequestPass::add_to_overview(Json& overview) const {
+    if (failed_ != 0) overview.add("failed_requests", failed_);
+    for (const HostOp op : {HostOp::read, HostOp::write, HostOp::flush}) {
+        const LatencyCurve& curve = curves_[static_cast<std::size_t>(op)];
+        if (curve.count() == 0) continue;
+        const std::string key = fmt::format("latency_us.{}.", host_op_names[static_cast<std::size_t>(op)]);
+        overview.add(key + "mean", std::stod(fmt::format("{:.6g}", curve.mean_us())));
+        for (const auto& [name, percent] : {std::pair{"p50", 50.0}, std::pair{"p99", 99.0}, std::pair{"p999", 99.9}, std::pair{"p9999", 99.99}})
+            overview.add(key + name, curve.percentile_us(percent));
+        overview.add(key + "max", curve.max_us());
+    }
+}
+
+std::expected<void, std::string> OperationPass::read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress) {
+    return log.read(
+        "SELECT ts_ns, dur_ns, channel, plane, pages, bus_in_at_ns, bus_in_ns, cells_at_ns, cells_ns, bus_out_at_ns, bus_out_ns, op, cause FROM "
+        "nand_op "
+        "WHERE " +
+            run.times(),
+        [&](const LogRow& row) {
+            const std::int64_t ts = row.number(0), dur = row.number(1), pages = row.number(4);
+            TimeBins& bus = at(buses_, row.number(2));
+            TimeBins& plane = at(planes_, row.number(3));
+            if (pages > 1) { // the phases of a run are those of its first page
+                const std::int64_t on_bus = std::min(dur / pages, row.number(6) + row.number(10));
+                for (std::int64_t page = 0; page < pages; ++page) bus.add_stretch(ts + dur / pages * page, ts + dur / pages * page + on_bus);
+                plane.add_stretch(ts, ts + dur);
+                return;
+            }
+            for (const int phase : {5, 9}) bus.add_stretch(ts + row.number(phase), ts + row.number(phase) + row.number(phase + 1));
+            plane.add_stretch(ts + row.number(7), ts + row.number(7) + row.number(8));
+        },
+        progress);
+}
+
+Json OperationPass::amplification(const std::vector<double>& written, std::int64_t page_bytes) const {
+    const auto of = [&](std::initializer_list<Cause> causes) {
+        Json out{Json::Array{}};
+        for (std::size_t bin = 0; bin < coarse_bins; ++bin) {
+            double pages = 0;
+            for (const Cause cause : causes) pages += programs_[static_cast<std::size_t>(cause)].values()[bin];
+            out.push(written[bin] == 0 ? Json{} : Json{std::stod(fmt::format("{:.5g}", pages * static_cast<double>(page_bytes) / written[bin]))});
+        }
+        return out;
+    };
+    Json t{Json::Array{}};
+    for (std::size_t bin = 0; bin < coarse_bins; ++bin)
+        t.push(std::stod(fmt::format("{:.5g}", (static_cast<double>(bin) + 0.5) * static_cast<double>(programs_.front().width_ns()) / 1e9)));
+    return Json::object({{"t_s", std::move(t)},
+                         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup})},
+                         {"user", of({Cause::user})},
+                         {"gc", of({Cause::gc, Cause::wear})},
+                         {"merge", of({Cause::merge})},
+                         {"map", of({Cause::map})},
+                         {"other", of({Cause::recovery, Cause::backup})}});
+}
+
+TimeBins& OperationPass::at(std::vector<TimeBins>& all, std::int64_t index) const {
+    while (all.size() <= static_cast<std::size_t>(index)) all.emplace_back(begin_, end_, heat_bins);
+    return all[static_cast<std::size_t>(index)];
+}
+
+Json OperationPass::to_json(const std::string& what, const std::vector<TimeBins>& rows) {
+    constexpr std::size_t most_rows = 64;
+    if (rows.empty()) return {};
+    const std::size_t together = (rows.size() + most_rows - 1) / most_rows;
+    std::vector<std::vector<double>> busy;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (row % together == 0) busy.emplace_back(heat_bins);
+        const auto of = static_cast<double>(std::min(together, rows.size() - row / together * together));
+        for (std::size_t bin = 0; bin < heat_bins; ++bin) busy.back()[bin] += rows[row].values()[bin] / of;
+    }
+    Json out = heat_json(what, busy, rows.front().width_ns());
+    out.add("rows_together", std::uint64_t{together});
+    return out;
+}
+
+} // namespace flashlab

@@ -1,0 +1,78 @@
+/// The two passes of a report over the long tables of a log: requests of the host, and operations of the chips.
+///
+/// Idea       A pass takes each row once and keeps bins, curves and sums.
+/// Invariant  Pieces of a request that a replay split are one request, answered with the last piece, as the replay's own report counts.
+/// Cost       Half a microsecond a request, one a NAND operation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "base/events.h"
+#include "tools/report/latency_curve.h"
+#include "tools/report/log_rows_reader.h"
+#include "tools/report/log_run.h"
+#include "tools/report/time_bins.h"
+#include "tools/text/json.h"
+
+namespace flashlab {
+
+inline constexpr std::size_t heat_bins = 240;
+/// Of ratios: in each of them much has to happen.
+inline constexpr std::size_t coarse_bins = 80;
+
+/// Nanoseconds busy by row and bin as shares of the bin, for the page's heat map.
+[[nodiscard]] Json heat_json(const std::string& what, const std::vector<std::vector<double>>& busy_ns, std::int64_t width_ns);
+
+class RequestPass {
+public:
+    RequestPass(std::int64_t begin_ns, std::int64_t end_ns);
+    [[nodiscard]] std::expected<void, std::string> read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress);
+    /// Curves by operation.
+    [[nodiscard]] Json latency() const;
+    [[nodiscard]] Json throughput() const;
+    void add_to_overview(Json& overview) const;
+    /// Bytes that the host wrote, in coarse_bins.
+    [[nodiscard]] const std::vector<double>& written() const { return written_.values(); }
+
+private:
+    struct Request {
+        std::size_t op = 0;
+        std::int64_t ns = 0;
+        bool is_there = false;
+    };
+    void take(const LogRow& row);
+    void finish();
+
+    static constexpr std::size_t bins = 400;
+    std::array<LatencyCurve, host_op_names.size()> curves_;
+    Request under_way_;
+    TimeBins requests_, read_bytes_, write_bytes_, written_;
+    std::vector<double> longest_us_;
+    std::int64_t begin_, failed_ = 0;
+};
+
+class OperationPass {
+public:
+    OperationPass(std::int64_t begin_ns, std::int64_t end_ns)
+        : begin_{begin_ns}, end_{end_ns}, programs_(cause_count, TimeBins{begin_ns, end_ns, coarse_bins}) {}
+    [[nodiscard]] std::expected<void, std::string> read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress);
+    /// Share of time that each channel's bus was busy.
+    [[nodiscard]] Json heat() const { return to_json("channel", buses_); }
+    /// The same of the cells, by plane; of many planes by groups of neighbours.
+    [[nodiscard]] Json chip_heat() const { return to_json("plane", planes_); }
+
+    /// Write amplification over time, by cause, where the host wrote so many bytes.
+    [[nodiscard]] Json amplification(const std::vector<double>& written, std::int64_t page_bytes) const;
+
+private:
+    TimeBins& at(std::vector<TimeBins>& all, std::int64_t index) const;
+    [[nodiscard]] static Json to_json(const std::string& what, const std::vector<TimeBins>& rows);
+    std::int64_t begin_, end_;
+    std::vector<TimeBins> buses_, planes_, programs_;
+};
+
+} // namespace flashlab

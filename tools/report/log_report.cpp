@@ -1,0 +1,255 @@
+#include "tools/report/log_report.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/log/event_log_schema.h"
+#include "tools/report/log_passes.h"
+#include "tools/report/log_run.h"
+
+namespace flashlab {
+namespace {
+
+/// Five digits: a plot shows no more, and the page stays small.
+Json rounded(double value) { return Json{std::stod(fmt::format("{:.5g}", value))}; }
+
+class RunReport {
+public:
+    RunReport(LogRowsReader& log, LogRunRange range, const LogReportOptions& options) : log_{log}, range_{std::move(range)}, options_{options} {}
+
+    std::expected<Json, std::string> make(const std::string& name) {
+        has_requests_ = log_.number("SELECT EXISTS(SELECT 1 FROM host_request WHERE " + range_.ids() + ")").value_or(0) != 0;
+        has_operations_ = log_.number("SELECT EXISTS(SELECT 1 FROM nand_op WHERE " + range_.times() + ")").value_or(0) != 0;
+        const auto last =
+            log_.number("SELECT max(ts_ns + dur_ns) FROM (SELECT * FROM host_request WHERE " + range_.ids() + " ORDER BY id DESC LIMIT 4096)");
+        end_ns_ = std::max({range_.end_ns, last.value_or(0), range_.start_ns + 1});
+        out_.add("name", name);
+        out_.add("source", "log");
+        out_.add("level", has_operations_ ? "all" : has_requests_ ? "requests" : "summary");
+        add_identity();
+        RequestPass requests{range_.start_ns, end_ns_};
+        OperationPass operations{range_.start_ns, end_ns_};
+        if (has_requests_)
+            if (auto done = requests.read(log_, range_, options_.progress); !done) return std::unexpected(done.error());
+        if (has_operations_)
+            if (auto done = operations.read(log_, range_, options_.progress); !done) return std::unexpected(done.error());
+        add_overview(requests);
+        out_.add("latency", has_requests_ ? requests.latency() : Json{});
+        out_.add("throughput", has_requests_ ? requests.throughput() : sampled_throughput());
+        add_over_time(requests, operations);
+        out_.add("heat", has_operations_ ? operations.heat() : sampled_heat());
+        out_.add("chips", has_operations_ ? operations.chip_heat() : Json{});
+        add_tables();
+        if (!failure_.empty()) return std::unexpected(failure_);
+        return std::move(out_);
+    }
+
+private:
+    void add_identity() {
+        out_.add("info", Json::object({{"run", range_.run},
+                                       {"kind", range_.kind},
+                                       {"ftl", range_.setting("scheme")},
+                                       {"preset", range_.setting("preset")},
+                                       {"version", range_.version},
+                                       {"config_hash", range_.config_hash},
+                                       {"seed", range_.seed},
+                                       {"rows_dropped", range_.rows_dropped}}));
+        out_.add("config_toml", range_.config_toml);
+    }
+
+    /// The keys of `replay --json`, of what the log knows.
+    void add_overview(const RequestPass& requests) {
+        Json o{Json::Object{}};
+        const double seconds = static_cast<double>(range_.end_ns - range_.start_ns) / 1e9;
+        each("SELECT host_reads, host_writes, host_trims, host_flushes, host_read_bytes, host_write_bytes, pram_words_written, free_blocks FROM "
+             "v_run_totals WHERE run = {}",
+             [&](const LogRow& r) {
+                 o.add("requests", r.number(0) + r.number(1) + r.number(2) + r.number(3));
+                 for (int i = 0; i < 8; ++i)
+                     o.add(std::array{"reads", "writes", "trims", "flushes", "host_read_bytes", "host_write_bytes", "pram_words_written",
+                                      "free_blocks"}[static_cast<std::size_t>(i)],
+                           r.number(i));
+                 if (seconds <= 0) return;
+                 o.add("iops", rounded(static_cast<double>(r.number(0) + r.number(1) + r.number(2) + r.number(3)) / seconds));
+                 o.add("read_mb_s", rounded(r.real(4) / 1e6 / seconds));
+                 o.add("write_mb_s", rounded(r.real(5) / 1e6 / seconds));
+             });
+        o.add("sim_seconds", seconds);
+        each("SELECT sum(page_reads), sum(page_programs), sum(block_erases), sum(page_programs) * (SELECT page_bytes FROM run WHERE run = {0}) * 1.0 "
+             "/ "
+             "nullif((SELECT host_write_bytes FROM v_run_totals WHERE run = {0}), 0) FROM v_run_totals t JOIN sample_nand USING(sample) WHERE run = "
+             "{0}",
+             [&](const LogRow& r) {
+                 o.add("nand_read_pages", r.number(0));
+                 o.add("nand_program_pages", r.number(1));
+                 o.add("nand_erase_blocks", r.number(2));
+                 o.add("waf", r.is_null(3) ? Json{} : rounded(r.real(3)));
+             });
+        requests.add_to_overview(o);
+        if (log_.has_table("sample_scheme"))
+            each(
+                "SELECT gc_jobs, gc_page_copies, switch_merges, partial_merges, full_merges FROM v_run_totals JOIN sample_scheme USING(sample) WHERE "
+                "run = {}",
+                [&](const LogRow& r) {
+                    for (int i = 0; i < 5; ++i)
+                        o.add(std::array{"gc_jobs", "gc_page_copies", "switch_merges", "partial_merges", "full_merges"}[static_cast<std::size_t>(i)],
+                              r.number(i));
+                });
+        out_.add("overview", std::move(o));
+    }
+
+    static double seconds_of(const LogRow& row) { return row.real(0) / 1e9; }
+
+    /// Columns of numbers by name, one row a sample; of many samples every so many.
+    Json columns(const std::vector<std::string>& names, const std::string& sql) {
+        std::vector<Json> lists(names.size(), Json{Json::Array{}});
+        const std::int64_t rows = number("SELECT count(*) FROM (" + sql + ")");
+        const std::int64_t step = std::max<std::int64_t>(1, rows / most_points);
+        std::int64_t at = 0;
+        each(sql, [&](const LogRow& row) {
+            if (++at % step != 0 && at != rows) return;
+            for (std::size_t c = 0; c < names.size(); ++c)
+                lists[c].push(row.is_null(static_cast<int>(c)) ? Json{} : rounded(row.real(static_cast<int>(c))));
+        });
+        if (lists.front().items().empty()) return {};
+        Json out{Json::Object{}};
+        for (std::size_t c = 0; c < names.size(); ++c) out.add(names[c], std::move(lists[c]));
+        return out;
+    }
+
+    Json sampled_throughput() {
+        return columns({"t_s", "iops", "read_mb_s", "write_mb_s"}, R"(
+SELECT (ts_ns - s0) / 1e9, (n - lag(n, 1, 0) OVER w) * 1e9 / nullif(d, 0), (rb - lag(rb, 1, 0) OVER w) * 1e3 / nullif(d, 0), (wb - lag(wb, 1, 0) OVER w) * 1e3 / nullif(d, 0)
+FROM (SELECT ts_ns, r.start_ns AS s0, ts_ns - lag(ts_ns, 1, r.start_ns) OVER (ORDER BY sample) AS d, sample,
+  host_reads + host_writes + host_trims + host_flushes AS n, host_read_bytes AS rb, host_write_bytes AS wb FROM sample JOIN run r USING(run) WHERE run = {})
+WINDOW w AS (ORDER BY sample))");
+    }
+
+    Json sampled_amplification() {
+        return columns({"t_s", "waf", "user", "gc", "merge", "map", "other"}, R"(
+SELECT (ts_ns - s0) / 1e9, (p - lag(p, 1, 0) OVER w) * b, (pu - lag(pu, 1, 0) OVER w) * b, (pg - lag(pg, 1, 0) OVER w) * b, (pm - lag(pm, 1, 0) OVER w) * b,
+  (pt - lag(pt, 1, 0) OVER w) * b, (po - lag(po, 1, 0) OVER w) * b
+FROM (SELECT s.sample, s.ts_ns, r.start_ns AS s0, r.page_bytes * 1.0 / nullif(s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER (ORDER BY s.sample), 0) AS b,
+  n.p, n.pu, n.pg, n.pm, n.pt, n.po FROM sample s JOIN run r USING(run) JOIN (SELECT sample, sum(page_programs) AS p, sum(page_programs * (cause = 0)) AS pu,
+    sum(page_programs * (cause IN (1, 4))) AS pg, sum(page_programs * (cause = 2)) AS pm, sum(page_programs * (cause = 3)) AS pt,
+    sum(page_programs * (cause > 4)) AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
+WINDOW w AS (ORDER BY sample))");
+    }
+
+    void add_over_time(const RequestPass& requests, const OperationPass& operations) {
+        out_.add("waf", has_operations_ ? operations.amplification(requests.written(), range_.page_bytes) : sampled_amplification());
+        out_.add("free", columns({"t_s", "free_blocks"},
+                                 "SELECT (ts_ns - r.start_ns) / 1e9, free_blocks FROM sample JOIN run r USING(run) WHERE run = {} ORDER BY sample"));
+        if (log_.has_table("sample_scheme"))
+            out_.add("cache", columns({"t_s", "buffer_reads", "buffer_writes", "map_reads", "map_writes"}, R"(
+SELECT (ts_ns - s0) / 1e9, (a - lag(a, 1, 0) OVER w) * 100.0 / nullif(a + b - lag(a + b, 1, 0) OVER w, 0), (c - lag(c, 1, 0) OVER w) * 100.0 / nullif(c + d - lag(c + d, 1, 0) OVER w, 0),
+  (e - lag(e, 1, 0) OVER w) * 100.0 / nullif(e + f - lag(e + f, 1, 0) OVER w, 0), (g - lag(g, 1, 0) OVER w) * 100.0 / nullif(g + h - lag(g + h, 1, 0) OVER w, 0)
+FROM (SELECT sample, ts_ns, r.start_ns AS s0, buffer_read_hits AS a, buffer_read_misses AS b, buffer_write_hits AS c, buffer_write_misses AS d,
+  map_read_hits AS e, map_read_misses AS f, map_write_hits AS g, map_write_misses AS h FROM sample JOIN run r USING(run) JOIN sample_scheme USING(sample)
+  WHERE run = {}) WINDOW w AS (ORDER BY sample))"));
+        out_.add("partition",
+                 columns({"t_s", "map_mib", "buffer_mib", "map_benefit", "buffer_benefit"},
+                         "SELECT (ts_ns - r.start_ns) / 1e9, map_bytes / 1048576.0, buffer_bytes / 1048576.0, map_benefit, buffer_benefit FROM "
+                         "partition_decision JOIN run r USING(run) WHERE run = {} ORDER BY n"));
+    }
+
+    Json sampled_heat() {
+        std::vector<std::vector<double>> rows;
+        TimeBins one{range_.start_ns, end_ns_, heat_bins};
+        each("SELECT c.channel, s.ts_ns, lag(s.ts_ns, 1, r.start_ns) OVER w, c.busy_ns - lag(c.busy_ns, 1, 0) OVER w FROM sample s JOIN run r "
+             "USING(run) "
+             "JOIN sample_channel c USING(sample) WHERE s.run = {} WINDOW w AS (PARTITION BY c.channel ORDER BY s.sample)",
+             [&](const LogRow& row) {
+                 const auto channel = static_cast<std::size_t>(row.number(0));
+                 if (channel >= rows.size()) rows.resize(channel + 1, std::vector<double>(heat_bins));
+                 const std::int64_t from = row.number(2), to = row.number(1);
+                 TimeBins share{range_.start_ns, end_ns_, heat_bins};
+                 share.add_stretch(from, to);
+                 if (to > from)
+                     for (std::size_t b = 0; b < heat_bins; ++b) rows[channel][b] += share.values()[b] * row.real(3) / static_cast<double>(to - from);
+             });
+        return rows.empty() ? Json{} : heat_json("channel", rows, one.width_ns());
+    }
+
+    void add_tables() {
+        const std::string run = fmt::format("{}", range_.run);
+        out_.add("wear", table("SELECT erase_count, blocks FROM wear WHERE run = " + run + " ORDER BY erase_count"));
+        if (log_.has_table("block"))
+            out_.add(
+                "blocks",
+                table("SELECT block, name AS use, written_pages, valid_pages, erase_count FROM block JOIN block_use_name USING(use) WHERE run = " +
+                      run + " ORDER BY block"));
+        out_.add("pages_per_block", number_of(range_.setting("pages_per_block")));
+        out_.add("calls",
+                 table("SELECT o.name AS op, l.calls, l.errors, l.p50_ns / 1e3 AS p50_us, l.p99_ns / 1e3 AS p99_us, l.max_ns / 1e3 AS max_us FROM "
+                       "fs_latency l JOIN v_run_totals t USING(sample) JOIN fs_op_name o USING(op) WHERE t.run = " +
+                       run + " ORDER BY l.calls DESC"));
+        out_.add("causes", table("SELECT c.name AS cause, page_reads, page_programs, block_erases, round(page_programs * page_bytes * 1.0 / "
+                                 "nullif(host_write_bytes, 0), 4) AS waf FROM v_run_totals t JOIN run USING(run) JOIN sample_nand USING(sample) JOIN "
+                                 "cause_name c USING(cause) WHERE run = " +
+                                 run + " ORDER BY cause"));
+        if (has_operations_)
+            out_.add("collections", table(R"(
+SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, round(avg(valid_pages), 2) AS pages_a_victim, max(valid_pages) AS most_pages,
+  round(sum(dur_ns) / 1e6, 3) AS time_ms, round(max(dur_ns) / 1e6, 3) AS longest_ms FROM gc_job JOIN cause_name c USING(cause) WHERE )" +
+                                          range_.times() + " GROUP BY cause"));
+        out_.add("power",
+                 table("SELECT t_s, what, recovery_ms, pages_scanned, operations_torn, operations_undone FROM v_recovery WHERE run = " + run));
+        if (has_requests_) add_blame();
+    }
+
+    /// v_blame and v_blame_request of this run, from one evaluation of v_blame_part.
+    void add_blame() {
+        if (auto made = log_.db().execute(fmt::format("CREATE TEMP TABLE blamed AS SELECT * FROM v_blame_part WHERE run = {}", range_.run)); !made)
+            failure_ = made.error();
+        out_.add("blame",
+                 table("SELECT what, requests, ns, round(ns * 1.0 / sum(ns) OVER (), 6) AS share, meaning FROM (SELECT class, what, meaning, "
+                       "count(*) AS requests, sum(ns) AS ns FROM blamed GROUP BY class) ORDER BY ns DESC"));
+        out_.add("slowest",
+                 table("SELECT id, name AS op, round(min(ts_ns) / 1e9, 6) AS t_s, dur_ns / 1e3 AS us, group_concat(what || ' ' || round(ns / 1e3, "
+                       "1), ', ') AS "
+                       "waited_us FROM (SELECT * FROM blamed ORDER BY id, ns DESC) JOIN host_op_name USING(op) GROUP BY id ORDER BY dur_ns DESC, id "
+                       "LIMIT 20"));
+    }
+
+    static Json number_of(const std::string& text) {
+        return text.empty() || text.find_first_not_of("0123456789") != std::string::npos ? Json{} : Json{std::int64_t{std::stoll(text)}};
+    }
+    Json table(const std::string& sql) {
+        auto found = log_.table(sql);
+        if (found) return std::move(*found);
+        failure_ = found.error();
+        return {};
+    }
+    /// `{}` and `{0}` in the SQL stand for the run.
+    void each(const std::string& sql, const std::function<void(const LogRow&)>& row) {
+        if (auto done = log_.read(fmt::format(fmt::runtime(sql), range_.run), row); !done) failure_ = done.error();
+    }
+    std::int64_t number(const std::string& sql) { return log_.number(fmt::format(fmt::runtime(sql), range_.run)).value_or(0); }
+
+    static constexpr std::int64_t most_points = 1000;
+    LogRowsReader& log_;
+    LogRunRange range_;
+    const LogReportOptions& options_;
+    bool has_requests_ = false, has_operations_ = false;
+    std::int64_t end_ns_ = 0;
+    std::string failure_;
+    Json out_{Json::Object{}};
+};
+
+} // namespace
+
+std::expected<Json, std::string> report_log(const std::string& path, const std::string& name, const LogReportOptions& options) {
+    auto log = LogRowsReader::open(path);
+    if (!log) return std::unexpected(log.error());
+    auto range = find_run(*log, options.run);
+    if (!range) return std::unexpected(fmt::format("{}: {}", path, range.error()));
+    auto report = RunReport{*log, std::move(*range), options}.make(name);
+    if (!report) return std::unexpected(fmt::format("{}: {}", path, report.error()));
+    return report;
+}
+
+} // namespace flashlab

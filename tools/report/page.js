@@ -1,0 +1,112 @@
+// The page: what the runs were, side by side, then each run's own maps and tables.
+const report = JSON.parse(document.getElementById("data").textContent);
+const runs = report.runs;
+const keyText = { requests: "requests", host_read_bytes: "read by the host, bytes", host_write_bytes: "written by the host, bytes", waf: "write amplification", iops: "requests a second",
+  read_mb_s: "read, MB/s", write_mb_s: "written, MB/s", sim_seconds: "simulated time, s", nand_read_pages: "flash pages read", nand_program_pages: "flash pages programmed",
+  nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections" };
+const causeText = { user: "of the host", gc: "collections", merge: "merges", map: "maps", other: "other" };
+
+const section = (id, title, about, ...parts) => {
+  parts = parts.flat().filter((p) => p);
+  if (parts.length === 0) return null;
+  return el("section", { id }, el("h2", {}, title), about ? el("p", { class: "soft" }, about) : null, ...parts);
+};
+const grid = (...figures) => { figures = figures.flat().filter((f) => f); return figures.length ? el("div", { class: "grid" }, ...figures) : null; };
+const nameOf = (run) => run.name;
+
+const overviewRows = () => {
+  const keys = [];
+  for (const run of runs) for (const key of Object.keys(run.overview)) if (!keys.includes(key)) keys.push(key);
+  const rows = [["translation layer", ...runs.map((r) => r.info.ftl || "–")], ["device", ...runs.map((r) => r.info.preset || "–")], ["what ran", ...runs.map((r) => r.info.kind || "–")]];
+  for (const key of keys) rows.push([key, ...runs.map((r) => r.overview[key] ?? null)]);
+  return rows;
+};
+const overview = () => {
+  const rows = overviewRows();
+  const compared = runs.length > 1;
+  const columns = ["", ...runs.map(nameOf), ...(compared ? runs.slice(1).map((r) => nameOf(r) + " ÷ " + nameOf(runs[0])) : [])];
+  const full = rows.map((row) => {
+    const label = keyText[row[0]] ? `${keyText[row[0]]}` : row[0];
+    const ratios = compared ? row.slice(2).map((v) => typeof v === "number" && typeof row[1] === "number" && row[1] !== 0 ? +(v / row[1]).toPrecision(4) : null) : [];
+    return [label, ...row.slice(1), ...ratios];
+  });
+  document.getElementById("all-csv").href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(["key", ...runs.map(nameOf)], rows));
+  const missing = runs.filter((r) => r.info.rows_dropped > 0).map((r) => `${nameOf(r)}: ${shown(r.info.rows_dropped)} of its oldest rows were deleted (--log-keep); plots over time begin later.`);
+  return section("overview", "Overview", compared ? "Side by side; ratios are to the first run." : "Totals of the run.", tableOf(columns, full, "Overview"), ...missing.map((m) => el("p", {}, m)));
+};
+
+const latency = () => {
+  const of = runs.flatMap((run, i) => Object.entries(run.latency?.series ?? {}).map(([op, s], j) => ({
+    name: (runs.length > 1 ? nameOf(run) + ": " : "") + op, colour: colourOf(runs.length > 1 ? i : j), dash: runs.length > 1 && op !== "write" ? [6, 4] : undefined,
+    x: run.latency.percentiles.map((p) => -Math.log10(1 - p / 100)), y: s.us })));
+  const percent = (x) => +(100 * (1 - 10 ** -x)).toFixed(2) + " %";
+  const rows = runs.flatMap((run) => Object.entries(run.latency?.series ?? {}).map(([op, s]) => {
+    const at = (p) => { const i = run.latency.percentiles.indexOf(p); return i < 0 ? null : s.us[i]; };
+    return [nameOf(run), op, s.requests, s.mean_us, at(50), at(95), at(99), at(99.9), at(99.99), s.max_us];
+  }));
+  const columns = ["run", "request", "count", "mean µs", "p50", "p95", "p99", "p99.9", "p99.99", "max"];
+  return section("latency", "Latency", "How many requests were answered within a time: at 99 %, one of a hundred took longer. Both axes are logarithmic.",
+    linesOf({ title: "Latency distribution", caption: "Latency at each percentile, up to 99.99 %.", x: "share of requests", y: "latency", log: true, series: of, xValue: percent, yValue: micros,
+      xSplits: () => [0, 1, 2, 3, 4], range: () => [0, 4] }),
+    rows.length ? el("p", {}, csvLink("latency percentiles", columns, () => rows)) : null, rows.length ? tableOf(columns, rows, "Latency percentiles") : null);
+};
+
+const overTime = (key, field) => runs.map((run, i) => run[key] && { name: nameOf(run), colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }).filter((s) => s);
+const time = (title, caption, y, series, more = {}) => linesOf({ title, caption, x: "simulated time, s", y, series, isTime: true, ...more });
+const several = (run, key, fields) => !run[key] ? [] : Object.entries(fields).map(([field, name], i) => ({ name, colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }));
+const named = (run, text) => runs.length > 1 ? `${text}: ${nameOf(run)}` : text;
+
+const throughput = () => section("throughput", "Throughput", "Drag over a plot to look closer; the other plots of time follow.", grid(
+  time("Written", "Bytes that the host wrote, a second.", "MB/s", overTime("throughput", "write_mb_s")),
+  time("Read", "Bytes that the host read, a second.", "MB/s", overTime("throughput", "read_mb_s")),
+  time("Requests", "Requests of the host, a second.", "1/s", overTime("throughput", "iops")),
+  time("Slowest request", "The longest latency among the requests that came at that time.", "latency", overTime("throughput", "longest_us"), { log: true, yValue: micros })));
+const amplification = () => section("waf", "Write amplification", "Flash pages programmed for each page that the host wrote, between two samples.", grid(
+  runs.length > 1 ? time("Write amplification", "All causes together.", "×", overTime("waf", "waf")) : null,
+  ...runs.map((run) => time(named(run, "Write amplification by cause"), "The lines add up to the whole.", "×", several(run, "waf", causeText))),
+  time("Free blocks", "Erased, or reclaimable at once.", "blocks", overTime("free", "free_blocks"))));
+const caches = () => section("cache", "Caches and partition", "Hits between two samples, and how the drive's DRAM was divided.", grid(
+  ...runs.map((run) => time(named(run, "Hit ratios"), "Share of look-ups that DRAM answered.", "%", several(run, "cache", { buffer_reads: "buffer, reads", buffer_writes: "buffer, writes", map_reads: "map, reads", map_writes: "map, writes" }))),
+  ...runs.map((run) => time(named(run, "Partition of the DRAM"), "What maps and write buffer have.", "MiB", several(run, "partition", { map_mib: "maps", buffer_mib: "write buffer" }))),
+  ...runs.map((run) => time(named(run, "Benefits"), "What one byte more would have saved: the richer side grows.", "ns a byte", several(run, "partition", { map_benefit: "maps", buffer_benefit: "write buffer" })))));
+const utilisation = () => section("utilisation", "Utilisation", "When the buses and the chips were busy. A few bright rows among dark ones: the load does not spread.",
+  ...runs.filter((r) => r.heat).map((run) => heatMap(named(run, "Channels"), "Share of time that each channel's bus moved commands or data.", run.heat)),
+  ...runs.filter((r) => r.chips).map((run) => heatMap(named(run, "Planes"), "Share of time that the cells of each plane sensed, programmed or erased.", run.chips)));
+const blocks = () => section("blocks", "Blocks and wear", "What the blocks held at the end, and how often they had been erased.",
+  ...runs.filter((r) => r.blocks?.rows.length).map((run) => blockMap(named(run, "Block map"), "A square a block, filled from below: valid pages, invalid ones, free ones.", run.blocks, run.pages_per_block)),
+  grid(...runs.filter((r) => r.wear?.rows.length).map((run) => barsOf(named(run, "Wear"), "Blocks by erase count.", ["erases", "blocks"], run.wear.rows))));
+const listed = (key, title) => runs.filter((r) => r[key]?.rows.length).flatMap((run) => [el("h3", {}, named(run, title) + " ", csvLink(named(run, title), run[key].columns, () => run[key].rows)), tableOf(run[key].columns, run[key].rows, named(run, title))]);
+const collections = () => section("collections", "Collections and merges", "Why the flash was written, and what the collections cost.", ...listed("causes", "By cause"), ...listed("collections", "Jobs"));
+
+const blameBar = (run) => {
+  const what = run.blame.columns.indexOf("what"), share = run.blame.columns.indexOf("share"), about = run.blame.columns.indexOf("meaning");
+  const bar = el("div", { class: "bar", role: "img", "aria-label": run.blame.rows.map((r) => `${r[what]} ${(100 * r[share]).toFixed(1)} %`).join(", ") });
+  run.blame.rows.forEach((r, i) => { const part = el("span", { title: `${r[what]}: ${(100 * r[share]).toFixed(1)} %` }); part.style.background = colourOf(i); part.style.width = 100 * r[share] + "%"; bar.append(part); });
+  const rows = run.blame.rows.map((r, i) => r.map((v, c) => c === what ? el("span", {}, swatch(colourOf(i)), v) : c === share ? (100 * v).toFixed(2) + " %" : v));
+  return [el("h3", {}, named(run, "What the slowest 0.1 % waited for") + " ", csvLink(named(run, "blame"), run.blame.columns, () => run.blame.rows)), bar, tableOf(run.blame.columns, rows, "Blame"), about < 0 ? null : null];
+};
+const blame = () => section("blame", "Why the slow ones were slow", "The parts of the latency of the slowest requests; they add up to it exactly. Without the log's level all only the host link is known.",
+  ...runs.filter((r) => r.blame?.rows.length).flatMap(blameBar), ...listed("slowest", "The slowest requests"));
+const calls = () => section("calls", "Calls of applications", "", ...listed("calls", "Latency by call"), ...listed("power", "Power"));
+const configuration = () => section("configuration", "Configuration", "", ...runs.filter((r) => r.config_toml).map((run) => el("details", {}, el("summary", {}, nameOf(run)), el("pre", {}, run.config_toml.split("\n").filter((l) => !l.startsWith("#")).join("\n")))));
+
+const render = () => {
+  timePlots.clear(); lastDrawn.length = 0;
+  const sections = [overview, latency, throughput, amplification, caches, utilisation, blocks, collections, blame, calls, configuration].map((f) => f()).filter((s) => s);
+  document.getElementById("main").replaceChildren(...sections);
+  document.getElementById("contents").replaceChildren(...sections.map((s) => el("a", { href: "#" + s.id }, s.querySelector("h2").textContent)));
+  for (const draw of lastDrawn) draw();
+  document.documentElement.dataset.ready = document.querySelectorAll("figure").length;
+};
+document.getElementById("summary").replaceChildren(...runs.flatMap((run, i) => [el("span", {}, swatch(colourOf(i)), `${nameOf(run)} (${[run.info.ftl, run.info.preset, "level " + run.level].filter((t) => t).join(", ")})  `)]), el("span", { class: "soft" }, "FlashLab " + report.flashlab));
+const root = document.documentElement;
+const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+const setTheme = (theme) => { if (theme) root.dataset.theme = theme; else delete root.dataset.theme; render(); };
+document.getElementById("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
+document.getElementById("whole").addEventListener("click", () => zoomAll());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
+let before;
+addEventListener("beforeprint", () => { before = root.dataset.theme; setTheme("light"); });
+addEventListener("afterprint", () => setTheme(before));
+render();
+if (location.hash === "#numbers") for (const numbers of document.querySelectorAll("details")) numbers.open = true;

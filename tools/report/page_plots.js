@@ -1,0 +1,87 @@
+"use strict";
+// Small parts of the page: elements, numbers, tables, CSV, and lines drawn by uPlot.
+const el = (name, attributes = {}, ...children) => {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) e.setAttribute(key, value);
+  e.append(...children.filter((c) => c !== undefined && c !== null));
+  return e;
+};
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colourOf = (i) => css("--c" + (i % 8));
+const swatch = (colour) => { const s = el("span", { class: "swatch", "aria-hidden": "true" }); s.style.background = colour; return s; };
+// Up to six digits: enough to compare, few enough to read.
+const shown = (v) => {
+  if (v === null || v === undefined || v === "") return "–";
+  if (typeof v !== "number") return String(v);
+  if (Number.isInteger(v)) return v.toLocaleString("en-US");
+  const a = Math.abs(v);
+  return a >= 1000 ? v.toLocaleString("en-US", { maximumFractionDigits: 0 }) : a >= 0.001 || v === 0 ? String(+v.toPrecision(4)) : v.toExponential(2);
+};
+const seconds = (s) => s === null || s === undefined ? "–" : s < 1e-3 ? shown(s * 1e6) + " µs" : s < 1 ? shown(s * 1e3) + " ms" : shown(s) + " s";
+const micros = (us) => us === null || us === undefined ? "–" : us < 1000 ? shown(us) + " µs" : us < 1e6 ? shown(us / 1e3) + " ms" : shown(us / 1e6) + " s";
+
+const csvOf = (columns, rows) => [columns, ...rows].map((row) => row.map((v) => {
+  const t = v === null || v === undefined ? "" : String(v);
+  return /[",\n\r]/.test(t) ? '"' + t.replace(/"/g, '""') + '"' : t;
+}).join(",")).join("\r\n") + "\r\n";
+const csvLink = (name, columns, rows) => {
+  const a = el("a", { download: name.replace(/[^a-z0-9]+/gi, "-").toLowerCase() + ".csv", href: "data:," }, "CSV");
+  a.setAttribute("aria-label", name + " as CSV");
+  const fill = () => { a.href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(columns, rows())); };
+  for (const event of ["pointerdown", "focus", "click"]) a.addEventListener(event, fill);
+  return a;
+};
+const tableOf = (columns, rows, caption) => {
+  const text = columns.map((_, c) => rows.length > 0 && rows.every((r) => typeof r[c] === "string"));
+  const head = el("tr", {}, ...columns.map((c, i) => el("th", { scope: "col", class: text[i] ? "text" : undefined }, c)));
+  const body = rows.map((r) => el("tr", {}, ...r.map((v, i) => v instanceof Node ? el("td", {}, v) : el("td", { class: text[i] && typeof v === "string" ? "text" : undefined }, shown(v)))));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {}, el("caption", { hidden: "" }, caption), el("thead", {}, head), el("tbody", {}, ...body)));
+};
+// A plot with its title, its sentence, its numbers as a table and as CSV.
+const figureOf = (title, caption, drawn, columns, rows) => {
+  const details = el("details", {}, el("summary", {}, "Numbers"));
+  details.addEventListener("toggle", () => {
+    if (details.open && details.children.length === 1) details.append(tableOf(columns, rows().slice(0, 1000), title));
+  });
+  return el("figure", { "data-plot": title, "data-points": rows().length }, el("h3", {}, title), el("figcaption", {}, caption, " ", csvLink(title, columns, rows)), drawn, details);
+};
+
+const timePlots = new Set();
+const zoomAll = (from, to, but) => { for (const p of timePlots) if (p !== but) p.setScale("x", { min: from ?? p.whole[0], max: to ?? p.whole[1] }); };
+const lastDrawn = [];
+// series: [{name, x: [...], y: [...], colour, dash}]. Runs have x of their own: they are joined.
+const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xValue = shown, yValue = shown, xSplits, range }) => {
+  series = series.filter((s) => s.x.length > 0 && s.y.some((v) => v !== null));
+  if (series.length === 0) return null;
+  const data = uPlot.join(series.map((s) => [s.x, s.y.map((v) => log && v !== null && v <= 0 ? null : v)]));
+  const place = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": title + ". " + caption });
+  const rows = () => data[0].map((at, i) => [at, ...data.slice(1).map((of) => of[i] ?? null)]);
+  const figure = figureOf(title, caption, place, [x, ...series.map((s) => s.name)], rows);
+  const axis = { stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
+  const draw = () => {
+    const width = Math.max(300, place.clientWidth);
+    const plot = new uPlot({
+      width, height: 240, cursor: { drag: { x: isTime, y: false, setScale: isTime } , focus: { prox: 24 } },
+      scales: { x: { time: false, range }, y: log ? { distr: 3 } : { range: (u, lo, hi) => [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.05 : 1] } },
+      axes: [{ ...axis, label: x, labelSize: 18, size: 34, values: (u, v) => v.map(xValue), splits: xSplits }, { ...axis, label: y, labelSize: 18, size: 62, values: (u, v) => v.map((n) => n === null ? "" : yValue(n)) }],
+      series: [{ label: x, value: (u, v) => v === null ? "–" : xValue(v) }, ...series.map((s) => ({
+        label: s.name, stroke: s.colour, width: 1.6, dash: s.dash, spanGaps: true, points: { show: series.length < 9 && s.x.length < 60, size: 4 }, value: (u, v) => v === null ? "–" : yValue(v) }))],
+      hooks: { setScale: [(u, key) => { if (isTime && key === "x" && u.isReady && !zoomAll.busy) { zoomAll.busy = true; zoomAll(u.scales.x.min, u.scales.x.max, u); zoomAll.busy = false; } }] },
+    }, data, place);
+    plot.whole = [data[0][0], data[0][data[0].length - 1]];
+    if (isTime) timePlots.add(plot);
+    plot.isReady = true;
+    place.addEventListener("keydown", (event) => {
+      const { min, max } = plot.scales.x, wide = max - min, move = { ArrowLeft: -0.2, ArrowRight: 0.2 }[event.key];
+      const set = (from, to) => { event.preventDefault(); plot.setScale("x", { min: from, max: to }); };
+      if (move) set(min + move * wide, max + move * wide);
+      else if (event.key === "+") set(min + wide / 4, max - wide / 4);
+      else if (event.key === "-") set(min - wide / 2, max + wide / 2);
+      else if (event.key === "0") set(...plot.whole);
+    });
+    new ResizeObserver(() => { const w = place.clientWidth; if (w > 100 && Math.abs(w - plot.width) > 2) plot.setSize({ width: w, height: 240 }); }).observe(place);
+  };
+  lastDrawn.push(draw);
+  return figure;
+};
