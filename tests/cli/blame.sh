@@ -40,6 +40,12 @@ parts=$(ask "$work/one.db" "SELECT group_concat(what, ' ') FROM (SELECT what FRO
 [[ $parts == "host link bus flash" ]] || wrong "one request on an idle drive waited for: $parts"
 cells=$(ask "$work/one.db" "SELECT ns = (SELECT cells_ns FROM nand_op WHERE parent = p.id) FROM v_blame_part p WHERE what = 'flash'")
 [[ $cells == 1 ]] || wrong "its cells worked for another time than its program took"
+# Two at once for one plane. The second waits for the link while the first has it (1000 ns and 4096 bytes at 4 GB/s: 2024 ns), then for the plane until the
+# first is programmed (2024 + 3512 on the bus + 200000 in the cells, less its own 4048 until it is there).
+"$FLASHLAB" bench --preset tiny --ftl page_map --set nand.channels=1 --set nand.planes_per_die=1 --set nand.blocks_per_plane=64 --rw write --bs 4k --io-size 8k --iodepth 2 --log all \
+    --events "$work/two.db" > /dev/null 2>&1 || wrong "two requests"
+parts=$(ask "$work/two.db" "SELECT group_concat(what || ' ' || ns, ', ') FROM (SELECT what, ns FROM v_blame_part ORDER BY class)")
+[[ $parts == '"queue 2024, host link 2024, bus 3512, flash 200000, chip: other requests 201488"' ]] || wrong "of two requests the second waited for: $parts"
 # Without the level all the parts still add up.
 "$FLASHLAB" bench --preset tiny --rw randwrite --bs 4k --io-size 1M --log requests --events "$work/requests.db" > /dev/null 2>&1 || wrong "level requests"
 apart=$(ask "$work/requests.db" "SELECT count(*) FROM (SELECT sum(ns) AS ns, dur_ns FROM v_blame_part GROUP BY id) WHERE ns <> dur_ns")

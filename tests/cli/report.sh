@@ -38,6 +38,11 @@ for ftl in page_map dftl fast; do
     done
 done
 
+# Lines over time have values.
+for line in '"user"' '"write_mb_s"' '"free_blocks"' '"permille"' '"map_writes"'; do
+    data_of "$work/page.html" | grep -Eq "$line:\[+[^]]*[1-9]" || wrong "nothing but zeros in $line"
+done
+
 # A name that would be markup stays text.
 code 0 report "$work/fast.db" --name '</script><script>alert(1)</script><!--' -o "$work/name.html"
 [[ $(grep -c '</script><script>alert' "$work/name.html") -eq 0 ]] || wrong "a name became markup"

@@ -17,6 +17,10 @@ say "--- while mounted"
 ask "SELECT * FROM v_waf_by_cause" --table
 ask "SELECT * FROM v_latency_pct" --table
 ask "SELECT * FROM v_channel_util" --table
+[[ $(ask "SELECT total(blocks) FROM v_wear_hist" --csv | tail -n 1 | tr -d '\r') != 0.0 ]] || die "no erase counts while mounted"
+[[ $(ask "SELECT total(valid_pages) FROM v_blocks" --csv | tail -n 1 | tr -d '\r') != 0.0 ]] || die "no valid pages while mounted"
+[[ $(ask "SELECT count(*) FROM v_hit_ratios WHERE cache LIKE 'write buffer%'" --csv | tail -n 1 | tr -d '\r') == 0 ]] || die "hits of a write buffer that the drive does not have"
+"$FLASHLAB" report "$mnt" -o "$work/page.html" || die "report of a mount"
 unmount_device
 say "--- afterwards"
 "$FLASHLAB" query --schema > "$work/schema" && grep -q 'CREATE TABLE' "$work/schema" || die "query --schema"

@@ -126,7 +126,7 @@ SELECT run, cache, hits, misses, round(hits * 1.0 / (hits + misses), 4) AS hit_r
 WHERE hits + misses > 0 ORDER BY run DESC, cache)"},
     LogView{"v_blocks", "blocks by use, with their pages: valid, invalid, free; at the end of each run", R"(
 SELECT b.run, u.name AS use, count(*) AS blocks, sum(b.valid_pages) AS valid_pages, sum(max(b.written_pages - b.valid_pages, 0)) AS invalid_pages,
-  sum(max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
+  sum((b.use <> 5) * max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
 FROM block b JOIN block_use_name u USING(use) JOIN (SELECT run, CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run) p USING(run)
 GROUP BY b.run, b.use ORDER BY b.run DESC, b.use)"},
     LogView{"v_recovery_steps", "what a recovery read and wrote on the flash, by kind of page (level all)", R"(

@@ -106,6 +106,8 @@ std::expected<void, std::string> OperationPass::read(LogRowsReader& log, const L
             run.times(),
         [&](const LogRow& row) {
             const std::int64_t ts = row.number(0), dur = row.number(1), pages = row.number(4);
+            if (row.number(11) == static_cast<std::int64_t>(NandOp::program))
+                programs_[static_cast<std::size_t>(row.number(12)) % cause_count].add_at(ts, static_cast<double>(pages));
             TimeBins& bus = at(buses_, row.number(2));
             TimeBins& plane = at(planes_, row.number(3));
             if (pages > 1) { // the phases of a run are those of its first page
