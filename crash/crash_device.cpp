@@ -52,7 +52,8 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
         liar_ = sabotage_->around(pages_);
         if (cells_) sabotage_->spoil(*cells_);
     }
-    DriveBase base{.pages = liar_ ? *liar_ : static_cast<PageStore&>(pages_), .cells = cells_ ? &*cells_ : nullptr, .events = events_, .undo = undo_};
+    DriveBase base{
+        .pages = liar_ ? *liar_ : static_cast<PageStore&>(pages_), .cells = cells_ ? &*cells_ : nullptr, .events = *events_, .undo = undo_};
     if (sabotage_ != nullptr) base.around_ftl = [this](std::unique_ptr<Ftl> scheme) { return sabotage_->around(std::move(scheme)); };
     auto drive = Drive::assemble(config_, base);
     if (!drive) return std::unexpected(drive.error().why);

@@ -54,6 +54,8 @@ public:
     [[nodiscard]] NandArray& array() { return drive_->array(); }
     /// Sets the faults of the present array and of every later one; null: none.
     void set_faults(NandFaults* faults);
+    /// Who hears the events, from the next power_on() on.
+    void set_events(EventSink& events) { events_ = &events; }
     /// Sets the sabotage from the next power_on() on; null: none.
     void set_sabotage(Sabotage* sabotage) { sabotage_ = sabotage; }
 
@@ -69,7 +71,8 @@ private:
     NandFaults* faults_ = nullptr;
     Sabotage* sabotage_ = nullptr;
     std::unique_ptr<PageStore> liar_; ///< the sabotage's, around pages_
-    NullEventSink events_;
+    NullEventSink nobody_;
+    EventSink* events_ = &nobody_;
     std::unique_ptr<Drive> drive_;
 };
 

@@ -1,0 +1,217 @@
+#include "tools/explain/narrator.h"
+
+#include <fmt/format.h>
+
+#include "nand/page_oob.h"
+
+namespace flashlab {
+
+namespace {
+
+std::string place_of(std::uint32_t block, std::uint32_t page) { return fmt::format("block {} page {}", block, page); }
+std::string place_of(FlashPlace place) { return place_of(place.block, place.page); }
+
+std::string name_of_page(std::uint8_t kind, std::optional<Lpn> number) {
+    const std::uint32_t n = number ? number->value() : 0;
+    switch (static_cast<PageKind>(kind)) {
+    case PageKind::data:
+        return fmt::format("page {}", n);
+    case PageKind::translation:
+        return fmt::format("translation page {}", n);
+    case PageKind::checkpoint:
+        return "a page of a checkpoint of the map";
+    case PageKind::journal:
+        return "a page of the drive's journal";
+    case PageKind::summary:
+        return "a summary page";
+    case PageKind::backup:
+        return fmt::format("a backup of page {}", n);
+    case PageKind::padding:
+        return "padding";
+    }
+    return "a page";
+}
+
+std::string because(Cause cause) {
+    switch (cause) {
+    case Cause::gc:
+        return "collection";
+    case Cause::merge:
+        return "merge";
+    case Cause::wear:
+        return "wear levelling";
+    case Cause::map:
+        return "the map";
+    case Cause::recovery:
+        return "recovery";
+    case Cause::backup:
+        return "backup of paired pages";
+    case Cause::user:
+        return "the host";
+    }
+    return "the drive";
+}
+
+bool is_copy(Cause cause) { return cause == Cause::gc || cause == Cause::merge || cause == Cause::wear; }
+
+/// Hears which page a read of a logical page comes from.
+class ReadWatch final : public EventSink {
+public:
+    ReadWatch() : EventSink{EventLevel::all} {}
+    using EventSink::on;
+    void on(const NandOpEvent& event) override {
+        if (event.op == NandOp::read && event.page_kind == static_cast<std::uint8_t>(PageKind::data))
+            last = FlashPlace{event.block.value(), event.page};
+    }
+    std::optional<FlashPlace> last;
+};
+
+} // namespace
+
+Narrator::Narrator(std::uint32_t blocks, std::uint32_t pages_per_block) : EventSink{EventLevel::all}, picture_{blocks, pages_per_block} {}
+
+void Narrator::on(const NandOpEvent& event) {
+    if (event.op == NandOp::read) {
+        totals_.nand_reads += event.pages;
+        tell_read(event);
+    } else if (event.op == NandOp::program) {
+        totals_.nand_programs += event.pages;
+        if (is_copy(event.origin.cause)) totals_.copies += event.pages;
+        tell_program(event);
+    } else {
+        ++totals_.nand_erases;
+        tell_erase(event);
+    }
+}
+
+void Narrator::tell_program(const NandOpEvent& event) {
+    for (std::uint32_t i = 0; i < event.pages; ++i) {
+        const FlashPlace place{event.block.value(), event.page + i};
+        const std::uint32_t number = event.lpn ? event.lpn->value() + i : 0;
+        const auto before = picture_.programmed(place, event.page_kind, number);
+        if (recovers_) {
+            ++recovery_programs_;
+            continue;
+        }
+        const std::string what = name_of_page(event.page_kind, Lpn{number});
+        const std::string old = before ? fmt::format("; the copy in {} is stale now", place_of(*before)) : "";
+        if (is_copy(event.origin.cause))
+            lines_.push_back(fmt::format("{} copies {} {} to {}", because(event.origin.cause), what,
+                                         before ? "from " + place_of(*before) : std::string{}, place_of(place)));
+        else if (event.origin.cause == Cause::user)
+            lines_.push_back(fmt::format("programs {} into {}{}", what, place_of(place), old));
+        else
+            lines_.push_back(fmt::format("writes {} into {}, for {}{}", what, place_of(place), because(event.origin.cause), old));
+    }
+}
+
+void Narrator::tell_read(const NandOpEvent& event) {
+    if (recovers_) {
+        recovery_reads_ += event.pages;
+        return;
+    }
+    if (is_copy(event.origin.cause) && event.page_kind == static_cast<std::uint8_t>(PageKind::data)) return; // the copy tells it
+    const std::string what = name_of_page(event.page_kind, event.lpn);
+    if (event.page_kind == static_cast<std::uint8_t>(PageKind::translation))
+        lines_.push_back(fmt::format("looks up the map on flash: reads {} in {}", what, place_of(event.block.value(), event.page)));
+    else
+        lines_.push_back(fmt::format("reads {} in {}", event.page_kind == 0 ? "a spare area" : what, place_of(event.block.value(), event.page)));
+}
+
+void Narrator::tell_erase(const NandOpEvent& event) {
+    const std::uint32_t block = event.block.value();
+    const std::uint32_t lost = picture_.count(block, PageMark::newest);
+    picture_.erased(block);
+    if (recovers_) {
+        ++recovery_erases_;
+        return;
+    }
+    lines_.push_back(fmt::format("erases block {} for {}: its erase number {}{}", block, because(event.origin.cause), picture_.blocks()[block].erases,
+                                 lost == 0 ? "" : fmt::format(", with {} newest pages in it", lost)));
+}
+
+void Narrator::on(const GcJobEvent& event) {
+    if (event.cause != Cause::merge) ++totals_.collections;
+    if (recovers_) return;
+    lines_.push_back(fmt::format("{} of block {} is done: {} valid pages had to move", event.cause == Cause::merge ? "the merge" : "the collection",
+                                 event.victim.value(), event.valid_pages));
+}
+
+void Narrator::on(const PramWriteEvent& event) {
+    pram_words_ += event.log_words + event.home_words;
+    totals_.pram_words += event.log_words + event.home_words;
+}
+
+void Narrator::trimmed(std::uint32_t first, std::uint32_t pages) {
+    for (std::uint32_t lpn = first; lpn < first + pages; ++lpn)
+        if (const auto before = picture_.trimmed(lpn)) lines_.push_back(fmt::format("page {} in {} is stale now", lpn, place_of(*before)));
+}
+
+void Narrator::mark_bad(CrashDevice& device) {
+    for (std::uint32_t b = 0; b < device.geometry().blocks(); ++b)
+        if (device.array().is_bad(BlockId{b})) picture_.set_bad(b);
+}
+
+void Narrator::tell_merges(CrashDevice& device) {
+    const FtlCounters now = device.ftl().counters();
+    const auto tell = [&](std::uint64_t FtlCounters::*of, std::uint64_t& total, const char* sentence) {
+        const std::uint64_t before = counted_.*of;
+        for (std::uint64_t n = before; n < now.*of; ++n) lines_.emplace_back(sentence);
+        if (now.*of > before) total += now.*of - before;
+    };
+    tell(&FtlCounters::switch_merges, totals_.merges_switch, "switch merge: the log block becomes the data block, nothing is copied");
+    tell(&FtlCounters::partial_merges, totals_.merges_partial, "partial merge: the rest is copied into the log block, which becomes the data block");
+    tell(&FtlCounters::full_merges, totals_.merges_full, "full merge: the newest pages of data and log blocks are gathered into a fresh block");
+    counted_ = now;
+}
+
+void Narrator::tell_recovery() {
+    lines_.push_back(fmt::format("recovery read {} pages, wrote {} and erased {} blocks", recovery_reads_, recovery_programs_, recovery_erases_));
+    recovery_reads_ = recovery_programs_ = recovery_erases_ = 0;
+    recovers_ = false;
+}
+
+/// A copy of the stores is recovered once more and read: what the drive itself has in its caches stays untouched.
+void Narrator::look_anew(CrashDevice& device, std::uint32_t units, SimTime now) {
+    auto copy = CrashDevice::make(device.config(), Payload::keep, UndoPolicy::keep);
+    if (!copy) return;
+    ReadWatch watch;
+    (*copy)->set_events(watch);
+    (*copy)->copy_stores(device);
+    if (!(*copy)->power_on(now)) return;
+    picture_.forget();
+    const std::uint32_t pages = static_cast<std::uint32_t>(picture_.blocks().front().pages.size());
+    for (std::uint32_t p = 0; p < picture_.blocks().size() * pages; ++p) {
+        const auto found = (*copy)->array().read_oob(Ppn{p}, now, Origin{});
+        if (!found || found->state == CellState::erased) continue;
+        const FlashPlace place{p / pages, p % pages};
+        const bool is_whole = found->state == CellState::programmed && found->oob.has_value();
+        if (!is_whole) {
+            picture_.set(place, {PageMark::damaged, 0, 0});
+            continue;
+        }
+        const bool is_data = found->oob->kind == PageKind::data;
+        picture_.set(place, {is_data ? PageMark::stale : PageMark::own, static_cast<std::uint8_t>(found->oob->kind), found->oob->lpn.value()});
+    }
+    const std::uint32_t per_unit = (*copy)->ftl().logical_page_bytes() / sector_bytes;
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
+        watch.last.reset();
+        if ((*copy)->ssd().read(Sector{unit * per_unit}, per_unit, {}, now) && watch.last) picture_.set_newest(unit, *watch.last);
+    }
+}
+
+void Narrator::finish(const std::string& title, const std::vector<std::string>& also, CrashDevice& device, std::vector<StoryFrame>& frames) {
+    tell_merges(device);
+    if (recovers_) tell_recovery();
+    if (pram_words_ != 0) lines_.push_back(fmt::format("the map and the records in PRAM: {} words written", pram_words_));
+    finish(title, also, picture_.blocks(), frames);
+}
+
+void Narrator::finish(const std::string& title, const std::vector<std::string>& also, const std::vector<BlockPicture>& blocks,
+                      std::vector<StoryFrame>& frames) {
+    lines_.insert(lines_.end(), also.begin(), also.end());
+    frames.push_back({.title = title, .lines = std::exchange(lines_, {}), .blocks = blocks, .totals = totals_});
+    pram_words_ = 0;
+}
+
+} // namespace flashlab

@@ -1,0 +1,187 @@
+#include "tools/explain/story.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "crash/crash_device.h"
+#include "crash/seeded_outcomes.h"
+#include "crash/tiny_devices.h"
+#include "crash/workload.h"
+#include "tools/explain/narrator.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::size_t most_steps = 2000;
+using Kind = WorkloadStep::Kind;
+
+std::vector<std::string> words_of(const std::string& script) {
+    std::vector<std::string> words;
+    std::string word;
+    for (const char c : script + ".") {
+        if (c != '.' && c != ' ' && c != '\n' && c != ',') {
+            word += c;
+        } else if (!word.empty()) {
+            words.push_back(std::exchange(word, {}));
+        }
+    }
+    return words;
+}
+
+std::expected<SsdConfig, std::string> small_drive(const StoryOptions& o) {
+    auto config = tiny_device("plane-slc", o.scheme);
+    if (!config) return config;
+    config->nand.geometry.blocks_per_plane = o.blocks;
+    config->nand.geometry.pages_per_block = o.pages_per_block;
+    if (o.levels_wear) {
+        config->ftl.wear_threshold = 1;
+        config->ftl.moving_ring = true;
+    }
+    return with_enough_blocks(*config);
+}
+
+class Stage {
+public:
+    Stage(std::unique_ptr<CrashDevice> device, const StoryOptions& options)
+        : device_{std::move(device)}, seed_{options.seed}, narrator_{device_->geometry().blocks(), device_->config().nand.geometry.pages_per_block} {
+        device_->set_events(narrator_);
+    }
+
+    std::expected<void, std::string> open(Story& story) {
+        const auto opened = device_->power_on(now_);
+        if (!opened) return std::unexpected(opened.error());
+        now_ = opened->done;
+        units_ = device_->ftl().logical_pages();
+        narrator_.begin();
+        narrator_.mark_bad(*device_);
+        story.units = units_;
+        narrator_.finish("a new drive", {"nothing is written; every page that the host reads is zero"}, *device_, story.frames);
+        return {};
+    }
+
+    std::expected<void, std::string> take(const std::string& word, Story& story) {
+        if (word.front() == 'c') return cut(word, story);
+        const auto parsed = Workload::parse(word);
+        if (!parsed) return std::unexpected(fmt::format("{}; or c: a power cut", parsed.error()));
+        for (const WorkloadStep& step : parsed->steps) {
+            if (step.kind == Kind::shut_down) return std::unexpected(std::string{"z, the clean shutdown, ends no story; c cuts the power"});
+            if (step.kind != Kind::overwrites) {
+                if (auto done = request(step, story); !done) return done;
+                continue;
+            }
+            Random random{step.at};
+            for (std::uint32_t i = 0; i < std::min<std::uint32_t>(step.count, most_steps); ++i)
+                if (auto done = request({Kind::write, static_cast<std::uint32_t>(random.below(units_)), 1, {}}, story); !done) return done;
+        }
+        return {};
+    }
+
+private:
+    std::expected<void, std::string> request(const WorkloadStep& step, Story& story) {
+        const std::uint32_t first = step.at % units_, count = std::min(step.count, units_ - first);
+        const std::uint32_t per_unit = device_->ftl().logical_page_bytes() / sector_bytes;
+        Ssd& ssd = device_->ssd();
+        const std::string pages = count == 1 ? fmt::format("page {}", first) : fmt::format("pages {} to {}", first, first + count - 1);
+        std::string title;
+        DeviceResult<SimTime> done = now_;
+        begun_ = now_;
+        std::vector<std::string> also;
+        switch (step.kind) {
+        case Kind::write:
+        case Kind::write_fua:
+        case Kind::write_sectors:
+            title = fmt::format("write {}{}", pages, step.kind == Kind::write_fua ? ", durable when answered" : "");
+            data_.assign(std::size_t{count} * device_->ftl().logical_page_bytes(), std::byte{0x5a});
+            done = ssd.write(Sector{first * per_unit}, count * per_unit, data_,
+                             step.kind == Kind::write_fua ? WriteDurability::fua : WriteDurability::volatile_ok, now_);
+            narrator_.host_wrote(count);
+            break;
+        case Kind::read:
+            title = "read " + pages;
+            done = ssd.read(Sector{first * per_unit}, count * per_unit, {}, now_);
+            break;
+        case Kind::trim:
+        case Kind::trim_sectors:
+            title = "trim " + pages;
+            done = ssd.trim(Sector{first * per_unit}, std::uint64_t{count} * per_unit, now_);
+            narrator_.trimmed(first, count);
+            break;
+        case Kind::flush:
+            title = "flush: everything answered becomes durable";
+            done = ssd.flush(now_);
+            break;
+        default:
+            title = "a pause: the drive works for itself";
+            (void)ssd.tick(now_);
+            done = std::max(now_, ssd.last_reserved_end());
+            break;
+        }
+        if (!done) return std::unexpected(fmt::format("the drive refuses it: {}", describe(done.error())));
+        now_ = std::max(now_, *done);
+        also.push_back(fmt::format("done after {:.0f} us", static_cast<double>((now_ - begun_).count()) / 1e3));
+        narrator_.finish(title, also, *device_, story.frames);
+        return {};
+    }
+
+    /// In the midst of the step before: half of its time had passed.
+    std::expected<void, std::string> cut(const std::string& word, Story& story) {
+        if (word != "c") return std::unexpected(std::string{"c, the power cut, takes no number; --seed says what it leaves"});
+        const SimTime at = begun_ + (now_ - begun_) / 2;
+        SeededCutOutcomes nand{seed_};
+        SeededPramCutOutcomes pram{seed_ ^ 1};
+        ++seed_;
+        const auto report = device_->cut(at, nand, pram);
+        if (!report) return std::unexpected(report.error());
+        narrator_.finish(
+            "the power fails in the midst of the step before",
+            {fmt::format("{} flash operations had not begun, {} programs and {} erases were under way and are torn; what was only in DRAM is gone",
+                         report->nand.undone, report->nand.torn_programs, report->nand.torn_erases)},
+            story.frames.back().blocks, story.frames);
+        narrator_.listen_to_recovery();
+        now_ = std::max(now_, at) + Duration{1'000'000};
+        begun_ = now_;
+        const auto back = device_->power_on(now_);
+        if (!back) return std::unexpected(back.error());
+        const double took = static_cast<double>((back->done - now_).count()) / 1e3;
+        now_ = back->done;
+        narrator_.look_anew(*device_, units_, now_);
+        narrator_.finish("the power is back: recovery",
+                         {fmt::format("{} spare areas were read to find the map again, which took {:.0f} us", back->pages_scanned, took)}, *device_,
+                         story.frames);
+        return {};
+    }
+
+    std::unique_ptr<CrashDevice> device_;
+    std::uint64_t seed_;
+    Narrator narrator_;
+    SimTime now_ = sim_start, begun_ = sim_start;
+    std::uint32_t units_ = 0;
+    std::vector<std::byte> data_; ///< of a write
+};
+
+} // namespace
+
+std::expected<Story, std::string> tell_story(const std::string& script, const StoryOptions& options) {
+    const auto config = small_drive(options);
+    if (!config) return std::unexpected(config.error());
+    auto device = CrashDevice::make(*config, Payload::keep, UndoPolicy::keep);
+    if (!device) return std::unexpected(device.error());
+    Story story{.scheme = options.scheme,
+                .blocks = (*device)->geometry().blocks(),
+                .pages_per_block = config->nand.geometry.pages_per_block,
+                .units = 0,
+                .frames = {}};
+    Stage stage{std::move(*device), options};
+    if (auto opened = stage.open(story); !opened) return std::unexpected(opened.error());
+    for (const std::string& word : words_of(script)) {
+        if (auto taken = stage.take(word, story); !taken) return std::unexpected(fmt::format("step '{}': {}", word, taken.error()));
+        if (story.frames.size() > most_steps) return std::unexpected(fmt::format("a story has {} steps at most", most_steps));
+    }
+    return story;
+}
+
+} // namespace flashlab
