@@ -15,7 +15,8 @@ constexpr std::size_t staging_bytes = 1u << 20;
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, dirty_age_{dirty_age}, undurable_{store} {}
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, use_{dynamic_cast<UseHearer*>(&events)},
+      dirty_age_{dirty_age}, undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;
@@ -72,6 +73,7 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
         const std::size_t pages = std::min(per_write, count - at);
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
+        if (use_ != nullptr) use_->data_written(job.inode->ino, batch_[first + at]->index, space_.sector_of(logical + at), sectors);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
         if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));

@@ -19,6 +19,7 @@
 #include "fs/page_cache.h"
 #include "fs/space_accounting.h"
 #include "fs/undurable_ranges.h"
+#include "fs/use_hearer.h"
 
 namespace flashlab {
 
@@ -111,6 +112,7 @@ private:
     ExtentMap& extents_;
     SpaceAccounting& space_;
     EventSink& events_;
+    UseHearer* use_; ///< null: nobody asks whose data are written
     Duration dirty_age_;
     InodeList dirty_;
     UndurableRanges undurable_;

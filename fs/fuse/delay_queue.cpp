@@ -18,6 +18,11 @@ DelayQueue::DelayQueue(const LatencyClock& clock) : clock_{clock}, thread_{[this
 
 DelayQueue::~DelayQueue() { finish(); }
 
+std::size_t DelayQueue::size() {
+    const std::lock_guard lock{mutex_};
+    return heap_.size();
+}
+
 void DelayQueue::push(std::unique_ptr<Pending> pending) {
     {
         const std::lock_guard lock{mutex_};

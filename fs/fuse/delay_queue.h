@@ -40,6 +40,7 @@ public:
     DelayQueue& operator=(const DelayQueue&) = delete;
 
     void push(std::unique_ptr<Pending> pending);
+    [[nodiscard]] std::size_t size();
     /// Tells the queue that the clock was re-based: waits are computed anew. At latency off all objects are due.
     void set_clock(const LatencyClock& clock);
     /// Call it when the power is gone: all objects, and those pushed later, are due at once.

@@ -59,6 +59,7 @@ struct MountStats {
     SimTime now;
     LatencyMode latency;
     std::uint64_t late_answers = 0;
+    std::uint64_t waiting_answers = 0; ///< calls that wait for their time: answers, and next steps
     std::vector<OperationStats> operations;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/xattr.h>
 
 #include "fs/fuse/operations.h"
@@ -72,6 +73,34 @@ void reply_sized(fuse_req_t to, const void* bytes, std::size_t have, std::size_t
     }
 }
 
+/// Attributes that no file has, and every file shows: what is known of it here. They are not listed, so that no copy takes them along.
+constexpr std::string_view own_prefix = "user.flashlab.";
+
+bool is_own(const char* name) { return std::string_view{name}.starts_with(own_prefix); }
+
+FsResult<Timed<std::vector<std::byte>>> own_attribute(Service& service, const FsCall& call, Ino ino, std::string_view name) {
+    name.remove_prefix(own_prefix.size());
+    const auto file = service.fs().attributes(call, ino);
+    if (!file) return std::unexpected(file.error());
+    const std::optional<FileUse> use = service.use() == nullptr ? std::nullopt : service.use()->use_of(ino);
+    std::string text;
+    if (name == "pages")
+        text = std::to_string(file->value.blocks_512 * 512 / service.fs().usage().block_bytes);
+    else if (use && name == "write_bytes")
+        text = std::to_string(use->write_bytes);
+    else if (use && name == "host_write_bytes")
+        text = std::to_string(use->host_write_bytes);
+    else if (use && name == "nand_write_bytes")
+        text = std::to_string(use->nand_write_bytes);
+    else if (use && name == "heat") // how often each of its bytes was sent to the drive, in the mean
+        text =
+            fmt::format("{:.2f}", file->value.size == 0 ? 0.0 : static_cast<double>(use->host_write_bytes) / static_cast<double>(file->value.size));
+    else
+        return std::unexpected(FsError{ENODATA});
+    const auto bytes = std::as_bytes(std::span{text});
+    return Timed<std::vector<std::byte>>{{bytes.begin(), bytes.end()}, call.now};
+}
+
 void on_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, std::size_t room) {
     Service& service = service_of(request);
     const bool is_capability = capability_name == name;
@@ -80,6 +109,7 @@ void on_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, std::size
         return;
     }
     const auto work = [&](const FsCall& call) {
+        if (is_own(name)) return own_attribute(service, call, Ino{ino}, name);
         auto value = service.fs().get_xattr(call, Ino{ino}, name);
         if (!is_capability) return value;
         if (value)
@@ -116,6 +146,10 @@ FsResult<SimTime> drop_setgid(Service& service, const FsCall& call, Ino ino, Sim
 }
 
 void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value, std::size_t bytes, int flags) {
+    if (is_own(name)) {
+        fuse_reply_err(request, EPERM);
+        return;
+    }
     Service& service = service_of(request);
     const auto mode = flags == XATTR_CREATE ? XattrMode::create : flags == XATTR_REPLACE ? XattrMode::replace : XattrMode::any;
     const auto work = [&](const FsCall& call) -> FsResult<SimTime> {
@@ -129,6 +163,10 @@ void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const cha
 }
 
 void on_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
+    if (is_own(name)) {
+        fuse_reply_err(request, EPERM);
+        return;
+    }
     Service& service = service_of(request);
     service.serve(
         request, {.op = FsOp::removexattr, .ino = Ino{ino}, .mutates = true},

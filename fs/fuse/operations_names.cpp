@@ -18,6 +18,7 @@ void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     const auto work = [&](const FsCall& call) -> FsResult<NewEntry> {
         auto found = service.fs().lookup(call, Ino{parent}, name);
         const bool is_dot = std::string_view{name} == "." || std::string_view{name} == "..";
+        if (found && !is_dot) service.tell_name(found->value, Ino{parent}, name);
         if (found || found.error().error_number != ENOENT || is_dot) return found;
         return NewEntry{Attributes{}, call.now}; // a negative entry: the kernel remembers the miss
     };
@@ -43,11 +44,19 @@ FsResult<NewEntry> noted(Service& service, FsResult<NewEntry> made) {
     return made;
 }
 
+FsResult<NewEntry> named(Service& service, fuse_ino_t parent, const char* name, FsResult<NewEntry> made) {
+    if (made) service.tell_name(made->value, Ino{parent}, name);
+    return made;
+}
+
 void on_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t rdev) {
     Service& service = service_of(request);
     service.serve(
         request, {.op = FsOp::mknod, .ino = Ino{parent}, .mutates = true},
-        [&](const FsCall& call) { return noted(service, service.fs().make_node(call, Ino{parent}, name, mode, static_cast<std::uint32_t>(rdev))); },
+        [&](const FsCall& call) {
+            return named(service, parent, name,
+                         noted(service, service.fs().make_node(call, Ino{parent}, name, mode, static_cast<std::uint32_t>(rdev))));
+        },
         [](fuse_req_t to, Attributes& made) { reply_entry(to, made); });
 }
 
@@ -55,7 +64,7 @@ void on_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mo
     Service& service = service_of(request);
     service.serve(
         request, {.op = FsOp::mkdir, .ino = Ino{parent}, .mutates = true},
-        [&](const FsCall& call) { return service.fs().make_directory(call, Ino{parent}, name, mode | S_IFDIR); },
+        [&](const FsCall& call) { return named(service, parent, name, service.fs().make_directory(call, Ino{parent}, name, mode | S_IFDIR)); },
         [](fuse_req_t to, Attributes& made) { reply_entry(to, made); });
 }
 
@@ -124,8 +133,18 @@ void on_rename(fuse_req_t request, fuse_ino_t from_parent, const char* from, fus
         }
         return service.fs().begin_rename(call, Ino{from_parent}, from, Ino{to_parent}, to, *mode);
     };
-    service.serve_slow(request, {.op = FsOp::rename, .ino = Ino{from_parent}, .mutates = true}, begin,
-                       [](fuse_req_t done) { fuse_reply_err(done, 0); });
+    const std::optional<Attributes> moved = service.file_to_move(request, Ino{from_parent}, from);
+    const std::optional<Attributes> other = *mode == RenameMode::exchange ? service.file_to_move(request, Ino{to_parent}, to) : std::nullopt;
+    const auto answer = [&service, moved, other, from_parent, to_parent, old_name = moved ? std::string{from} : std::string{},
+                         new_name = moved ? std::string{to} : std::string{}](fuse_req_t done) {
+        if (moved)
+            service.with_monitor([&](SimTime) {
+                service.tell_name(*moved, Ino{to_parent}, new_name);
+                if (other) service.tell_name(*other, Ino{from_parent}, old_name);
+            });
+        fuse_reply_err(done, 0);
+    };
+    service.serve_slow(request, {.op = FsOp::rename, .ino = Ino{from_parent}, .mutates = true}, begin, answer);
 }
 
 void on_readlink(fuse_req_t request, fuse_ino_t ino) {
@@ -176,7 +195,7 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
     service.serve(
         request, {.op = FsOp::create, .ino = Ino{parent}, .mutates = true},
         [&](const FsCall& call) {
-            auto made = make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags);
+            auto made = named(service, parent, name, make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags));
             if (made) note_opened(service, call, made->value.ino, opened.flags, file_handle);
             return made;
         },

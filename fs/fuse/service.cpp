@@ -44,8 +44,8 @@ FileTime file_time_now() {
 } // namespace
 
 Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start)
-    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, clock_{clock_start, latency, WallClock::now()}, answered_{clock_start},
-      delayed_{clock_} {}
+    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, use_{dynamic_cast<UseHearer*>(&events)},
+      clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
 
 FsCall Service::call_for(fuse_req_t request) const {
     const fuse_ctx* context = fuse_req_ctx(request);
@@ -58,6 +58,16 @@ FsCall Service::call_for(fuse_req_t request) const {
             .may_override_suid = context->uid == 0,
             .has_group = caller_has_group,
             .caller = request};
+}
+
+std::optional<Attributes> Service::file_to_move(fuse_req_t request, Ino parent, const char* name) {
+    if (use_ == nullptr || !is_powered()) return std::nullopt;
+    const std::lock_guard lock{monitor_};
+    const FsCall call = call_for(request);
+    const auto found = fs_.lookup(call, parent, name);
+    if (!found) return std::nullopt;
+    fs_.forget(found->value.ino, 1, call.now);
+    return found->value;
 }
 
 FsCall Service::own_call() const { return {.now = clock_.at(WallClock::now()), .wall = file_time_now(), .may_override_suid = true}; }
@@ -74,8 +84,9 @@ int Service::told_locked(int error) const {
     return host_errno == ENOSPC || host_errno == EDQUOT ? ENOSPC : error;
 }
 
-void Service::account(const RequestInfo& info, SimTime start, SimTime end, int error) {
+void Service::account(fuse_req_t request, const RequestInfo& info, SimTime start, SimTime end, int error, std::uint64_t served) {
     statistics_.record(info.op, end - start, is_plain_answer(info.op, error) ? 0 : error);
+    if (use_ != nullptr && request != nullptr) use_->call_ended(fuse_req_ctx(request)->pid, info.op, info.ino, served, error, end - start);
     const EventId id = events_.next_id();
     if (!events_.wants(EventLevel::requests)) return;
     events_.on(
@@ -129,6 +140,7 @@ LeadClass Service::lead_class(const RequestInfo& info) {
 }
 
 void Service::note_arrival_locked(fuse_req_t request, const RequestInfo& info, SimTime arrival) {
+    if (use_ != nullptr) use_->call_began(fuse_req_ctx(request)->pid, info.op, info.ino, info.offset, info.bytes);
     if (clock_.off()) return;
     leads_.arrived(static_cast<std::uint64_t>(fuse_req_ctx(request)->pid), lead_class(info), arrival, clock_.wall_of(arrival));
 }
@@ -223,7 +235,7 @@ FsResult<void> Service::sync_all() {
     if (!dead_) {
         const SimTime end = clock_.at(WallClock::now());
         if (error == 0) answered_ = std::max(answered_, end);
-        account({.op = FsOp::writeback, .ino = root_ino}, start, end, error);
+        account(nullptr, {.op = FsOp::writeback, .ino = root_ino}, start, end, error, 0);
     }
     if (error != 0) return std::unexpected(FsError{error});
     return {};
@@ -237,7 +249,7 @@ void Service::set_latency(LatencyMode mode) {
 
 MountStats Service::stats() {
     const std::lock_guard lock{monitor_};
-    return {clock_.at(WallClock::now()), clock_.mode(), late_answers_.load(), statistics_.snapshot()};
+    return {clock_.at(WallClock::now()), clock_.mode(), late_answers_.load(), delayed_.size(), statistics_.snapshot()};
 }
 
 SimTime Service::clock_now() {

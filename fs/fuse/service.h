@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -30,6 +31,7 @@
 #include "fs/fuse/open_handle.h"
 #include "fs/fuse/statistics.h"
 #include "fs/fuse/synced_files.h"
+#include "fs/use_hearer.h"
 
 namespace flashlab {
 
@@ -86,6 +88,15 @@ public:
     [[nodiscard]] SyncedFiles& synced_files() { return synced_files_; }
     [[nodiscard]] KernelPages& kernel_pages() { return kernel_pages_; } ///< inside the monitor only
 
+    /// Tells the name of a file to who asks for names; inside the monitor.
+    void tell_name(const Attributes& file, Ino parent, std::string_view name) {
+        if (use_ != nullptr && file.ino.value() != 0) use_->named(file.ino, file.generation, parent, name);
+    }
+    /// Who asks; null: nobody. Inside the monitor only.
+    [[nodiscard]] const UseHearer* use() const { return use_; }
+    /// The file of a name that is about to move, where somebody asks for names. Takes the monitor.
+    [[nodiscard]] std::optional<Attributes> file_to_move(fuse_req_t request, Ino parent, const char* name);
+
     /// Must be called before the first request.
     void ask_for_host_errno(std::function<int()> host_errno) { host_errno_ = std::move(host_errno); }
     [[nodiscard]] FsResult<void> sync_all();
@@ -128,7 +139,8 @@ private:
     [[nodiscard]] int told_locked(int error) const;
     /// errno for a request that must not run, 0 otherwise.
     [[nodiscard]] int refusal(const RequestInfo& info) const;
-    void account(const RequestInfo& info, SimTime start, SimTime end, int error);
+    /// `request`: null for calls of our own. `served`: bytes that were read or written.
+    void account(fuse_req_t request, const RequestInfo& info, SimTime start, SimTime end, int error, std::uint64_t served);
     void settle_sometimes_locked(WallTime wall);
     void tick_locked(SimTime now);
     void cut_locked(SimTime earliest, std::uint64_t seed);
@@ -151,6 +163,7 @@ private:
     HostCache host_cache_;
     DevicePower& power_;
     EventSink& events_;
+    UseHearer* use_; ///< null: nobody asks who calls
     Monitor monitor_;
     LatencyClock clock_;
     Guard guard_;

@@ -70,7 +70,7 @@ public:
         if (result) due = std::get<Done>(*result).at;
         is_answer = true;
         const int error = result ? 0 : result.error().error_number;
-        service_.account(info_, start_, result ? due : now, error);
+        service_.account(request_, info_, start_, result ? due : now, error, info_.bytes);
         return error;
     }
 
@@ -145,7 +145,12 @@ template <class T, class Answer>
 void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
                        Answer answer) {
     const SimTime end = result ? std::max(result->done, arrival) : arrival;
-    account(info, arrival, end, result ? 0 : result.error().error_number);
+    std::uint64_t served = info.bytes;
+    if constexpr (requires {
+                      { result->value.bytes } -> std::convertible_to<std::uint64_t>;
+                  })
+        if (result) served = result->value.bytes;
+    account(request, info, arrival, end, result ? 0 : result.error().error_number, served);
     if (struck_by_cut_locked(info, arrival)) {
         lock.unlock();
         fuse_reply_err(request, EIO);
@@ -233,7 +238,7 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
         if (result) end = std::get<Done>(*result).at;
         error = result ? 0 : result.error().error_number;
     }
-    account(info, call.now, end, error);
+    account(request, info, call.now, end, error, info.bytes);
     if (struck_by_cut_locked(info, call.now)) error = EIO;
     if (error == 0) {
         answered_ = std::max(answered_, end);
@@ -258,7 +263,7 @@ void Service::serve_silently(const RequestInfo& info, Work&& work) {
         work(call);
         return call.now;
     });
-    if (done) account(info, call.now, *done, 0);
+    if (done) account(nullptr, info, call.now, *done, 0, 0);
 }
 
 } // namespace flashlab

@@ -228,15 +228,20 @@ void DeviceDirectory::open_log(const DeviceConfig& config, const OpenOptions& op
         events = SqliteEventLog::open(log);
     }
     log_ = std::move(*events);
+    if (options.counts_use) use_ = std::make_unique<UseLedger>(*log_, program_of_thread);
 }
 
 /// Device and file system over the images; afterwards the history says that the device is in use.
 std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options) {
     const bool damaged = !stores.damage.empty();
     if (access_ != DeviceAccess::look) image_ = static_cast<const ImagePageStore*>(stores.pages.get());
-    auto device = Device::assemble(config, std::move(stores.pages), std::move(stores.cells), *log_, options.past);
+    auto device = Device::assemble(config, std::move(stores.pages), std::move(stores.cells), events(), options.past);
     if (!device) return std::unexpected(device.error());
     device_ = std::move(*device);
+    if (use_) {
+        const std::uint32_t unit = device_->ssd().identify().atomic_unit_bytes;
+        use_->begin(unit, std::max(unit, 4096u), config.ssd.nand.geometry.page_bytes); // 4096: as the file system takes its pages
+    }
     if (access_ != DeviceAccess::look && config.needs_pram()) {
         nand_ = stores.nand;
         pram_ = stores.pram;

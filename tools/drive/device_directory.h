@@ -18,6 +18,7 @@
 #include "tools/drive/device_history.h"
 #include "tools/drive/device_images.h"
 #include "tools/drive/device_plan.h"
+#include "tools/drive/use_ledger.h"
 #include "tools/host/folder_handle.h"
 
 namespace flashlab {
@@ -54,6 +55,7 @@ struct OpenOptions {
     std::string log_path{}; ///< empty: DIR/events.db
     std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
     std::string kind = "mount";
+    bool counts_use = false;                    ///< by process and by file (use_ledger.h)
     DevicePast past = DevicePast::undoable;     ///< final: this run has no simulated power cuts; it survives kill -9 only
     bool tolerate_damage = false;               ///< open damaged images to look at what can be read, instead of refusing them
     std::vector<ImageDamage>* damage = nullptr; ///< out: the damage found, also if the open fails
@@ -74,6 +76,10 @@ public:
 
     [[nodiscard]] Device& device() { return *device_; }
     [[nodiscard]] SqliteEventLog& log() { return *log_; }
+    /// What the layers tell their events: the log, or the ledger in front of it.
+    [[nodiscard]] EventSink& events() { return use_ ? static_cast<EventSink&>(*use_) : *log_; }
+    /// Null where use is not counted. Inside the monitor.
+    [[nodiscard]] const UseLedger* use() const { return use_.get(); }
     /// errno of the first write to nand.img that the host refused; 0: none. On a mount, to be called inside the monitor.
     [[nodiscard]] int host_errno() const;
     /// Counters of the device's whole life, this mount included.
@@ -98,6 +104,7 @@ private:
     DeviceAccess access_ = DeviceAccess::use;
     DeviceHistory history_; ///< the history of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
+    std::unique_ptr<UseLedger> use_;
     const ImagePageStore* image_ = nullptr; ///< owned by the device, valid as long as the device lives; null for a look
     std::unique_ptr<Device> device_;
     ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or there is no PRAM image to pair it with

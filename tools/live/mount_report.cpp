@@ -22,6 +22,7 @@ Json to_json(const MountStats& stats) {
                                      : stats.latency.rate == 1.0 ? std::string{"real"}
                                                                  : fmt::format("{}x", stats.latency.rate)},
                          {"late_answers", stats.late_answers},
+                         {"waiting_answers", stats.waiting_answers},
                          {"operations", std::move(operations)}});
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/drive/block_report.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
 #include "tools/live/mount_report.h"
@@ -54,7 +55,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     }
     FileSystem& served = session->recording_ ? session->recording_->fs() : device.fs();
     auto mount =
-        Mount::make(served, device, session->opened_->log(), mount_config, [self](std::string_view request) { return self->answer(request); });
+        Mount::make(served, device, session->opened_->events(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
@@ -148,6 +149,12 @@ Json MountSession::dispatch(const Json& request) {
     const std::string command = request["cmd"].text();
     if (command == "stats") return stats();
     if (command == "unsynced") return unsynced();
+    if (command == "use") return use();
+    if (command == "blocks") {
+        Json blocks;
+        mount_->with_monitor([&](SimTime) { blocks = block_report(opened_->device(), request["cells"].number(64)); });
+        return blocks;
+    }
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
     if (command == "flush") {
@@ -191,6 +198,14 @@ Json MountSession::stats() {
     for (const auto& [key, value] : operations.members()) report.add(key, value);
     report.add("log_failure", opened_->log().failure());
     add_failure_log(report, directory_);
+    return report;
+}
+
+Json MountSession::use() {
+    constexpr std::size_t most = 1000;
+    Json report;
+    mount_->with_monitor(
+        [&](SimTime) { report = opened_->use() == nullptr ? failure("use is not counted; mount with -o use") : opened_->use()->report(most); });
     return report;
 }
 

@@ -48,6 +48,7 @@ private:
     [[nodiscard]] Json dispatch(const Json& request);
     [[nodiscard]] Json stats();
     [[nodiscard]] Json unsynced();
+    [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
     [[nodiscard]] std::vector<FsLatencyRow> latency_rows();

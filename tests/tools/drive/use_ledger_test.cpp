@@ -1,0 +1,146 @@
+// Who caused what: the ledger hears calls, names, writes and flash operations, in the order in which a mount tells them.
+#include "tools/drive/use_ledger.h"
+
+#include "tests/support/catch.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr Ino root{1}, first{2}, second{3};
+
+NandOpEvent program(std::uint32_t lpn, Cause cause, std::uint8_t kind = 1) {
+    NandOpEvent event;
+    event.op = NandOp::program;
+    event.origin.cause = cause;
+    event.lpn = Lpn{lpn};
+    event.page_kind = kind;
+    return event;
+}
+
+struct Rig {
+    NullEventSink log;
+    UseLedger ledger{log, [](std::int32_t thread) { return thread < 10 ? std::string{"writer"} : std::string{"other"}; }};
+    Rig() { ledger.begin(4096, 4096, 4096); }
+    void write(std::int32_t thread, Ino ino, std::uint64_t page) {
+        ledger.call_began(thread, FsOp::write, ino, page * 4096, 4096);
+        ledger.call_ended(thread, FsOp::write, ino, 4096, 0, Duration{0});
+    }
+    /// The file system sends the page to this logical page of the drive.
+    void send(Ino ino, std::uint64_t page, std::uint32_t lpn) {
+        ledger.data_written(ino, page, Sector{lpn * 8}, 8);
+        HostRequestEvent request;
+        request.op = HostOp::write;
+        request.sectors = 8;
+        ledger.on(program(lpn, Cause::user));
+        ledger.on(request);
+    }
+    [[nodiscard]] Json row(const char* list, const char* key, const std::string& name) const {
+        for (const Json& row : ledger.report(1000)[list].items())
+            if (row[key].text() == name) return row;
+        return {};
+    }
+};
+
+} // namespace
+
+TEST_CASE("a copy that a collection makes later counts for the file and the process whose page it is", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "a");
+    rig.write(1, first, 0);
+    rig.send(first, 0, 7);
+    rig.ledger.on(program(7, Cause::gc));
+    rig.ledger.on(program(7, Cause::gc));
+    const Json file = rig.row("files", "path", "a");
+    CHECK(file["nand_write_bytes"].number() == 3 * 4096);
+    CHECK(file["nand_write_bytes_by_cause"]["gc"].number() == 2 * 4096);
+    CHECK(rig.row("processes", "process", "writer")["nand_write_bytes"].number() == 3 * 4096);
+}
+
+TEST_CASE("the process that wrote a page answers for it, not the one that calls fsync", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "a");
+    rig.write(1, first, 0);
+    rig.ledger.call_began(20, FsOp::fsync, first, 0, 0);
+    rig.send(first, 0, 7);
+    rig.ledger.call_ended(20, FsOp::fsync, first, 0, 0, Duration{5000});
+    CHECK(rig.row("processes", "process", "writer")["host_write_bytes"].number() == 4096);
+    CHECK(rig.row("processes", "process", "other")["host_write_bytes"].number() == 0);
+    const Json sync = rig.ledger.report(10)["syncs_by_caller"].items().at(0);
+    CHECK(sync["process"].text() == "other");
+    CHECK(sync["path"].text() == "a");
+    CHECK(sync["max_us"].real() == 5);
+}
+
+TEST_CASE("a page given to another file is the other file's from then on", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "a");
+    rig.ledger.named(second, 1, root, "b");
+    rig.send(first, 0, 7);
+    rig.send(second, 0, 7);
+    rig.ledger.on(program(7, Cause::gc));
+    CHECK(rig.row("files", "path", "a")["nand_write_bytes"].number() == 4096);
+    CHECK(rig.row("files", "path", "b")["nand_write_bytes"].number() == 2 * 4096);
+}
+
+TEST_CASE("an inode number that is used again is another file, and a path that is used again is one row", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "journal");
+    rig.send(first, 0, 1);
+    rig.ledger.named(first, 2, root, "journal");
+    rig.send(first, 0, 2);
+    rig.ledger.named(first, 3, root, "data");
+    rig.send(first, 0, 3);
+    CHECK(rig.row("files", "path", "journal")["files"].number() == 2);
+    CHECK(rig.row("files", "path", "journal")["host_write_bytes"].number() == 2 * 4096);
+    CHECK(rig.row("files", "path", "data")["host_write_bytes"].number() == 4096);
+}
+
+TEST_CASE("a file is told under its last path, also when a folder above it moved", "[use]") {
+    Rig rig;
+    rig.ledger.named(second, 1, root, "folder");
+    rig.ledger.named(first, 1, second, "file");
+    rig.send(first, 0, 1);
+    rig.ledger.named(second, 1, root, "moved");
+    CHECK(rig.row("files", "path", "moved/file")["host_write_bytes"].number() == 4096);
+    rig.ledger.named(second, 1, second, "loop"); // what no file system does must end, too
+    CHECK_FALSE(rig.ledger.report(10)["files"].items().empty());
+}
+
+TEST_CASE("what belongs to nobody is the drive's or the file system's, so that columns add up", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "a");
+    rig.write(1, first, 0);
+    rig.send(first, 0, 7);
+    rig.ledger.on(program(3, Cause::map, 2));
+    rig.ledger.on(program(9, Cause::user));
+    HostRequestEvent metadata;
+    metadata.op = HostOp::write;
+    metadata.sectors = 8;
+    rig.ledger.on(metadata);
+    const Json report = rig.ledger.report(1000);
+    for (const char* list : {"files", "processes"})
+        for (const char* key : {"host_write_bytes", "nand_write_bytes"}) {
+            std::uint64_t sum = 0;
+            for (const Json& row : report[list].items()) sum += row[key].number();
+            CHECK(sum == report[key].number());
+        }
+    CHECK(report["metadata_write_bytes"].number() == 4096);
+    CHECK(rig.row("files", "path", "(drive)")["nand_write_bytes_by_cause"]["map"].number() == 4096);
+    CHECK(rig.row("files", "path", "(file system)")["nand_write_bytes"].number() == 4096);
+}
+
+TEST_CASE("beyond so many files the others are one row, and nothing is lost", "[use]") {
+    Rig rig;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        rig.ledger.named(Ino{10 + i}, 1, root, "f" + std::to_string(i));
+        rig.send(Ino{10 + i}, 0, i);
+    }
+    std::uint64_t sum = 0;
+    const Json report = rig.ledger.report(5);
+    for (const Json& row : report["files"].items()) sum += row["host_write_bytes"].number();
+    CHECK(report["files"].items().size() == 6);
+    CHECK(sum == 20 * 4096);
+}
+
+} // namespace flashlab
