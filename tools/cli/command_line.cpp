@@ -16,6 +16,7 @@
 #include "tools/cli/command_line_look.h"
 #include "tools/cli/command_line_report.h"
 #include "tools/cli/command_line_reproduce.h"
+#include "tools/cli/command_line_run.h"
 #include "tools/cli/command_line_sweep.h"
 #include "tools/cli/command_line_traces.h"
 #include "tools/cli/command_options.h"
@@ -117,11 +118,6 @@ void add_small_commands(CLI::App& app, Action& action) {
     add_format(presets, format, "One JSON object");
     presets.callback([&action] { action = [] { return run_presets(preset, format); }; });
 
-    auto& smart = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks", "flashlab smart /mnt --json");
-    smart.add_option("DIR", target, "Device directory or mount point")->required();
-    add_format(smart, format, "One JSON object");
-    smart.callback([&action] { action = [] { return run_smart(target, format); }; });
-
     auto& version = add_command(app, "version", "The version", "flashlab version");
     version.callback([&action] {
         action = [] {
@@ -161,8 +157,9 @@ void add_ctl(CLI::App& app, Action& action) {
     static CtlOptions o;
     auto& c = add_command(app, "ctl", "Talk to a live mount", "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, set, powercut")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut")->required();
     c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
+    c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
     c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
     add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_ctl(o); }; });
@@ -262,6 +259,10 @@ void add_commands(CLI::App& app, Action& action) {
     add_sweep(app, action);
     add_look(app, action);
     add_copies(app, action);
+    add_run(app, action);
+    add_smart(app, action);
+    add_explain(app, action);
+    add_top(app, action);
     add_small_commands(app, action);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ftl/make_ftl.h"
+#include "tools/drive/lifetime.h"
 #include "tools/drive/waf_parts.h"
 #include "tools/log/event_log_schema.h"
 
@@ -85,6 +86,33 @@ std::uint64_t grown_bad(Device& device) {
 
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 
+/// What is left of the drive's life, if the host goes on as it did.
+void add_lifetime(Json& out, Device& device, const SampleEvent& totals, const Wear& wear, std::uint64_t grown) {
+    const auto& config = device.config().ssd;
+    const std::uint64_t bad = device.ftl().space().bad_blocks;
+    const std::uint64_t block_bytes = std::uint64_t{config.nand.geometry.pages_per_block} * config.nand.geometry.page_bytes;
+    const std::uint64_t device_bytes = device.ssd().identify().sectors * sector_bytes;
+    const std::uint64_t blocks = device.array().geometry().bytes() / block_bytes;
+    const Lifetime life = Lifetime::of({.endurance_cycles = config.nand.endurance_cycles,
+                                        .good_blocks = blocks - std::min(blocks, bad),
+                                        .block_bytes = block_bytes,
+                                        .device_bytes = device_bytes,
+                                        .mean_erases = wear.mean,
+                                        .worst_erases = static_cast<double>(wear.max),
+                                        .host_bytes = totals.host_write_bytes,
+                                        .nand_bytes = sum(totals.nand_programs) * config.nand.geometry.page_bytes,
+                                        .erases = sum(totals.nand_erases)});
+    const Json json = life.to_json();
+    out.add("endurance_cycles", config.nand.endurance_cycles);
+    out.add("endurance_estimate", static_cast<std::uint64_t>(life.nand_budget_bytes / 1e9));
+    for (const char* key : {"wear_per_host_byte", "tbw_bytes", "drive_writes_per_day", "remaining_percent", "wear_evenness"}) out.add(key, json[key]);
+    out.add("remaining_host_bytes", json["tbw_bytes"].is_number() ? Json{life.rated_bytes_written * life.remaining_share} : Json{});
+    out.add("bad_user_nand_blocks_normalized",
+            blocks == 0 ? 0 : static_cast<std::uint64_t>(100 - std::min<std::uint64_t>(100, 100 * grown / blocks)));
+    out.add("namespace_utilization_units",
+            (std::uint64_t{device.ftl().space().mapped_pages} * device.ssd().identify().atomic_unit_bytes + 511) / 512);
+}
+
 } // namespace
 
 Json info_report(Device& device) {
@@ -141,43 +169,49 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t spare_all = space.spare_blocks + grown;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
-    return Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
-                         {"temperature", 300},
-                         {"avail_spare", avail_spare},
-                         {"spare_thresh", 10},
-                         {"percent_used", static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles)},
-                         {"data_units_read", units(t.host_read_bytes)},
-                         {"data_units_written", units(t.host_write_bytes)},
-                         {"host_read_commands", t.host_reads},
-                         {"host_write_commands", t.host_writes},
-                         {"power_cycles", history.power_cycles},
-                         {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
-                         {"unsafe_shutdowns", history.unsafe_shutdowns},
-                         {"media_errors", history.uncorrectable_reads},
-                         {"physical_media_units_written_bytes", programmed},
-                         {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
-                         {"bad_user_nand_blocks", space.bad_blocks},
-                         {"bad_user_nand_blocks_factory", factory_bad},
-                         {"bad_user_nand_blocks_grown", grown},
-                         {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
-                         {"min_user_data_erase_count", wear.min},
-                         {"max_user_data_erase_count", wear.max},
-                         {"wear_min", wear.min},
-                         {"wear_mean", rounded(wear.mean)},
-                         {"wear_max", wear.max},
-                         {"wear_stddev", rounded(wear.stddev)},
-                         {"nand_erase_blocks", sum(t.nand_erases)},
-                         {"host_write_bytes", t.host_write_bytes},
-                         {"waf", ratio(programmed, t.host_write_bytes)},
-                         {"waf_user", rounded(waf.user)},
-                         {"waf_gc", rounded(waf.gc)},
-                         {"waf_merge", rounded(waf.merge)},
-                         {"waf_map", rounded(waf.map)},
-                         {"gc_jobs", history.gc_jobs},
-                         {"gc_page_copies", history.gc_page_copies},
-                         {"pram_words_written", t.pram_words_written},
-                         {"spare_blocks", space.spare_blocks},
-                         {"free_blocks", space.free_blocks}});
+    Json out =
+        Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
+                      {"temperature", 300},
+                      {"avail_spare", avail_spare},
+                      {"spare_thresh", 10},
+                      {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
+                      {"data_units_read", units(t.host_read_bytes)},
+                      {"data_units_written", units(t.host_write_bytes)},
+                      {"host_read_commands", t.host_reads},
+                      {"host_write_commands", t.host_writes},
+                      {"power_cycles", history.power_cycles},
+                      {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
+                      {"unsafe_shutdowns", history.unsafe_shutdowns},
+                      {"media_errors", history.uncorrectable_reads},
+                      {"num_err_log_entries", history.uncorrectable_reads},
+                      {"warning_temp_time", 0},
+                      {"critical_comp_time", 0},
+                      {"physical_media_units_written_bytes", programmed},
+                      {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
+                      {"bad_user_nand_blocks", space.bad_blocks},
+                      {"bad_user_nand_blocks_factory", factory_bad},
+                      {"bad_user_nand_blocks_grown", grown},
+                      {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
+                      {"min_user_data_erase_count", wear.min},
+                      {"max_user_data_erase_count", wear.max},
+                      {"wear_min", wear.min},
+                      {"wear_mean", rounded(wear.mean)},
+                      {"wear_max", wear.max},
+                      {"wear_stddev", rounded(wear.stddev)},
+                      {"nand_erase_blocks", sum(t.nand_erases)},
+                      {"host_write_bytes", t.host_write_bytes},
+                      {"waf", ratio(programmed, t.host_write_bytes)},
+                      {"waf_user", rounded(waf.user)},
+                      {"waf_gc", rounded(waf.gc)},
+                      {"waf_merge", rounded(waf.merge)},
+                      {"waf_map", rounded(waf.map)},
+                      {"gc_jobs", history.gc_jobs},
+                      {"gc_page_copies", history.gc_page_copies},
+                      {"pram_words_written", t.pram_words_written},
+                      {"spare_blocks", space.spare_blocks},
+                      {"free_blocks", space.free_blocks}});
+    add_lifetime(out, device, t, wear, grown);
+    return out;
 }
 
 Json stats_report(Device& device, SimTime now, Duration since_start) {
@@ -202,6 +236,10 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("gc_jobs", device.ftl().counters().gc_jobs);
     out.add("gc_page_copies", device.ftl().counters().gc_page_copies);
     out.add("channel_utilisation", std::move(utilisation));
+    Json busy_ns{Json::Array{}};
+    for (const std::uint64_t ns : busy) busy_ns.push(ns);
+    out.add("channel_busy_ns", std::move(busy_ns));
+    out.add("page_bytes", page);
     out.add("busiest_channel", busy.empty() ? Json{} : Json{static_cast<std::uint64_t>(busiest - busy.begin())});
     add_background(out, device);
     return out;

@@ -21,9 +21,23 @@ namespace {
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
+/// The group in the foreground of the terminal is `group` from now on. Only the foreground may say so, unless it ignores the signal that asks.
+void give_terminal_to(pid_t group) {
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGTTOU, &ignore, &before);
+    ::tcsetpgrp(STDIN_FILENO, group);
+    ::sigaction(SIGTTOU, &before, nullptr);
+}
+
+bool has_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+
 /// Runs in the child and never returns. The reason of a failure goes through the pipe. A successful exec closes the pipe.
 [[noreturn]] void become(const SubprocessCall& call, int failed) {
+    const bool takes_terminal = call.terminal == Terminal::lend && has_terminal();
     ::setpgid(0, 0);
+    if (takes_terminal) give_terminal_to(::getpid());
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
         if (struct sigaction now{}; ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
             ::signal(signal, SIG_DFL); // our handlers must not run between here and exec
@@ -41,6 +55,7 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 +
         const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
     }
+    if (call.standard_output == OutputTo::error) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     if (!call.directory.empty() && ::chdir(call.directory.c_str()) != 0) give_up();
     std::vector<char*> words;
     for (const std::string& word : call.words) words.push_back(const_cast<char*>(word.c_str()));
@@ -51,6 +66,10 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 +
 }
 
 } // namespace
+
+void take_terminal_back() {
+    if (::isatty(STDIN_FILENO) == 1) give_terminal_to(::getpgrp());
+}
 
 std::expected<Subprocess, std::string> Subprocess::start(const SubprocessCall& call) {
     std::array<int, 2> pipe{};

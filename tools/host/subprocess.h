@@ -18,11 +18,18 @@
 
 namespace flashlab {
 
+/// Whether the program may read what is typed: programs in the background of a terminal are stopped when they do.
+enum class Terminal : std::uint8_t { keep, lend };
+/// `error`: what the program prints goes to our standard error, since standard output is for a report.
+enum class OutputTo : std::uint8_t { file_or_inherited, error };
+
 struct SubprocessCall {
     std::vector<std::string> words;                               ///< the program, looked up in PATH, and its arguments
     std::string directory;                                        ///< where the program runs; empty: the current directory
     std::string output;                                           ///< the file to which stdout and stderr are appended; empty: both are inherited
     std::vector<std::pair<std::string, std::string>> environment; ///< added to the inherited variables
+    OutputTo standard_output = OutputTo::file_or_inherited;
+    Terminal terminal = Terminal::keep; ///< lent: until take_terminal_back()
 };
 
 class Subprocess {
@@ -44,6 +51,9 @@ private:
     explicit Subprocess(pid_t pid) : pid_{pid} {}
     pid_t pid_; ///< -1: none
 };
+
+/// After a program that the terminal was lent to.
+void take_terminal_back();
 
 /// What happens to the program that we wait for, when a signal tells us to end (interruption.h).
 enum class AtSignal : std::uint8_t { wait, end_it };

@@ -20,8 +20,9 @@ constexpr ReplaySpeed closed{.depth = 32};
 /// Writes into the span of a space, one logical page each unless said otherwise.
 class Writer {
 public:
-    Writer(const RunSpace& space, std::uint64_t pages, SimTime now)
-        : space_{space}, fit_{FitPolicy::as_is, space.bytes()}, unit_{space.disk->identify().atomic_unit_bytes}, pages_{pages}, now_{now} {}
+    Writer(const RunSpace& space, std::uint64_t pages, SimTime now, const PreconditionProgress& progress)
+        : space_{space}, fit_{FitPolicy::as_is, space.bytes()}, unit_{space.disk->identify().atomic_unit_bytes}, pages_{pages}, now_{now},
+          progress_{progress} {}
     [[nodiscard]] SimTime now() const { return now_; }
 
     std::expected<void, std::string> in_order() {
@@ -49,7 +50,12 @@ public:
 private:
     std::expected<void, std::string> run(const NextRequest& next) {
         const RunTarget target = sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros);
-        const auto done = run_requests(target, next, closed, now_);
+        const NextRequest counted = [&](TraceRequest& request) {
+            constexpr std::uint64_t between = 256;
+            if (progress_ && written_++ % between == 0) progress_(written_);
+            return next(request);
+        };
+        const auto done = run_requests(target, counted, closed, now_);
         if (!done) return std::unexpected("precondition: " + done.error());
         target.pass(done->end); // what fell due since the last request was issued is no work of the run that follows
         now_ = std::max(done->end, space_.device->last_reserved_end());
@@ -60,6 +66,8 @@ private:
     AddressFit fit_;
     std::uint64_t unit_, pages_;
     SimTime now_;
+    const PreconditionProgress& progress_;
+    std::uint64_t written_ = 0;
 };
 
 std::uint64_t erases(const Device& device) {
@@ -100,11 +108,12 @@ std::expected<void, std::string> age(Writer& writer, const Device& device, std::
 
 } // namespace
 
-std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now) {
+std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now,
+                                                 const PreconditionProgress& progress) {
     const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
     const std::uint64_t pages = space.bytes() / 100 * what.fill_percent / unit;
     if (pages == 0) return now;
-    Writer writer{space, pages, now};
+    Writer writer{space, pages, now, progress};
     const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
     if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done) return std::unexpected(done.error());
     return writer.now();

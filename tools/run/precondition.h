@@ -10,6 +10,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <string>
 
 #include "tools/run/run_loop.h"
@@ -25,7 +26,10 @@ struct Precondition {
 };
 /// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written"; nothing is an empty drive.
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
+/// Told now and then how many requests have been written.
+using PreconditionProgress = std::function<void(std::uint64_t)>;
 /// When it is done.
-[[nodiscard]] std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now);
+[[nodiscard]] std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now,
+                                                               const PreconditionProgress& progress = {});
 
 } // namespace flashlab

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
 #include "tools/cli/commands/bench_file.h"
+#include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/run/device_choice.h"
@@ -74,19 +76,29 @@ std::expected<void, std::string> check_block(const BenchOptions& o, Device& devi
     return {};
 }
 
+/// The load, counted while it runs.
+NextRequest counted(Progress& progress, NextRequest load) {
+    return [&progress, load = std::move(load), n = std::uint64_t{0}](TraceRequest& request) mutable {
+        progress.at(n++);
+        return load(request);
+    };
+}
+
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     const auto space = on.sectors();
     if (!space) return std::unexpected(space.error());
     if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
         return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
-    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
+    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin,
+                                    [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};
     const ReplaySpeed speed{.depth = o.iodepth};
     on.begin_log(*ready);
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
-    auto tally = replay(*space, load_of(o, plan.distribution, space->bytes()), fit, speed, *ready, monitor.watch());
+    Progress progress{"requests", o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
+    auto tally = replay(*space, counted(progress, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, monitor.watch());
     if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -112,7 +124,9 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     const auto wall_begin = WallClock::now();
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
     if (!made) return std::unexpected(made.error());
-    auto tally = run_requests(file.target(o.block_bytes), load_of(o, plan.distribution, file_bytes), speed, *made, monitor.watch());
+    Progress progress{"requests", o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
+    auto tally =
+        run_requests(file.target(o.block_bytes), counted(progress, load_of(o, plan.distribution, file_bytes)), speed, *made, monitor.watch());
     if (!tally) return std::unexpected(tally.error());
     if (o.warm_up.empty()) tally->begin = begin;
     const auto synced = file.sync(tally->end);

@@ -90,7 +90,7 @@ void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from
 
 int endure(const CrashExploreOptions& o) {
     const Interruption interruption;
-    Progress progress{"cuts"};
+    Progress progress{"cuts", o.in_a_row};
     const std::string device = (o.shape.empty() ? "chip" : o.shape) + "-" + (o.cell.empty() ? "slc" : o.cell);
     const auto result = endure_cuts(o.ftl, device, o.in_a_row, o.seed, nullptr, [&](const EnduranceReport& r) {
         progress.at(r.cuts);
@@ -133,7 +133,7 @@ int run_crash_explore(const CrashExploreOptions& o) {
         e.workload = std::move(*parsed);
     }
     const Interruption interruption;
-    Progress progress{"states"};
+    Progress progress{"states", o.states};
     e.limits.cuts = o.cuts;
     e.limits.go_on = [&](const ExploreReport& r) {
         progress.at(r.states);

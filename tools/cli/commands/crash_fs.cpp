@@ -44,7 +44,7 @@ int run_crash_explore_file_system(const CrashExploreOptions& o) {
         .shape = {.scheme = o.ftl, .journal = o.metadata == "journal", .cell = o.cell.empty() ? "slc" : o.cell}, .seed = o.seed, .cuts = o.cuts};
     if (const auto can = can_explore(first.shape); !can) return complain(fmt::format("crash explore: {}", can.error()), exit_usage);
     const Interruption interruption;
-    Progress progress{"states"};
+    Progress progress{"states", o.states == 0 ? states_by_default : o.states};
     FsExploreReport report;
     FsExploreLimits limits;
     limits.states = o.states == 0 ? states_by_default : o.states;

@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "tools/cli/commands/run_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/prometheus_text.h"
 #include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
@@ -20,7 +22,7 @@
 namespace flashlab {
 namespace {
 
-const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "set", "powercut"};
+const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut"};
 
 /// Paths of inodes, found by walking the mount from outside: the file system keeps no way back from an inode to its names.
 std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, std::map<std::uint64_t, std::string> wanted) {
@@ -108,15 +110,24 @@ int run_ctl(const CtlOptions& o) {
     if (std::ranges::find(actions, o.action) == actions.end()) return complain(unknown_action(o.action), exit_usage);
     const auto request = request_of(o);
     if (!request) return complain(fmt::format("ctl: {}", request.error()), exit_usage);
+    if (o.prometheus && o.action != "stats") return complain("ctl: --prometheus goes with stats", exit_usage);
     const auto mounted = find_mount(o.target);
     if (!mounted)
         return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
     const auto answer = ask_mount(mounted->source, *request);
     if (!answer) return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
     if (o.action == "powercut") wait_until_released(mounted->source);
+    if (o.prometheus) {
+        const auto smart = ask_mount(mounted->source, Json::object({{"cmd", "smart"}}));
+        if (!smart) return complain(fmt::format("ctl {}: {}", o.action, smart.error()));
+        fmt::print("{}", prometheus_text(*answer, *smart, mounted->source));
+        return exit_done;
+    }
     if (o.action == "unsynced") return print_unsynced(*answer, mounted->mount_point, o.format);
     if (o.format != OutputFormat::table)
         fmt::print("{}", shown(o.format, *answer));
+    else if (o.action == "use")
+        fmt::print("{}", shown_use(*answer));
     else if (o.action == "stats")
         print_stats(*answer);
     else if (o.action == "powercut")

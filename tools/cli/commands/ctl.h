@@ -15,6 +15,7 @@ struct CtlOptions {
     std::string target, action;
     std::vector<std::string> arguments; ///< for `set`: key=value
     std::uint64_t seed = 1;
+    bool prometheus = false;
     OutputFormat format = OutputFormat::table;
 };
 

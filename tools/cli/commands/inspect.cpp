@@ -2,6 +2,7 @@
 #include "tools/cli/commands/inspect.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_report.h"
+#include "tools/drive/smart_fields.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
@@ -43,16 +45,16 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(cons
 }
 
 /// Asks the daemon, or opens the device, reports and closes it.
-template <class Report>
-int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report) {
+template <class Report, class Shape>
+int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report, const Shape& shape) {
     if (const auto mounted = find_mount(target)) {
         const auto answer = ask_mount(mounted->source, Json::object({{"cmd", command}}));
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
-        return print_report(*answer, format);
+        return print_report(shape(std::move(*answer)), format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);
     if (!opened) return complain(fmt::format("{}: {}", command, opened.error()));
-    return print_report(report(**opened), format);
+    return print_report(shape(report(**opened)), format);
 }
 
 int show_config(const std::string& target, OutputFormat format) {
@@ -91,15 +93,24 @@ int run_info(const std::string& target, InfoShow show, OutputFormat format) {
         return exit_done;
     }
     if (show == InfoShow::config) return show_config(target, format);
-    return report_on(target, "info", format, [&](DeviceDirectory& opened) {
-        Json report = info_report(opened.device());
-        add_failure_log(report, target);
-        return report;
-    });
+    return report_on(
+        target, "info", format,
+        [&](DeviceDirectory& opened) {
+            Json report = info_report(opened.device());
+            add_failure_log(report, target);
+            return report;
+        },
+        std::identity{});
 }
 
-int run_smart(const std::string& target, OutputFormat format) {
-    return report_on(target, "smart", format, [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); });
+int run_smart(const SmartOptions& o) {
+    const auto report = [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); };
+    return report_on(o.target, "smart", o.format, report, [&](Json smart) {
+        if (o.names == SmartNames::nvme) return nvme_smart_log(smart);
+        if (o.names == SmartNames::ocp) return ocp_smart_log(smart);
+        if (o.bytes_per_day) add_remaining_years(smart, *o.bytes_per_day);
+        return smart;
+    });
 }
 
 int run_fsck(const FsckOptions& o) {

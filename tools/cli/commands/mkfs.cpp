@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ftl/make_ftl.h"
+#include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_plan.h"
@@ -94,7 +95,8 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
     if (!on) return std::unexpected(on.error().text);
     const auto space = (*on)->sectors();
     if (!space) return std::unexpected(space.error());
-    const auto done = precondition(*space, what, seed, space->begin);
+    Progress progress{"writes before the first mount"};
+    const auto done = precondition(*space, what, seed, space->begin, [&](std::uint64_t written) { progress.at(written); });
     if (!done) return std::unexpected(done.error());
     return (*on)->close(*done);
 }

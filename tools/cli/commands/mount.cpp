@@ -100,6 +100,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "strictatime") {
         return std::unexpected(fmt::format("-o {}", no_strictatime));
+    } else if (name == "use") {
+        config.open.counts_use = true;
     } else if (name == "writeback") {
         config.mount.kernel_writeback = true;
     } else if (name == "host_cache") {

@@ -3,9 +3,11 @@
 #include "tools/run/replay.h"
 
 #include <chrono>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -59,15 +61,22 @@ Json reading_of(const TraceStream& stream, const RunTally& tally) {
 std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, TraceStream& stream, RunDevice& on) {
     auto space = on.sectors();
     if (!space) return std::unexpected(space.error());
-    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin);
+    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin,
+                                    [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
     on.begin_log(*ready);
     on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
+    Progress progress{"requests", o.input.limit.value_or(0)};
     const auto wall_begin = std::chrono::steady_clock::now();
     const auto tally = replay(
-        *space, [&](TraceRequest& request) { return stream.next(request); }, fit, plan.speed, *ready, monitor.watch());
+        *space,
+        [&](TraceRequest& request) {
+            progress.at(stream.given());
+            return stream.next(request);
+        },
+        fit, plan.speed, *ready, monitor.watch());
     on.tell_pieces_of(nullptr);
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -85,7 +86,8 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
 class ExperimentRunner {
 public:
     ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
-        : chosen_{std::move(chosen)}, context_{context}, format_{options.format}, html_{options.html}, results_(chosen_.size()) {}
+        : chosen_{std::move(chosen)}, context_{context}, format_{options.format}, html_{options.html}, results_(chosen_.size()),
+          progress_{"experiments", chosen_.size()} {}
 
     std::expected<void, std::string> run() {
         if (html_) { // a place where nothing can be written is told now, not after an hour
@@ -112,17 +114,24 @@ private:
             return;
         failed_ = failed_ || !result;
         results_[i] = std::move(result);
+        ++complete_;
+        progress_.clear();
         show_ready();
     }
     /// An experiment may take minutes, and nobody waits for it who has asked for the end: its threads and processes end with this one.
     void end_at_signal(const std::stop_token& done) {
         while (!done.stop_requested()) {
             if (Interruption::came()) end_partial();
+            {
+                const std::lock_guard lock{showing_};
+                progress_.at(complete_);
+            }
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }
     }
     [[noreturn]] void end_partial() {
         const std::lock_guard lock{showing_};
+        progress_.clear();
         page_.reset(); // what stands at its place stays
         Json complete{Json::Array{}}, missing{Json::Array{}};
         for (std::size_t i = 0; i < chosen_.size(); ++i) (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
@@ -164,6 +173,8 @@ private:
     std::size_t shown_ = 0;
     std::atomic<bool> failed_ = false;
     std::mutex showing_;
+    Progress progress_;
+    std::size_t complete_ = 0;
 };
 
 /// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls

@@ -14,15 +14,12 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/random.h"
-#include "fs/fuse/mount_point.h"
 #include "tools/cli/commands/torture_explore.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
@@ -33,8 +30,8 @@
 #include "tools/host/standard_streams.h"
 #include "tools/host/subprocess.h"
 #include "tools/host/unfinished_directory.h"
-#include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
+#include "tools/live/trial_drive.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -46,45 +43,21 @@ using Clock = std::chrono::steady_clock;
 using Failure = std::optional<std::string>;
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
 
-std::string last_lines(const std::string& path) {
-    std::ifstream file{path};
-    std::string line, tail;
-    for (std::vector<std::string> lines; std::getline(file, line);) {
-        lines.push_back(line);
-        if (lines.size() > 5) lines.erase(lines.begin());
-        tail = fmt::format("{}", fmt::join(lines, "\n    "));
-    }
-    return tail.empty() ? "it printed nothing" : tail;
-}
-
 class Torture {
 public:
-    Torture(const CrashTortureOptions& options, fs::path work)
-        : o_{options}, device_{work / "device"}, copy_{work / "copy"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
-    ~Torture() {
-        if (Interruption::came()) // nobody wants what the cache holds
-            (void)ask_mount(device_.string(), Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
-        (void)unmount();
-    }
-    Torture(const Torture&) = delete;
-    Torture& operator=(const Torture&) = delete;
+    Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {}
 
     /// A new drive, or a clone of the user's, which is never touched.
     Failure prepare(const std::string& from) {
-        std::error_code error;
-        fs::create_directory(mount_point_, error);
-        if (!from.empty()) {
-            const auto cloned = clone_device(from, device_.string());
-            return cloned ? std::nullopt : Failure{cloned.error()};
-        }
-        std::vector<std::string> words{"mkfs", device_.string(), "--quiet"};
+        if (!from.empty()) return drive_.make_clone_of(from);
+        std::vector<std::string> words;
         const auto add = [&](const char* option, const std::string& value) {
             if (!value.empty()) words.insert(words.end(), {option, value});
         };
         add("--ftl", o_.ftl);
         add("--metadata", o_.metadata);
         add("--size", o_.size);
-        return flashlab(std::move(words), "mkfs");
+        return drive_.make(words);
     }
 
     /// The command runs, again when it ends, until the power fails.
@@ -103,35 +76,35 @@ public:
             if (Interruption::came()) return "interrupted"; // its group ends with `command`
             const auto code = command->poll();
             if (!code) continue;
-            if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, last_lines(log_));
+            if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, drive_.last_words());
             command = Subprocess::start(call);
             if (!command) return command.error();
             ++runs_;
         }
-        const auto answer = ask_mount(device_.string(), Json::object({{"cmd", "powercut"}, {"seed", seed}}));
+        const auto answer = drive_.ask(Json::object({{"cmd", "powercut"}, {"seed", seed}}));
         if (!answer) return fmt::format("the power could not be cut: {}", answer.error());
         command->end(patience);
-        return unmount();
+        return drive_.unmount();
     }
 
     /// fsck, mount, check. What the user gets after the power is back.
     Failure recover_and_check(std::uint64_t cut) {
-        if (auto failed = flashlab({"fsck", "-n", device_.string()}, "fsck")) return failed;
+        if (auto failed = drive_.check()) return failed;
         if (Interruption::came()) return "interrupted";
         const auto from = Clock::now();
         if (auto failed = mount()) return failed;
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
             const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
-            if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, last_lines(log_));
+            if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
         }
-        return unmount();
+        return drive_.unmount();
     }
 
     Failure keep_copy() {
         std::error_code error;
         fs::remove_all(copy_, error);
-        const auto copied = clone_device(device_.string(), copy_.string());
+        const auto copied = clone_device(drive_.device(), copy_.string());
         return copied ? std::nullopt : Failure{copied.error()};
     }
     /// Where the copy of a failed state lies from now on; nothing: it could not be moved out of the work folder. What an earlier trial kept stays.
@@ -147,52 +120,23 @@ public:
     }
     [[nodiscard]] std::string copy() const { return copy_.string(); }
     /// Of what failed last: what was asked for cannot be, which is no finding.
-    [[nodiscard]] int failure_code() const { return wrong_usage_ ? exit_usage : exit_failed; }
+    [[nodiscard]] int failure_code() const { return wrong_usage_ || drive_.is_wrong_usage() ? exit_usage : exit_failed; }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
     [[nodiscard]] double slowest_mount_ms() const { return slowest_; }
 
 private:
     SubprocessCall in_mount(const std::vector<std::string>& words, std::uint64_t cut) {
-        std::error_code error;
-        fs::remove(log_, error);
-        return {.words = words,
-                .directory = mount_point_.string(),
-                .output = log_,
-                .environment = {{"FLASHLAB_MOUNT", mount_point_.string()}, {"FLASHLAB_CUT", fmt::format("{}", cut)}}};
+        return drive_.in_mount(words, {{"FLASHLAB_CUT", fmt::format("{}", cut)}});
     }
-    /// One of our own commands.
-    Failure flashlab(std::vector<std::string> words, const char* what) {
-        std::error_code error;
-        fs::remove(log_, error);
-        words.insert(words.begin(), "/proc/self/exe");
-        // A mount that is ended half way would leave a daemon that comes up later.
-        const AtSignal at_signal = words[1] == "mount" ? AtSignal::wait : AtSignal::end_it;
-        const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
-        wrong_usage_ = code == exit_usage;
-        return code == 0 ? std::nullopt : Failure{fmt::format("{} ended with {}:\n    {}", what, code, last_lines(log_))};
-    }
-    Failure mount() { return flashlab({"mount", device_.string(), mount_point_.string(), "--latency", o_.latency, "--log", "none"}, "mount"); }
-    Failure unmount() {
-        const bool was_mounted = detach(mount_point_.string());
-        for (const auto until = Clock::now() + std::chrono::minutes{5}; is_in_use(device_.string()) && Clock::now() < until;)
-            std::this_thread::sleep_for(std::chrono::milliseconds{2});
-        return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")}
-                                           : std::nullopt;
-    }
+    Failure mount() { return drive_.mount({"--latency", o_.latency, "--log", "none"}); }
 
     const CrashTortureOptions& o_;
-    fs::path device_, copy_, mount_point_;
-    std::string log_;
+    TrialDrive drive_;
+    fs::path copy_;
     std::uint64_t runs_ = 0;
     bool wrong_usage_ = false;
     double slowest_ = 0;
 };
-
-std::string make_work_directory() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "flashlab-torture.XXXXXX").string();
-    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
-}
 
 /// Told before the first cut, not after the last.
 Failure check_keep(const std::string& keep) {
@@ -230,7 +174,7 @@ struct Trial {
 
 /// Cut, recover, judge, until one fails or a signal comes. The error: the trial itself went wrong.
 Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
-    Progress progress{"cuts"};
+    Progress progress{"cuts", o.cuts};
     Random random{o.seed};
     while (trial.cuts < o.cuts && trial.holds) {
         const std::uint64_t cut = trial.cuts + 1;
@@ -274,7 +218,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty())
         if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
     const Interruption interruption;
-    const std::string work = make_work_directory();
+    const std::string work = make_work_directory("torture");
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);
     UnfinishedDirectory removed{work};
     Torture torture{o, work};

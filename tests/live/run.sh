@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# run: the program's exit code and output are its own, every byte on flash belongs to one process and one file, and a signal leaves nothing.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+
+begin 1024
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+# PATH of a JSON path, SQL over the report: json_each and so on.
+value() { ask "json_extract(report, '$1')"; }
+ask() { sqlite3 :memory: "WITH r(report) AS (SELECT CAST(readfile('$work/out') AS TEXT)) SELECT $1 FROM r${2:+, $2}"; }
+run() {
+    code=0
+    "$FLASHLAB" run "$@" > "$work/out" 2> "$work/err" || code=$?
+}
+same() { [[ $2 == "$3" ]] || die "$1: $2 is not $3: $(cat "$work/out")"; }
+nothing_left() {
+    [[ -z $(ls -A "$TMPDIR") ]] || die "$1 left $(ls -A "$TMPDIR")"
+    ! grep -q "$TMPDIR" /proc/self/mountinfo || die "$1 left a mount"
+}
+adds_up() {
+    same "$1: processes on flash" "$(ask "sum(value ->> '$.nand_write_bytes')" "json_each(report, '$.processes')")" "$(value '$.nand_write_bytes')"
+    same "$1: files on flash" "$(ask "sum(value ->> '$.nand_write_bytes')" "json_each(report, '$.files')")" "$(value '$.nand_write_bytes')"
+    same "$1: causes" "$(ask "sum(value)" "json_each(report, '$.nand_write_bytes_by_cause')")" "$(value '$.nand_write_bytes')"
+    same "$1: files to the drive" "$(ask "sum(value ->> '$.host_write_bytes')" "json_each(report, '$.files')")" "$(value '$.host_write_bytes')"
+    same "$1: processes to the drive" "$(ask "sum(value ->> '$.host_write_bytes')" "json_each(report, '$.processes')")" "$(value '$.host_write_bytes')"
+    ask "CASE WHEN abs((report ->> '$.waf') * (report ->> '$.host_write_bytes') - (report ->> '$.nand_write_bytes')) <=
+        0.0001 * (report ->> '$.host_write_bytes') THEN 'yes' ELSE 'no' END" | grep -qx yes || die "$1: WAF is not flash / host"
+}
+
+say "--- who wrote what"
+mib=1048576
+program='dd if=/dev/zero of=made bs=64k count=64 conv=fsync status=none; mkdir -p a/b; cp made a/b/copy; mv a/b/copy a/moved
+         for i in 1 2 3; do head -c 8192 made > journal; sync journal; rm journal; done; echo said'
+run --size 64M --json -- sh -c "$program"
+same "exit code" "$code" 0
+same "processes know dd" "$(ask "value ->> '$.write_bytes'" "json_each(report, '$.processes') WHERE value ->> '$.process' = 'dd'")" $((4 * mib))
+same "the file by its last name" "$(ask "value ->> '$.host_write_bytes'" "json_each(report, '$.files') WHERE value ->> '$.path' = 'a/moved'")" $((4 * mib))
+same "files of one name, one after the other" "$(ask "value ->> '$.files'" "json_each(report, '$.files') WHERE value ->> '$.path' = 'journal'")" 3
+same "who called fsync" "$(ask "value ->> '$.calls'" "json_each(report, '$.syncs_by_caller') WHERE value ->> '$.path' = 'journal' AND value ->> '$.process' = 'sync'")" 3
+same "all syncs" "$(value '$.syncs')" 4
+same "what programs wrote" "$(value '$.application_write_bytes')" $((8 * mib + 3 * 8192))
+grep -qx said "$work/err" || die "with --json the program prints to standard error"
+adds_up "plain"
+nothing_left "a run"
+
+say "--- collections are counted for the file whose pages they move, every scheme, striping and a buffer"
+churn='dd if=/dev/zero of=cold bs=1M count=8 status=none; sync cold
+       for i in 1 2 3 4 5 6; do dd if=/dev/zero of=hot bs=64k count=160 conv=notrunc,fsync status=none; done'
+for ftl in page_map dftl hftl block_map log_block fast coftl; do
+    run --size 24M --ftl "$ftl" --json -- sh -c "$churn"
+    same "$ftl" "$code" 0
+    adds_up "$ftl"
+done
+run --size 512M --ftl page_map --metadata journal --set nand.channels=2 --set nand.striping=2 --set dram.write_buffer_bytes=1M --json -- sh -c "$churn"
+same "striping" "$code" 0
+adds_up "striping, journal and buffer"
+[[ $(value '$.metadata_write_bytes') -gt 0 ]] || die "a journal writes metadata: $(cat "$work/out")"
+
+say "--- for people"
+run --size 64M -- sh -c 'echo heard; exit 7'
+same "the program's own code" "$code" 7
+grep -qx heard "$work/out" && grep -q 'write amplification' "$work/out" && grep -q 'lifetime:' "$work/out" || die "the text: $(cat "$work/out")"
+run --size 64M --runs-per-day 10 --json -- dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none
+ask "CASE WHEN (report ->> '$.lifetime.years') > 0 AND (report ->> '$.lifetime.tbw_bytes') > 0 THEN 'yes' END" | grep -qx yes || die "lifetime: $(cat "$work/out")"
+run --size 64M --json -- true
+same "nothing written has no lifetime" "$(value '$.lifetime.tbw_bytes')" ""
+
+say "--- side by side"
+run --size 64M --compare-ftl page_map,fast --json -- dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none
+same "two runs" "$(value '$.runs[0].ftl') $(value '$.runs[1].ftl')" "page_map fast"
+run --size 64M --compare-ftl page_map,fast -- true
+grep -q 'page_map *fast' "$work/out" || die "the table: $(cat "$work/out")"
+
+say "--- --check, --keep, --device"
+run --size 64M --check 'grep -qx one f' -- sh -c 'echo one > f'
+same "a check that holds" "$code" 0
+run --size 64M --check 'exit 3' -- true
+same "a check that fails" "$code" 1
+run --size 64M --keep "$work/kept" --log all -- sh -c 'echo two > f'
+"$FLASHLAB" fsck "$work/kept" > /dev/null || die "the drive kept is not clean"
+run --device "$work/kept" --json -- cat f
+grep -qx two "$work/err" || die "a clone of a drive: $(cat "$work/err")"
+nothing_left "--device"
+
+say "--- wrong usage, and what a hostile user tries"
+for words in "--size 64M" "--size 64M -- /no/such/program" "--ftl nonsense -- true" "--compare nonsense -- true" "--latency never -- true" \
+    "--compare-ftl page_map,nonsense -- true" "--keep $work/kept -- true"; do
+    # shellcheck disable=SC2086 # words
+    run $words
+    same "run $words: $(cat "$work/err")" "$code" 2
+done
+nothing_left "wrong usage"
+run --size 64M --json -- sh -c 'cd /; sleep 60 & echo "" > "$FLASHLAB_MOUNT/$(printf "a\"b\n\\377")"'
+same "a program left behind, and a name that is no text" "$code" 0
+[[ -n $(value '$.files') ]] || die "no JSON: $(cat "$work/out")"
+nothing_left "a program left behind"
+
+say "--- signals: the program, the mount and the folder go"
+declare -A code_of=([INT]=130 [TERM]=143 [HUP]=129)
+for signal in INT TERM HUP; do
+    "$FLASHLAB" run --size 64M --json -- sh -c 'echo $$ > pid.new && mv pid.new pid; sleep 1000 & wait' > "$work/out" 2> "$work/err" &
+    runner=$!
+    pid=
+    for _ in {1..500}; do
+        pid=$(cat "$TMPDIR"/flashlab-run.*/mnt/pid 2> /dev/null) && break
+        sleep 0.02
+    done
+    [[ -n $pid ]] || die "the program does not come up: $(cat "$work/err")"
+    kill "-$signal" $runner
+    code=0
+    wait $runner || code=$?
+    same "run by $signal: $(cat "$work/err")" "$code" "${code_of[$signal]}"
+    [[ ! -e /proc/$pid ]] || die "run by $signal left the program running"
+    nothing_left "run by $signal"
+done
+say "ok: run"

@@ -1,0 +1,105 @@
+#include "tools/cli/commands/explain.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tools/explain/story.h"
+#include "tools/host/aside_file.h"
+#include "tools/host/complaint.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t longest_trace = 200, page_bytes = 4096;
+constexpr std::size_t narrowest = 80;
+
+std::size_t terminal_columns() {
+    winsize size{};
+    return ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? std::max<std::size_t>(narrowest, size.ws_col) : narrowest;
+}
+
+/// The requests as steps. Pages get numbers in the order of their first touch, since a story's drive is small.
+std::expected<std::string, std::string> script_of(const TraceInput& input) {
+    auto trace = TraceStream::open(input);
+    if (!trace) return std::unexpected(trace.error());
+    std::map<std::uint64_t, std::uint64_t> numbers;
+    std::vector<std::string> steps;
+    TraceRequest request;
+    for (;;) {
+        const auto got = trace->next(request);
+        if (!got) return std::unexpected(got.error());
+        if (!*got) break;
+        if (steps.size() >= longest_trace)
+            return std::unexpected(fmt::format("{}: a story has {} requests at most; --limit {} takes the first ones, --skip N others", input.path,
+                                               longest_trace, longest_trace));
+        if (request.op == TraceOp::flush) {
+            steps.emplace_back("f");
+            continue;
+        }
+        const char letter = request.op == TraceOp::read ? 'g' : request.op == TraceOp::write ? 'w' : 't';
+        const std::uint64_t first = request.offset / page_bytes, last = (request.offset + std::max<std::uint64_t>(1, request.bytes) - 1) / page_bytes;
+        const std::uint64_t number = numbers.try_emplace(first, numbers.size()).first->second;
+        const std::uint64_t pages = std::min<std::uint64_t>(last - first + 1, 1'000'000);
+        for (std::uint64_t i = 1; i < pages && i < longest_trace; ++i) numbers.try_emplace(first + i, numbers.size());
+        steps.push_back(fmt::format("{}{}x{}", letter, number, pages));
+    }
+    if (auto given = trace->check_given(); !given) return std::unexpected(given.error());
+    return fmt::format("{}", fmt::join(steps, "."));
+}
+
+std::string sum_of(const StoryTotals& t) {
+    std::string text = fmt::format("so far: host wrote {} pages, flash programmed {}, read {}, erased {}", t.host_pages, t.nand_programs,
+                                   t.nand_reads, t.nand_erases);
+    if (t.host_pages != 0) text += fmt::format("; WAF {:.2f}", static_cast<double>(t.nand_programs) / static_cast<double>(t.host_pages));
+    return text + "\n";
+}
+
+std::string told(const Story& story, bool brief) {
+    const std::size_t columns = terminal_columns();
+    std::string text = fmt::format("{} on {} blocks of {} pages; the host sees {} pages\n{}", story.scheme, story.blocks, story.pages_per_block,
+                                   story.units, legend());
+    for (std::size_t i = 0; i < story.frames.size(); ++i) {
+        const StoryFrame& frame = story.frames[i];
+        const bool is_last = i + 1 == story.frames.size();
+        text += fmt::format("\n{}. {}\n", i, frame.title);
+        for (const std::string& line : frame.lines) text += fmt::format("   - {}\n", line);
+        if (!brief || is_last) text += draw(story, frame, columns) + sum_of(frame.totals);
+    }
+    return text;
+}
+
+} // namespace
+
+int run_explain(const ExplainOptions& o) {
+    std::string script = fmt::format("{}", fmt::join(o.script, "."));
+    if (!o.trace.path.empty()) {
+        if (!script.empty()) return complain("explain: a script or --trace, not both", exit_usage);
+        if (auto wrong = check_usage(o.trace); !wrong) return complain(fmt::format("explain: {}", wrong.error()), exit_usage);
+        auto steps = script_of(o.trace);
+        if (!steps) return complain(fmt::format("explain: {}", steps.error()), exit_usage);
+        script = std::move(*steps);
+    }
+    if (script.empty()) return complain("explain: which requests? Such as: flashlab explain w0x4.w1.w1.g1, or --trace FILE", exit_usage);
+    const auto story =
+        tell_story(script, {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear});
+    if (!story) return complain(fmt::format("explain: {}", story.error()), exit_usage);
+    if (!o.html.empty()) {
+        auto file = AsideFile::make(o.html, AsideFile::Existing::replaced);
+        auto written = file ? file->write(to_html(*story)) : std::unexpected(file.error());
+        if (written) written = file->commit();
+        if (!written) return complain(fmt::format("explain: {}", written.error()));
+        if (o.format == OutputFormat::table) return exit_done;
+    }
+    fmt::print("{}", o.format == OutputFormat::table  ? told(*story, o.brief)
+                     : o.format == OutputFormat::json ? to_json(*story).dump() + "\n"
+                                                      : shown(o.format, to_json(story->frames.back().totals)));
+    return exit_done;
+}
+
+} // namespace flashlab

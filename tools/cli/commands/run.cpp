@@ -1,0 +1,267 @@
+/// flashlab run: what a program on a temporary drive costs the drive.
+///
+/// Idea       Make, mount with use counted, run the program in the mount, flush, ask the mount, unmount. With --compare once for each drive.
+/// Invariant  The exit code is the program's. Nothing of the drive is left, unless --keep names a place for it; a signal ends program, mount and
+///            folder, too. The report counts from the mount to the flush, so what still lay in the cache is in it.
+/// Cost       What the program takes; a clone of --device is by reflink where the host can.
+/// Power cut  None but for a signal.
+#include "tools/cli/commands/run.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ftl/make_ftl.h"
+#include "tools/cli/commands/run_text.h"
+#include "tools/drive/device_presets.h"
+#include "tools/drive/lifetime.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
+#include "tools/host/unfinished_directory.h"
+#include "tools/live/mount_session.h"
+#include "tools/live/trial_drive.h"
+
+namespace flashlab {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Failure = TrialDrive::Failure;
+
+/// One of the drives to run on.
+struct Variant {
+    std::string label;
+    std::optional<std::string> preset, ftl;
+};
+
+/// What a run came to. A report without `measured` belongs to a run that a signal ended.
+struct Outcome {
+    int code = exit_done;
+    Json report;
+};
+
+std::vector<std::string> mkfs_options(const RunOptions& o, const Variant& variant) {
+    std::vector<std::string> words;
+    const auto add = [&](const char* option, const std::string& value) {
+        if (!value.empty()) words.insert(words.end(), {option, value});
+    };
+    add("--preset", variant.preset.value_or(""));
+    add("--ftl", variant.ftl.value_or(""));
+    add("--config", o.config_file.value_or(""));
+    add("--metadata", o.metadata.value_or(""));
+    add("--size", o.size);
+    add("--precondition", o.precondition);
+    for (const std::string& setting : o.settings) add("--set", setting);
+    return words;
+}
+
+/// The program runs where its user started it in every respect but the folder: terminal, input and output are its own.
+std::expected<int, std::string> run_program(const RunOptions& o, TrialDrive& drive) {
+    auto program = Subprocess::start({.words = o.command,
+                                      .directory = drive.mount_point(),
+                                      .output = {},
+                                      .environment = {{"FLASHLAB_MOUNT", drive.mount_point()}},
+                                      .standard_output = o.format == OutputFormat::table ? OutputTo::file_or_inherited : OutputTo::error,
+                                      .terminal = Terminal::lend});
+    if (!program) return std::unexpected(program.error());
+    for (auto pause = std::chrono::microseconds{200};; pause = std::min(pause * 2, std::chrono::microseconds{10'000})) {
+        if (const auto code = program->poll()) return *code;
+        if (Interruption::came()) return Interruption::exit_code(); // its group ends with `program`
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+/// What the drive says after the program: use, counters, health, configuration.
+struct Answers {
+    Json use, stats, smart, info, config;
+};
+
+std::expected<Answers, std::string> ask_all(TrialDrive& drive) {
+    Answers answers;
+    for (const auto& [command, to] : std::initializer_list<std::pair<const char*, Json*>>{
+             {"use", &answers.use}, {"stats", &answers.stats}, {"smart", &answers.smart}, {"info", &answers.info}, {"config", &answers.config}}) {
+        auto answer = drive.ask(Json::object({{"cmd", command}}));
+        if (!answer) return std::unexpected(fmt::format("the mount does not answer: {}", answer.error()));
+        *to = std::move(*answer);
+    }
+    return answers;
+}
+
+std::uint64_t sum_of(const Json& nand, std::string_view key) {
+    std::uint64_t sum = 0;
+    for (const auto& [cause, counts] : nand.members()) sum += counts[key].number();
+    return sum;
+}
+
+Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
+    const Json& smart = a.smart;
+    const Json& info = a.info;
+    const std::uint64_t blocks = info["channels"].number() * info["chips_per_channel"].number() * info["dies_per_chip"].number() *
+                                 info["planes_per_die"].number() * info["blocks_per_plane"].number();
+    const Lifetime life = Lifetime::of({.endurance_cycles = smart["endurance_cycles"].number(),
+                                        .good_blocks = blocks - std::min(blocks, smart["bad_user_nand_blocks"].number()),
+                                        .block_bytes = info["pages_per_block"].number() * info["page_bytes"].number(),
+                                        .device_bytes = info["device_bytes"].number(),
+                                        .mean_erases = smart["wear_mean"].real(),
+                                        .worst_erases = smart["wear_max"].real(),
+                                        .host_bytes = a.stats["host_write_bytes"].number(),
+                                        .nand_bytes = a.use["nand_write_bytes"].number(),
+                                        .erases = sum_of(a.stats["nand"], "block_erases")});
+    const double runs = o.runs_per_day > 0 ? o.runs_per_day : seconds <= 0 ? 0 : 86400.0 / seconds;
+    Json out = life.to_json();
+    out.add("runs_per_day", runs);
+    const double years = life.years_at(runs);
+    out.add("years", years > 0 ? Json{years} : Json{});
+    Json assumptions{Json::Array{}};
+    assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
+                                        : fmt::format("the program runs again and again without a pause, {:.3g} s each time{}", seconds,
+                                                      o.latency == "real" ? ""
+                                                                          : "; that is the speed of this machine, not of the drive: "
+                                                                            "--latency real or --runs-per-day N say what you want"));
+    for (const std::string& sentence : lifetime_assumptions()) assumptions.push(sentence);
+    out.add("assumptions", std::move(assumptions));
+    return out;
+}
+
+Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, int code, double seconds) {
+    const Json& stats = a.stats;
+    Json out = Json::object({{"label", variant.label},
+                             {"command", fmt::format("{}", fmt::join(o.command, " "))},
+                             {"exit_code", code},
+                             {"preset", a.info["preset"]},
+                             {"ftl", a.info["ftl"]},
+                             {"metadata", a.info["metadata"]},
+                             {"device_bytes", a.info["device_bytes"]},
+                             {"latency", stats["latency"]},
+                             {"wall_seconds", seconds},
+                             {"calls", a.use["calls"]},
+                             {"failed_calls", a.use["failed_calls"]},
+                             {"syncs", a.use["syncs"]},
+                             {"application_write_bytes", a.use["write_bytes"]},
+                             {"read_bytes", a.use["read_bytes"]},
+                             {"host_write_bytes", stats["host_write_bytes"]},
+                             {"metadata_write_bytes", a.use["metadata_write_bytes"]},
+                             {"host_read_bytes", stats["host_read_bytes"]},
+                             {"nand_write_bytes", a.use["nand_write_bytes"]},
+                             {"nand_write_bytes_by_cause", a.use["nand_write_bytes_by_cause"]},
+                             {"nand_page_reads", sum_of(stats["nand"], "page_reads")},
+                             {"nand_block_erases", sum_of(stats["nand"], "block_erases")},
+                             {"pram_words_written", stats["pram_words_written"]}});
+    const auto over = [](const Json& what, const Json& by) { return by.number() == 0 ? Json{} : Json{what.real() / by.real()}; };
+    out.add("host_per_application_byte", over(stats["host_write_bytes"], a.use["write_bytes"]));
+    for (const char* key : {"waf", "waf_user", "waf_gc", "waf_merge", "waf_map"}) out.add(key, stats[key]);
+    out.add("nand_per_application_byte", over(a.use["nand_write_bytes"], a.use["write_bytes"]));
+    out.add("latency_us", stats["operations"]);
+    for (const char* key : {"processes", "files", "syncs_by_caller"}) out.add(key, a.use[key]);
+    out.add("lifetime", lifetime_of(o, a, seconds));
+    out.add("version", FLASHLAB_VERSION);
+    return out;
+}
+
+/// On the drive as it is after a clean unmount: what the program believes to have stored must be there.
+Failure check_what_is_left(const RunOptions& o, TrialDrive& drive, int& code) {
+    if (auto failed = drive.check()) return failed;
+    if (auto failed = drive.mount({"--log", "none"})) return failed;
+    code = run_to_end(drive.in_mount({"sh", "-c", o.check}, {}), AtSignal::end_it);
+    if (code != 0 && !Interruption::came()) tell(fmt::format("flashlab: run: the check ended with {}:\n    {}\n", code, drive.last_words()));
+    return drive.unmount();
+}
+
+Failure keep_drive(const RunOptions& o, const TrialDrive& drive, std::size_t number) {
+    const std::string to = number == 0 ? o.keep : fmt::format("{}-{}", o.keep, number + 1);
+    std::error_code error;
+    fs::rename(drive.device(), to, error);
+    if (error) fs::copy(drive.device(), to, fs::copy_options::recursive, error);
+    return error ? Failure{fmt::format("--keep {}: {}", to, error.message())} : std::nullopt;
+}
+
+/// One drive from its making to its end.
+std::expected<Outcome, std::string> run_on(const RunOptions& o, const Variant& variant, std::size_t number, bool& is_wrong_usage) {
+    const std::string work = make_work_directory("run");
+    if (work.empty()) return std::unexpected(std::string{"no temporary directory can be made; TMPDIR says where"});
+    const UnfinishedDirectory removed{work};
+    TrialDrive drive{work};
+    const auto failed_with = [&](const std::string& why) {
+        is_wrong_usage = is_wrong_usage || drive.is_wrong_usage();
+        return std::unexpected(why);
+    };
+    if (auto failed = o.device.empty() ? drive.make(mkfs_options(o, variant)) : drive.make_clone_of(o.device)) return failed_with(*failed);
+    if (auto failed = drive.mount({"--latency", o.latency, "--log", o.log, "-o", "use"})) return failed_with(*failed);
+    const auto begin = Clock::now();
+    const auto code = run_program(o, drive);
+    take_terminal_back();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!code) {
+        is_wrong_usage = true; // there is no such program
+        return std::unexpected(code.error());
+    }
+    Outcome outcome{.code = *code, .report = {}};
+    if (Interruption::came()) return outcome;
+    if (auto flushed = drive.ask(Json::object({{"cmd", "flush"}})); !flushed) return failed_with(fmt::format("flush: {}", flushed.error()));
+    auto answers = ask_all(drive);
+    if (!answers) return failed_with(answers.error());
+    outcome.report = report_of(o, variant, *answers, *code, seconds);
+    if (auto failed = drive.unmount()) return failed_with(*failed);
+    if (!o.check.empty()) {
+        int check_code = 0;
+        if (auto failed = check_what_is_left(o, drive, check_code)) return failed_with(*failed);
+        outcome.report.add("check_exit_code", check_code);
+        if (outcome.code == exit_done && check_code != 0) outcome.code = exit_failed;
+    }
+    if (!o.keep.empty() && !Interruption::came())
+        if (auto failed = keep_drive(o, drive, number)) return failed_with(*failed);
+    return outcome;
+}
+
+std::vector<Variant> variants_of(const RunOptions& o) {
+    std::vector<Variant> variants{{.label = o.ftl.value_or(o.preset.value_or("default")), .preset = o.preset, .ftl = o.ftl}};
+    if (!o.compare.empty() && !o.preset) variants.clear();
+    for (const std::string& preset : o.compare) variants.push_back({.label = preset, .preset = preset, .ftl = o.ftl});
+    if (!o.compare_ftl.empty() && !o.ftl) variants.clear();
+    for (const std::string& ftl : o.compare_ftl) variants.push_back({.label = ftl, .preset = o.preset, .ftl = ftl});
+    return variants;
+}
+
+/// Told before the first run, not after the last.
+Failure misused(const RunOptions& o) {
+    if (o.command.empty()) return "which program? Write it after '--', such as: flashlab run -- git clone /src copy";
+    if (!parse_latency(o.latency)) return fmt::format("--latency {}: allowed: off, real, or a factor such as 10x", o.latency);
+    for (const std::string& preset : o.compare)
+        if (const auto known = find_device_preset(preset); !known) return known.error();
+    const auto schemes = all_schemes();
+    for (const std::string& ftl : o.compare_ftl)
+        if (std::ranges::find(schemes, ftl) == schemes.end()) return fmt::format("--compare-ftl {}: there are: {}", ftl, fmt::join(schemes, ", "));
+    std::error_code error;
+    if (!o.keep.empty() && fs::exists(fs::symlink_status(o.keep, error))) return fmt::format("--keep {}: is there already", o.keep);
+    return std::nullopt;
+}
+
+} // namespace
+
+int run_run(const RunOptions& o) {
+    if (const auto wrong = misused(o)) return complain(fmt::format("run: {}", *wrong), exit_usage);
+    const Interruption interruption;
+    Json reports{Json::Array{}};
+    int code = exit_done;
+    const auto variants = variants_of(o);
+    for (std::size_t i = 0; i < variants.size() && !Interruption::came(); ++i) {
+        bool is_wrong_usage = false;
+        auto outcome = run_on(o, variants[i], i, is_wrong_usage);
+        if (Interruption::came()) break;
+        if (!outcome) return complain(fmt::format("run: {}", outcome.error()), is_wrong_usage ? exit_usage : exit_failed);
+        if (code == exit_done) code = outcome->code;
+        reports.push(std::move(outcome->report));
+    }
+    if (Interruption::came()) return Interruption::exit_code();
+    fmt::print("{}", shown_runs(o.format, reports, static_cast<std::size_t>(o.rows)));
+    return code;
+}
+
+} // namespace flashlab

@@ -1,0 +1,98 @@
+#include "tools/live/trial_drive.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fs/fuse/mount_point.h"
+#include "tools/drive/device_copy.h"
+#include "tools/drive/device_directory.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/live/live_mount.h"
+
+namespace flashlab {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+TrialDrive::TrialDrive(const fs::path& work) : device_{work / "device"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
+
+TrialDrive::~TrialDrive() {
+    if (Interruption::came()) (void)ask(Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
+    (void)unmount();
+}
+
+TrialDrive::Failure TrialDrive::make(const std::vector<std::string>& options) {
+    std::error_code error;
+    fs::create_directory(mount_point_, error);
+    std::vector<std::string> words{"mkfs", device_.string(), "--quiet"};
+    words.insert(words.end(), options.begin(), options.end());
+    return flashlab(std::move(words), "mkfs");
+}
+
+TrialDrive::Failure TrialDrive::make_clone_of(const std::string& device) {
+    std::error_code error;
+    fs::create_directory(mount_point_, error);
+    const auto cloned = clone_device(device, device_.string());
+    return cloned ? std::nullopt : Failure{cloned.error()};
+}
+
+TrialDrive::Failure TrialDrive::mount(const std::vector<std::string>& options) {
+    std::vector<std::string> words{"mount", device_.string(), mount_point_.string()};
+    words.insert(words.end(), options.begin(), options.end());
+    return flashlab(std::move(words), "mount");
+}
+
+TrialDrive::Failure TrialDrive::unmount() {
+    const bool was_mounted = detach(mount_point_.string());
+    for (const auto until = Clock::now() + std::chrono::minutes{5}; is_in_use(device_.string()) && Clock::now() < until;)
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")} : std::nullopt;
+}
+
+TrialDrive::Failure TrialDrive::check() { return flashlab({"fsck", "-n", device_.string()}, "fsck"); }
+
+std::expected<Json, std::string> TrialDrive::ask(const Json& request) { return ask_mount(device_.string(), request); }
+
+SubprocessCall TrialDrive::in_mount(const std::vector<std::string>& words, std::vector<std::pair<std::string, std::string>> environment) {
+    std::error_code error;
+    fs::remove(log_, error);
+    environment.emplace_back("FLASHLAB_MOUNT", mount_point_.string());
+    return {.words = words, .directory = mount_point_.string(), .output = log_, .environment = std::move(environment)};
+}
+
+std::string TrialDrive::last_words() const {
+    std::ifstream file{log_};
+    std::string line, tail;
+    for (std::vector<std::string> lines; std::getline(file, line);) {
+        lines.push_back(line);
+        if (lines.size() > 5) lines.erase(lines.begin());
+        tail = fmt::format("{}", fmt::join(lines, "\n    "));
+    }
+    return tail.empty() ? "it printed nothing" : tail;
+}
+
+/// One of our own commands.
+TrialDrive::Failure TrialDrive::flashlab(std::vector<std::string> words, const char* what) {
+    std::error_code error;
+    fs::remove(log_, error);
+    words.insert(words.begin(), "/proc/self/exe");
+    // A mount that is ended half way would leave a daemon that comes up later.
+    const AtSignal at_signal = words[1] == "mount" ? AtSignal::wait : AtSignal::end_it;
+    const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
+    is_wrong_usage_ = code == exit_usage;
+    return code == 0 ? std::nullopt : Failure{fmt::format("{} ended with {}:\n    {}", what, code, last_words())};
+}
+
+std::string make_work_directory(const std::string& purpose) {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / fmt::format("flashlab-{}.XXXXXX", purpose)).string();
+    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
+}
+
+} // namespace flashlab
