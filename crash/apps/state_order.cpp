@@ -57,7 +57,7 @@ std::string kind_of_path(const std::string& path) {
         }
         std::size_t end = i;
         bool digits = false;
-        while (is_part(end)) digits = digits || std::isdigit(static_cast<unsigned char>(path[end++])) != 0;
+        for (; is_part(end); ++end) digits = digits || std::isdigit(static_cast<unsigned char>(path[end])) != 0;
         const bool drawn = digits && end - i >= 5; // of mkstemp and of hashes
         if (drawn) {
             kind += '#';

@@ -284,3 +284,31 @@ TEST_CASE("whatever survives is a tree", "[apps][persistence]") {
     };
     breaks_in("", p, is_tree);
 }
+
+TEST_CASE("names that differ in what counts them up are of one kind", "[apps]") {
+    CHECK(kind_of_path("a.tmp17") == kind_of_path("a.tmp18"));
+    CHECK(kind_of_path("d/tmp_kdo6vw") == kind_of_path("d/tmp_1x9abc"));
+    CHECK(kind_of_path("q0001") == kind_of_path("q0002"));
+    CHECK(kind_of_path("00/1f3a9b") == kind_of_path("07/ffe012"));
+    CHECK(kind_of_path("a.tmp") != kind_of_path("b.tmp"));
+    CHECK(kind_of_path("data/1a2") == "data/#a#");
+    CHECK(kind_of_path("") == "");
+}
+
+TEST_CASE("the same history and seed give the same states in the same order", "[apps]") {
+    RecordedProgram p;
+    p.prepared();
+    for (const char* name : {"a", "b", "c"}) {
+        const auto file = p.create(name);
+        p.append(file, std::string(3 * page, *name));
+        p.rename(name, std::string{name} + "2");
+    }
+    const Past past{p.history()};
+    const Persistence model = *find_persistence("posix");
+    StateOrder one{past, model, 7}, other{past, model, 7};
+    for (int i = 0; i < 3000; ++i) {
+        const CutState left = one.next(), right = other.next();
+        REQUIRE(left.cut == right.cut);
+        REQUIRE(left.losses == right.losses);
+    }
+}

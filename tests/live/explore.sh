@@ -20,7 +20,7 @@ writer='for i in 1 2 3 4 5 6; do echo $i > n.new && $data n.new && mv n.new n &&
 check='last=$(tail -n 1 "$FLASHLAB_ACKS"); now=$(cat n 2> /dev/null || echo 0); [ "$now" -ge "${last:-0}" ]'
 say "--- a program that is right passes in every model"
 for model in strict ext4 xfs btrfs posix; do
-    data=sync name=sync expect 0 --persistence $model --states 400 --check "$check" -- env data=sync name=sync sh -c "$writer"
+    data=sync name=sync expect 0 --persistence $model --states 150 --check "$check" -- env data=sync name=sync sh -c "$writer"
     grep -q '"findings":\[\]' "$work/out" || die "$model: something was found: $(cat "$work/out")"
     grep -q '"promises":6,' "$work/out" || die "$model: the promises were not counted: $(cat "$work/out")"
 done

@@ -24,7 +24,7 @@ std::string program_of(const std::string& word) {
 Json not_tried(const Persistence& model, StateOrder& order, const ExploreResult& result, double possible) {
     Json list{Json::Array{}};
     if (result.exhausted)
-        list.push("no further state of this run differs from those tried, among some ten thousand drawn ones");
+        list.push("no further state of this run differs from those tried, among some thousand drawn ones");
     else
         list.push(fmt::format(
             "of at most {:.3g} states that the model allows at {} points of this run, {} were tried: {}", possible, order.cuts(), result.states,

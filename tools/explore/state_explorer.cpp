@@ -12,7 +12,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::size_t duplicates_in_a_row = 20'000; ///< then there is nothing new
+constexpr std::size_t duplicates_in_a_row = 3'000; ///< then there is nothing new
 constexpr int shrinking_checks = 200;
 constexpr std::size_t most_findings = 64;
 
@@ -52,6 +52,7 @@ std::optional<LeftState> StateExplorer::take() {
     const std::lock_guard lock{mutex_};
     if (result_.states >= config_.states || Interruption::came() || !result_.broken.empty() || result_.exhausted) return std::nullopt;
     for (std::size_t i = 0; i < duplicates_in_a_row; ++i) {
+        if (Interruption::came()) return std::nullopt;
         result_.edges_done = order_.is_drawing();
         CutState next = order_.next();
         const auto durable = order_.unsynced(next.cut).durable;
