@@ -124,7 +124,11 @@ step "8. What happened is a table: where did the flash writes come from?"
 run flashlab query device "SELECT * FROM v_waf_by_cause" --table
 note "user: data of programs; gc: copies made to free blocks; merge, recovery and others: the drive's own work."
 
-step "9. Unmount, and verify every structure on the drive"
+step "9. The same as a page with plots"
+run flashlab report device -o report.html
+note "Open build/demo/report.html in a browser; it needs no network."
+
+step "10. Unmount, and verify every structure on the drive"
 run flashlab umount mnt
 run flashlab fsck device
 

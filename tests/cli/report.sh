@@ -73,6 +73,18 @@ code 2 report "$work/dftl.db" --name a --name b -o "$work/bad.html"
 cp "$work/page.html" "$work/kept.html"
 code 1 report "$work/text.db" -o "$work/kept.html"
 cmp -s "$work/page.html" "$work/kept.html" || wrong "a failed report changed the page that was there"
+# A signal at any stage leaves the old page or the new one, and nothing else.
+"$FLASHLAB" bench --preset tiny --ftl fast --rw randwrite --bs 4k --io-size 48M --log all --events "$work/long.db" > /dev/null 2>&1 || wrong "bench long"
+for after in 0.02 0.05 0.1 0.2 0.3 0.4 0.6; do
+    for what in "report $work/long.db -o $work/kept.html" "export $work/long.db --perfetto $work/kept.html"; do
+        cp "$work/page.html" "$work/kept.html"
+        # shellcheck disable=SC2086 # words
+        code=0; timeout -s TERM "$after" "$FLASHLAB" $what > "$work/out" 2> "$work/err" || code=$?
+        [[ $code -eq 0 || $code -eq 124 ]] || wrong "flashlab $what, ended after $after s: code $code, $(head -n 1 "$work/err")"
+        [[ $code -eq 0 ]] || cmp -s "$work/page.html" "$work/kept.html" || [[ $(tail -c 8 "$work/kept.html") == *'>'* || $(tail -c 4 "$work/kept.html") == *'}'* ]] ||
+            wrong "flashlab $what, ended after $after s, left half a file"
+    done
+done
 [[ -z $(find "$work" -name '*unfinished*') ]] || wrong "left behind: $(find "$work" -name '*unfinished*')"
 
 [[ $failures -eq 0 ]] || exit 1

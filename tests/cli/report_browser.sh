@@ -34,6 +34,33 @@ for ftl in dftl fast; do
         grep -q ">$number<" "$work/dom" || wrong "$ftl: the page does not show $number ($sql)"
     done
 done
+# Zooming into one plot of time zooms the others, by keyboard as by brushing, and 0 shows everything again; a map is walked over with the arrows.
+cat > "$work/probe" <<'P'
+<script>
+const said = [];
+const plots = [...timePlots], spans = () => new Set(plots.map((p) => p.scales.x.min.toFixed(6) + " " + p.scales.x.max.toFixed(6)));
+const key = (where, k) => where.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true }));
+const later = (f) => new Promise((done) => setTimeout(() => { f(); done(); }, 200));
+(async () => {
+  const one = plots[0].root.closest(".plot"), wide = plots[0].scales.x.max - plots[0].scales.x.min;
+  key(one, "+");
+  await later(() => said.push("key " + (spans().size === 1 && plots[1].scales.x.max - plots[1].scales.x.min < wide)));
+  plots[1].setSelect({ left: 40, width: 60, top: 0, height: 100 });
+  plots[1].setScale("x", { min: plots[1].posToVal(40, "x"), max: plots[1].posToVal(100, "x") });
+  await later(() => said.push("brush " + (spans().size === 1)));
+  key(one, "0");
+  await later(() => said.push("whole " + (plots[0].scales.x.max - plots[0].scales.x.min === wide)));
+  const map = document.querySelector("canvas.map");
+  key(map, "ArrowRight"); key(map, "ArrowRight");
+  said.push("map " + /busy/.test(map.nextElementSibling.textContent));
+  document.documentElement.dataset.said = said.join(", ");
+})();
+</script>
+P
+sed "/<\/body>/r $work/probe" "$work/page.html" > "$work/probed.html"
+chromium --virtual-time-budget=9000 --dump-dom "file://$work/probed.html" > "$work/dom" 2> "$work/err" || wrong "the browser failed"
+said=$(grep -o 'data-said="[^"]*"' "$work/dom" | head -n 1 || true)
+[[ $said == 'data-said="key true, brush true, whole true, map true"' ]] || wrong "zoom and walk: ${said:-nothing} $(grep CONSOLE "$work/err" || true)"
 if [[ -n ${SCREENSHOTS-} ]]; then
     mkdir -p "$SCREENSHOTS"
     for theme in light dark; do

@@ -111,7 +111,7 @@ BEGIN {
     allow_room("live", "text host log drive", "fs/fuse crash/apps fs")
     allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
-    allow_room("reproduce", "text traces workloads drive run", "fs ftl nand pram")
+    allow_room("reproduce", "text traces workloads drive run report", "fs ftl nand pram")
     allow_room("sweep", "text host log workloads drive run", "")
     allow_room("report", "text host log", "")
     allow_room("explain", "text", "crash ftl nand")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "tools/host/interruption.h"
 #include "tools/log/event_log_views.h"
 
 namespace flashlab {
@@ -36,6 +37,9 @@ std::expected<LogRowsReader, std::string> LogRowsReader::open(const std::string&
     if (!version || *version == 0) return std::unexpected(fmt::format("{}: not an event log of flashlab", path));
     if (auto made = db->execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
         return std::unexpected(fmt::format("{}: {}", path, made.error()));
+    // A signal ends a query, however long it is: the caller then leaves nothing behind.
+    sqlite3_progress_handler(
+        db->get(), 100'000, [](void*) { return Interruption::came() ? 1 : 0; }, nullptr);
     return LogRowsReader{std::move(*db)};
 }
 

@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "tools/report/page_parts.h"
 #include "tools/reproduce/series.h"
 #include "tools/reproduce/svg_plot.h"
 
 namespace flashlab {
 namespace {
 
+/// What the page of plots has beyond the style of reports: SVG, and tables of sentences.
 constexpr std::string_view style =
-    "body{font-family:sans-serif;max-width:62em;margin:2em auto;padding:0 1em;line-height:1.4;color:#222}"
-    "table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #bbb;padding:.2em .6em;text-align:left;vertical-align:top}"
-    ".grid{stroke:#ddd}.yes{color:#177a17}.no{color:#b00020;font-weight:bold}h2{border-top:2px solid #444;padding-top:.6em}"
-    "svg{max-width:100%;height:auto}details{margin:.6em 0}";
+    "svg{max-width:100%;height:auto}svg text{fill:currentColor}svg rect{stroke:var(--soft)}svg .grid{display:inline;stroke:var(--line)}"
+    "td,th{text-align:left;white-space:normal;vertical-align:top}.yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}";
 
 Plot plot_of(const Experiment& experiment, const PointsOfUnit& of) {
     Plot plot{fmt::format("{}: {}", experiment.id, of.unit.empty() ? "ours" : of.unit), of.x_label, std::string{of.unit}, {}};
@@ -89,12 +89,12 @@ void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
 
 std::string HtmlReport::page() const {
     return fmt::format(
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}</style></head><body>\n"
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}{}</style></head><body>\n"
         "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. {} of {} claims hold. Filled points are ours, hollow diamonds are "
         "numbers that the paper prints; "
         "its plots themselves are not in the text that we have. Claims that fail are explained in "
         "tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
-        style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, held_, claims_, contents_, body_);
+        page_parts::page_style(), style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, held_, claims_, contents_, body_);
 }
 
 } // namespace flashlab

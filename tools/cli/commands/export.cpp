@@ -12,6 +12,7 @@
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
 #include "tools/report/csv_export.h"
 #include "tools/report/timeline.h"
 
@@ -78,6 +79,7 @@ int run_export(const ExportOptions& o) {
             "export: --parquet: Debian has no library that writes it; --csv VIEW -o FILE, or in DuckDB: COPY (FROM sqlite_scan('events.db', "
             "'host_request')) TO 'requests.parquet'",
             exit_usage);
+    const Interruption interruption;
     const auto log = find_log("export", o.target);
     if (!log) return complain(log.error());
     return o.perfetto.empty() ? export_csv(o, *log) : export_timeline(o, *log);

@@ -9,6 +9,7 @@
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
 #include "tools/report/json_report.h"
 #include "tools/report/log_report.h"
 #include "tools/report/report_page.h"
@@ -34,6 +35,7 @@ int run_report_command(const ReportOptions& o) {
     if (o.names.size() > o.runs.size())
         return complain(fmt::format("report: {} names for {} runs; --name is given once a run, in their order", o.names.size(), o.runs.size()),
                         exit_usage);
+    const Interruption interruption;
     auto file = AsideFile::make(o.output, AsideFile::Existing::replaced);
     if (!file) return complain("report: " + file.error());
     std::vector<Json> runs;
