@@ -114,6 +114,7 @@ BEGIN {
     allow_room("reproduce", "text traces workloads drive run report", "fs ftl nand pram")
     allow_room("sweep", "text host log workloads drive run", "")
     allow_room("report", "text host log", "")
+    allow_room("library", "text host log drive", "fs crash ftl nand pram")
     allow_room("explain", "text", "crash ftl nand")
     allow_room("cli", "text host log traces workloads drive live explore run reproduce sweep report explain", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")

@@ -48,8 +48,8 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 
 bool is_shown(const CLI::App& command) { return !command.get_group().empty(); }
 
-void collect(const CLI::App& command, const std::string& path, std::vector<CommandEntry>& to) {
-    CommandEntry entry{.path = path, .help = command.get_description(), .inner = {}, .options = {}, .places = {}};
+/// The options of a command, and those of its option groups, which CLI11 keeps as commands without a name.
+void add_options(const CLI::App& command, CommandEntry& entry) {
     for (const CLI::Option* option : command.get_options()) {
         if (option->get_positional()) {
             entry.places.push_back(option->get_name(true));
@@ -62,7 +62,13 @@ void collect(const CLI::App& command, const std::string& path, std::vector<Comma
         if (option->get_items_expected_max() > 0) one.value = type.empty() ? "VALUE" : type.substr(0, type.find_first_of(":{ ["));
         entry.options.push_back(std::move(one));
     }
-    const auto inner = command.get_subcommands([](const CLI::App* c) { return is_shown(*c); });
+    for (const CLI::App* group : command.get_subcommands([](const CLI::App* c) { return c->get_name().empty(); })) add_options(*group, entry);
+}
+
+void collect(const CLI::App& command, const std::string& path, std::vector<CommandEntry>& to) {
+    CommandEntry entry{.path = path, .help = command.get_description(), .inner = {}, .options = {}, .places = {}};
+    add_options(command, entry);
+    const auto inner = command.get_subcommands([](const CLI::App* c) { return is_shown(*c) && !c->get_name().empty(); });
     for (const CLI::App* c : inner) entry.inner.emplace_back(c->get_name(), c->get_description());
     to.push_back(std::move(entry));
     for (const CLI::App* c : inner) collect(*c, path.empty() ? c->get_name() : path + " " + c->get_name(), to);
