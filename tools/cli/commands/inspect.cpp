@@ -11,6 +11,7 @@
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/device_repair.h"
 #include "tools/drive/device_report.h"
 #include "tools/drive/smart_fields.h"
 #include "tools/host/complaint.h"
@@ -22,6 +23,7 @@ namespace flashlab {
 namespace {
 
 constexpr int fsck_clean = 0;
+constexpr int fsck_corrected = 1;
 constexpr int fsck_uncorrected = 4;
 constexpr int fsck_operational = 8;
 
@@ -85,6 +87,27 @@ std::string what_was_read(const CheckedDevice& checked, bool asked) {
                        checked.data_checked ? "" : "; interrupted, the rest was not read");
 }
 
+/// --repair of a device with problems. What was found has been printed, unless in JSON, which has all of it.
+int mend(const FsckOptions& o, const Json& problems) {
+    const auto repair = repair_device(o.directory);
+    Json lost{Json::Array{}};
+    if (repair)
+        for (const LostPart& part : repair->lost) lost.push(Json::object({{"path", part.path}, {"what", part.what}}));
+    if (o.format != OutputFormat::table) {
+        Json report = Json::object({{"clean", repair.has_value()}, {"repaired", repair.has_value()}, {"problems", problems}, {"lost", lost}});
+        if (repair) report.add("snapshot", repair->snapshot);
+        fmt::print("{}", shown(o.format, report));
+    }
+    if (!repair)
+        return complain(fmt::format("fsck: {}: it cannot be mended, and was left as it is: {}", o.directory, repair.error()), fsck_uncorrected);
+    if (o.format != OutputFormat::table) return fsck_corrected;
+    for (const LostPart& part : repair->lost) fmt::print("{}\n", printable(fmt::format("lost: {}: {}", part.path, part.what)));
+    fmt::print("{}: repaired: {} files and {} directories are whole or renamed to NAME.damaged, {} parts are lost; the images as they were are "
+               "the snapshot {}\n",
+               o.directory, repair->salvage.files, repair->salvage.directories, repair->lost.size(), repair->snapshot);
+    return fsck_corrected;
+}
+
 } // namespace
 
 int run_info(const std::string& target, InfoShow show, OutputFormat format) {
@@ -133,7 +156,7 @@ int run_fsck(const FsckOptions& o) {
         complain(fmt::format("fsck: {}", opened.error()));
     } else if (damage.empty()) { // what a damaged image says of itself means nothing
         recovered = !(*opened)->device().recovery().was_clean;
-        if (o.data) {
+        if (o.data || o.repair) {
             const Interruption interruption;
             Progress progress{"pages of data"};
             checked = check_device((*opened)->device(), DeviceCheckDepth::data, [&](std::uint64_t pages) {
@@ -153,6 +176,9 @@ int run_fsck(const FsckOptions& o) {
     } else if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
+    const bool mends = !clean && o.repair && !Interruption::came();
+    if (mends && opened) opened->reset();
+    if (mends && o.format != OutputFormat::table) return mend(o, problems);
     if (o.format != OutputFormat::table) {
         Table table{{"kind", "where", "detail"}};
         for (const auto& p : problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
@@ -166,13 +192,14 @@ int run_fsck(const FsckOptions& o) {
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
-        if (!o.quiet && damage.empty() && opened) fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
+        if (!o.quiet && damage.empty() && opened && *opened != nullptr) fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
         if (clean && !o.quiet)
             fmt::print("{}: clean{}\n", o.directory,
                        !recovered    ? ""
                        : o.look_only ? " once recovered, which the next mount does"
                                      : "; it was not unmounted cleanly and has been recovered");
     }
+    if (mends) return mend(o, problems);
     if (!clean)
         complain(fmt::format(
             "fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),

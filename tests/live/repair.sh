@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# fsck --repair after damage by the host: what reads is whole afterwards, what does not is named and told, what cannot be mended stays as it is.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+
+begin 1024
+make_device --size 64M
+mount_device
+mkdir -p "$mnt/a/b" "$mnt/empty"
+head -c 3M /dev/urandom > "$work/big"
+cp "$work/big" "$mnt/a/big"
+cp "$work/big" "$mnt/a/b/other"
+ln "$mnt/a/big" "$mnt/a/b/hard"
+ln -s ../a/big "$mnt/a/soft"
+truncate -s 20M "$mnt/sparse"
+echo tail >> "$mnt/sparse"
+touch -d '2001-02-03 04:05:06' "$mnt/a/big"
+chmod 640 "$mnt/a/big"
+mkfifo "$mnt/pipe"
+setfattr -n user.note -v 'a note' "$mnt/sparse" 2> /dev/null || say "no setfattr here"
+mark=$(printf 'find me: %s' "$RANDOM$RANDOM$RANDOM")
+{ printf '%s' "$mark"; head -c 8000 /dev/zero; } > "$mnt/marked"
+sync "$mnt/marked"
+unmount_device
+"$FLASHLAB" fsck --data "$device" > /dev/null || die "fsck before any damage"
+
+say "--- a flipped bit in a file's data"
+at=$(LC_ALL=C grep -obUaF "$mark" "$device/nand.img" | head -n 1 | cut -d: -f1)
+[[ -n $at ]] || die "the mark is not in the image"
+printf 'F' | dd of="$device/nand.img" bs=1 seek="$at" conv=notrunc 2> /dev/null
+code=0
+"$FLASHLAB" fsck --data "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 4 ]] && grep -q '/marked' "$work/fsck.log" || die "fsck without --repair: $code, $(cat "$work/fsck.log")"
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 1 ]] || die "fsck --repair ended with $code: $(cat "$work/fsck.log")"
+say "$(grep -E 'lost|repaired' "$work/fsck.log")"
+grep -q 'lost: /marked: bytes 0 to 4095' "$work/fsck.log" || die "what is lost is not told: $(cat "$work/fsck.log")"
+"$FLASHLAB" fsck --data "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "after the repair fsck is not clean"; }
+mount_device
+[[ ! -e $mnt/marked && -e $mnt/marked.damaged ]] || die "a file with missing bytes kept its name"
+[[ $(stat -c %s "$mnt/marked.damaged") -eq $((${#mark} + 8000)) ]] || die "its size"
+for file in a/big a/b/other a/b/hard a/soft; do cmp "$work/big" "$mnt/$file" || die "$file"; done
+[[ $(stat -c '%h %a %Y' "$mnt/a/big") == "2 640 $(date -d '2001-02-03 04:05:06' +%s)" ]] || die "links, mode or time of a/big: $(stat -c '%h %a %Y' "$mnt/a/big")"
+[[ $(readlink "$mnt/a/soft") == ../a/big && -p $mnt/pipe && -d $mnt/empty ]] || die "symlink, pipe or directory"
+[[ $(tail -n 1 "$mnt/sparse" | tr -d '\0') == tail && $(stat -c %b "$mnt/sparse") -lt 100 ]] || die "the sparse file"
+if command -v getfattr > /dev/null; then [[ $(getfattr --only-values -n user.note "$mnt/sparse" 2> /dev/null) == 'a note' ]] || die "the extended attribute"; fi
+unmount_device
+"$FLASHLAB" snapshot "$device" | grep -q before-repair-1 || die "the damaged images were not kept"
+
+say "--- metadata that do not agree with their checksums: an error, and nothing is changed"
+printf 'FLIPPED' | dd of="$device/pram.img" bs=1 seek=$(($(stat -c %s "$device/pram.img") / 2)) conv=notrunc 2> /dev/null
+before=$(cat "$device"/*.img | cksum)
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 4 || $code -eq 8 ]] && grep -q 'flashlab: fsck' "$work/fsck.log" || die "fsck --repair of damaged metadata: $code, $(cat "$work/fsck.log")"
+[[ $(cat "$device"/*.img | cksum) == "$before" ]] || die "a repair that failed changed the images"
+
+say "--- an image that was cut short: the same"
+rm -rf "$device"
+make_device --size 64M
+truncate -s -1M "$device/nand.img"
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 4 || $code -eq 8 ]] && grep -q 'nand.img' "$work/fsck.log" || die "fsck --repair of a short image: $code, $(cat "$work/fsck.log")"
+say "ok: repair; $(tail -n 1 "$work/fsck.log")"
