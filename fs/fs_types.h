@@ -91,6 +91,13 @@ struct FsUsage {
 
 enum class HostCache : std::uint8_t { delayed, writethrough };
 
+/// What a failed write-back leaves of the pages that it was to write, docs/faults.md.
+/// retry: they stay dirty, the next sync writes them again. clean: they are clean although the drive has not got them; their bytes are seen until the
+/// kernel drops its copy. reverted: their bytes are gone at once, and reads show what the drive has.
+enum class FailedPages : std::uint8_t { retry, clean, reverted };
+
+class WriteBackFaults;
+
 struct FsOptions {
     std::uint64_t cache_bytes = 64u << 20;
     HostCache host_cache = HostCache::delayed;
@@ -100,6 +107,8 @@ struct FsOptions {
     bool noatime = false; ///< access times never change
     /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
+    FailedPages failed_pages = FailedPages::retry;
+    WriteBackFaults* write_back_faults = nullptr; ///< outlives the file system; null: no write-back fails that the device carries out
 };
 
 } // namespace flashlab

@@ -90,6 +90,7 @@ bool WriteBack::may_have_taken(const DeviceError& error, Sector first, std::uint
 
 FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     Inode& inode = *job.inode;
+    const int injected = injected_error(inode.ino);
     now = std::max(now, inode.loaded_until);
     job.resume = now;
     inode.tail_zeroed = sim_never;
@@ -119,11 +120,14 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
             cached.in_flight = true;
             job.pieces.push_back({.page = page + i, .logical = logical + i, .cached = &cached, .kind = kind});
         }
-        const auto written = write_run(job, at, count, logical, now);
-        if (!written) return std::unexpected(written.error());
-        job.resume = std::max(job.resume, *written);
+        if (injected == 0) {
+            const auto written = write_run(job, at, count, logical, now);
+            if (!written) return std::unexpected(written.error());
+            job.resume = std::max(job.resume, *written);
+        }
         at += count;
     }
+    if (injected != 0) return std::unexpected(FsError{injected});
     return {};
 }
 

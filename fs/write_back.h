@@ -20,6 +20,7 @@
 #include "fs/space_accounting.h"
 #include "fs/undurable_ranges.h"
 #include "fs/use_hearer.h"
+#include "fs/write_back_faults.h"
 
 namespace flashlab {
 
@@ -50,6 +51,11 @@ public:
     WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
               Duration dirty_age);
 
+    /// What becomes of the pages of a failed write-back, and who makes write-backs fail (null: only the device).
+    void set_failures(FailedPages pages, WriteBackFaults* faults) {
+        failed_pages_ = pages;
+        faults_ = faults;
+    }
     void mark_dirty(Inode& inode, SimTime now);
     void mark_dirty(CachePage& page, SimTime now);
     /// The present write sequence. Pages that become dirty from now on get a greater number.
@@ -94,6 +100,9 @@ public:
 private:
     void collect(WriteBackJob& job);
     [[nodiscard]] FsResult<void> issue(WriteBackJob& job, SimTime now);
+    [[nodiscard]] int injected_error(Ino ino) { return faults_ == nullptr ? 0 : faults_->write_back_fails(ino); }
+    void give_up_pages(WriteBackJob& job, std::size_t first, SimTime now);
+    [[nodiscard]] bool take_back_page(const WriteBackPiece& piece, std::uint64_t used, SimTime now);
     [[nodiscard]] std::span<const std::byte> in_one_piece(std::size_t first, std::size_t count);
     [[nodiscard]] FsResult<SimTime> write_run(WriteBackJob& job, std::size_t first, std::size_t count, LogicalPage logical, SimTime now);
     [[nodiscard]] bool may_have_taken(const DeviceError& error, Sector first, std::uint32_t sectors) const;
@@ -114,6 +123,8 @@ private:
     EventSink& events_;
     UseHearer* use_; ///< null: nobody asks whose data are written
     Duration dirty_age_;
+    FailedPages failed_pages_ = FailedPages::retry;
+    WriteBackFaults* faults_ = nullptr;
     InodeList dirty_;
     UndurableRanges undurable_;
     std::vector<WriteBackJob*> jobs_; ///< under way, in order of start

@@ -1,4 +1,4 @@
-// The last step of a write-back: extents, size and times in bounded transactions, and what happens when a step fails.
+// The last step of a write-back: extents, size and times in bounded transactions.
 #include <algorithm>
 
 #include "base/contract.h"
@@ -24,14 +24,6 @@ std::size_t run_length(const std::vector<WriteBackPiece>& pieces, std::size_t fi
         ++length;
     }
     return length;
-}
-
-void append_page(PageRuns& runs, LogicalPage page) {
-    if (!runs.empty() && runs.back().first + runs.back().pages == page) {
-        ++runs.back().pages;
-    } else {
-        runs.push_back({.first = page, .pages = 1});
-    }
 }
 
 } // namespace
@@ -155,44 +147,6 @@ void WriteBack::end_job(WriteBackJob& job, SimTime now) {
         inode.dirty_since = now;
         dirty_.push_back(inode);
     }
-}
-
-void WriteBack::abandon(WriteBackJob& job, std::size_t first, SimTime now) {
-    PageRuns written, untouched;
-    for (std::size_t i = first; i < job.pieces.size(); ++i) {
-        const WriteBackPiece& piece = job.pieces[i];
-        if (piece.kind == Kind::fresh) {
-            append_page(i < job.issued ? written : untouched, piece.logical);
-            if (piece.cached == nullptr) space_.release(1);
-        }
-        if (piece.cached == nullptr) continue;
-        if (!piece.cached->dirty) piece.cached->first_dirty = 0;
-        piece.cached->dirty = true;
-        piece.cached->in_flight = false;
-    }
-    for (const MetadataStore::PageRun& run : untouched) space_.unclaim(run);
-    give_to_pending(written, now);
-}
-
-/// Claimed pages may have data on the device, so they go through the pending trims. If even that fails, they stay claimed until the next mount finds
-/// them. One record a run: a device that fails again and again must not use up the metadata.
-void WriteBack::give_to_pending(std::span<const MetadataStore::PageRun> runs, SimTime now) {
-    for (std::size_t at = 0; at < runs.size(); at += ExtentMap::extents_per_transaction) {
-        const auto part = runs.subspan(at, std::min(ExtentMap::extents_per_transaction, runs.size() - at));
-        MetadataTransaction transaction{store_, MetadataTransaction::Reserve::use};
-        for (const MetadataStore::PageRun& run : part) store_.set_data_pages(run, true);
-        if (!space_.put_pending(part) || !transaction.commit(now)) return;
-        for (const MetadataStore::PageRun& run : part) space_.unclaim(run);
-        space_.add_pending(part);
-    }
-}
-
-FsError WriteBack::fail(WriteBackJob& job, std::size_t first, FsError error, SimTime now) {
-    ++job.inode->write_errors;
-    job.inode->last_write_error = error.error_number == ENOSPC || error.error_number == EROFS ? error.error_number : EIO;
-    abandon(job, first, now);
-    end_job(job, now);
-    return error;
 }
 
 FsResult<SimTime> WriteBack::commit_record(Inode& inode, SimTime now) {

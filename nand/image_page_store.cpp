@@ -215,6 +215,7 @@ std::expected<void, HostIoError> ImagePageStore::noted(std::expected<void, HostI
 }
 
 std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
+    if (const int refused = injected_error()) return noted(std::unexpected(HostIoError{refused}));
     if (is_zero(data) && is_hole(page)) return {};
     if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from)
         from = geometry_.page_in_block(page) + 1;
@@ -344,6 +345,7 @@ std::expected<void, HostIoError> ImagePageStore::read_block_records(BlockId bloc
 }
 
 std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
+    if (const int refused = injected_error()) return noted(std::unexpected(HostIoError{refused}));
     // Data that were moved out of the block must be durable before the erase. The erase must be durable before new data overwrite the old.
     if (auto synced = sync_if_ordered(); !synced) return synced;
     records_.forget(block);

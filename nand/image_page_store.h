@@ -12,6 +12,7 @@
 
 #include <expected>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -51,6 +52,8 @@ public:
 
     /// errno of the first write that the host refused; 0: none. A translation layer takes no more writes after one.
     [[nodiscard]] int host_errno() const { return host_errno_; }
+    /// Asked before each write of data and each erase: the errno with which the host refuses it, 0: it does not. Empty: only the host refuses.
+    void set_write_faults(std::function<int()> faults) { write_faults_ = std::move(faults); }
 
     [[nodiscard]] bool keeps_payload() const override { return true; }
     [[nodiscard]] std::expected<void, HostIoError> read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) override;
@@ -79,6 +82,7 @@ private:
 
     ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
+    [[nodiscard]] int injected_error() { return write_faults_ ? write_faults_() : 0; }
     std::expected<void, HostIoError> noted(std::expected<void, HostIoError> written);
     void keep_from_discard(Ppn page);
     [[nodiscard]] bool is_hole(Ppn page);
@@ -92,6 +96,7 @@ private:
     Uuid uuid_;
     HostSync sync_;
     int host_errno_ = 0;
+    std::function<int()> write_faults_;
     bool can_punch_ = true;
     std::vector<Discard> discards_;        ///< oldest first, at most one a block
     std::vector<bool> waits_for_discard_;  ///< by block

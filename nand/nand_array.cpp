@@ -71,6 +71,7 @@ NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, O
     if (*state == CellState::garbage && guard) {
         if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, when.end, origin);
     }
+    if (faults != nullptr && faults->read_fails(page.page)) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
     if (linked != nullptr && linked->origin == origin) linked->out.push_back({when.end, page.bytes});
     if (*state == CellState::unstable) [[unlikely]] {
         if (auto used = use_up(page.page); !used) return std::unexpected(host_error(used.error(), page.page, when.end));
@@ -170,6 +171,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
     }
     const auto when = scheduler.program(planes_, bytes, now, cells_from, origin.cause == Cause::user);
     const PageProgram* failed = nullptr; ///< the first
+    cause_ = origin.cause;
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const PageProgram& page = pages[i];
         const bool fails = faults != nullptr && faults->program_fails(page.page);
@@ -226,7 +228,7 @@ bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
 }
 
 std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state) {
-    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end, .old_state = old_state};
+    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end, .cause = cause_, .old_state = old_state};
     if (store.keeps_payload() && erase_may_need_payload(page)) {
         record.old_payload = log_.payload_buffer();
         record.old_payload.resize(geometry.page_bytes());
@@ -252,7 +254,7 @@ std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std
 }
 
 std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const Scheduler::Reservation& when) {
-    UndoRecord record{.kind = UndoRecord::Kind::erase, .page = geometry.page_of(block, 0), .cells = when.cells, .end = when.end};
+    UndoRecord record{.kind = UndoRecord::Kind::erase, .page = geometry.page_of(block, 0), .cells = when.cells, .end = when.end, .cause = cause_};
     record.old_erase_count = blocks.erase_count(block);
     record.previous_erase = last_erase_[block.value()];
     record.old_records = log_.records_buffer();
@@ -269,6 +271,7 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
     const PlaneId plane = geometry.plane_of(at.block);
     const auto when = scheduler.program({&plane, 1}, geometry.page_bytes(), now, blocks.program_ready(at.block, now), false);
     const bool fails = faults != nullptr && faults->program_fails(page);
+    cause_ = Cause::backup;
     const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);
     if (!stored) return std::unexpected(host_error(stored.error(), page, when.end));
     if (!fails) {
@@ -290,6 +293,7 @@ NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin 
 NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, Origin origin) {
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
+    cause_ = origin.cause;
     const Ppn first = geometry.page_of(block, 0);
     if (faults != nullptr) [[unlikely]]
         now = faults->erase_from(block, now);

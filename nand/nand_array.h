@@ -32,6 +32,7 @@
 #include "nand/geometry.h"
 #include "nand/nand_config.h"
 #include "nand/nand_faults.h"
+#include "nand/nand_flight.h"
 #include "nand/page_oob.h"
 #include "nand/page_store.h"
 
@@ -242,6 +243,8 @@ public:
     [[nodiscard]] std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
     /// Appends the times at which the result of a cut changes: the times at which cells begin to change, and those at which they are done.
     void append_moments(std::vector<SimTime>& to) const;
+    /// Appends the programs and erases that a cut may still tear, those that have not begun among them, in the order of their issue.
+    void append_flights(std::vector<NandFlight>& to) const;
 
     [[nodiscard]] const NandCounters& counters() const;
     /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.

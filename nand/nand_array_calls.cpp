@@ -147,6 +147,7 @@ std::expected<NandCutReport, NandError> NandArray::tear(SimTime at, CutOutcomes&
     return impl_->tear(at, outcomes, target);
 }
 void NandArray::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
+void NandArray::append_flights(std::vector<NandFlight>& to) const { impl_->append_flights(to); }
 const NandCounters& NandArray::counters() const { return impl_->counters; }
 Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
 Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }

@@ -56,6 +56,7 @@ public:
     std::expected<std::uint64_t, NandError> rewind(SimTime at);
     std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
     void append_moments(std::vector<SimTime>& to) const;
+    void append_flights(std::vector<NandFlight>& to) const;
 
     const Geometry geometry;
     const NandConfig config;
@@ -111,6 +112,7 @@ private:
     std::vector<PageFetch> fetches_;        ///< of the reads at hand
     std::vector<PlaneId> planes_;           ///< of the program at hand
     std::vector<PageAddress> addresses_;    ///< of the program at hand
+    Cause cause_ = Cause::user;             ///< of the program or erase at hand, for its undo record
     bool cut_ = false;
 };
 

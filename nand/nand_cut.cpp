@@ -79,6 +79,14 @@ void NandArray::Impl::append_moments(std::vector<SimTime>& to) const {
     }
 }
 
+void NandArray::Impl::append_flights(std::vector<NandFlight>& to) const {
+    for (std::uint64_t i = log_.front_index(); i != log_.end_index(); ++i) {
+        const UndoRecord& record = log_.at(i);
+        if (record.kind == UndoRecord::Kind::bad_mark) continue; // it takes no time
+        to.push_back({record.kind == UndoRecord::Kind::erase ? NandOp::erase : NandOp::program, record.cause, record.cells, record.end});
+    }
+}
+
 std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record, PageStore& cells) {
     if (record.kind == UndoRecord::Kind::program) {
         // The record first: while it says "erased", nobody relies on the payload.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/events.h"
 #include "base/sim_time.h"
 #include "nand/page_store.h"
 
@@ -27,6 +28,7 @@ struct UndoRecord {
     SimTime cells;                           ///< when the cells, or the mark, begin to change
     SimTime end;                             ///< when they are done
     bool undone = false;                     ///< rewound: it never happened
+    Cause cause = Cause::user;               ///< why it was done
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
     std::uint32_t old_erase_count = 0;       ///< erase

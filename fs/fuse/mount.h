@@ -21,6 +21,7 @@
 #include "base/sim_time.h"
 #include "fs/device_power.h"
 #include "fs/file_system.h"
+#include "fs/fuse/request_faults.h"
 
 namespace flashlab {
 
@@ -44,6 +45,7 @@ struct MountConfig {
     bool kernel_writeback = false;         ///< -o writeback
     unsigned threads = 0;                  ///< 0 = chosen by measurement
     std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
+    RequestFaults* faults = nullptr;       ///< outlives the mount; null: none
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 
@@ -83,8 +85,11 @@ public:
     /// Does the background work that is due. Returns the time until more is due; Duration::max(): never.
     /// EROFS after an internal error, EIO after a power cut.
     [[nodiscard]] virtual FsResult<Duration> run_background() = 0;
-    [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed) = 0;
+    [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed, CutAt at = CutAt::work) = 0;
     virtual void set_latency(LatencyMode mode) = 0;
+    /// Makes the kernel drop what it keeps of this file: its bytes are no longer what the kernel was given. Returns at once. May be called inside the
+    /// monitor.
+    virtual void drop_kernel_pages(Ino ino, std::uint64_t offset, std::uint64_t bytes) = 0;
     virtual void stop() = 0;
     [[nodiscard]] virtual MountStats stats() = 0;
     [[nodiscard]] virtual SimTime clock_now() = 0;

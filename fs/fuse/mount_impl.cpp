@@ -80,6 +80,7 @@ MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, cons
                .kernel_writeback = config.kernel_writeback},
       device_folder_{open(config.device_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {
     service_.ask_for_host_errno(config_.host_errno);
+    service_.set_faults(config_.faults);
     if (char* real = realpath(config_.mount_point.c_str(), nullptr)) { // the daemon may change its directory
         config_.mount_point = real;
         std::free(real);
@@ -213,8 +214,8 @@ FsResult<void> MountImpl::sync_all() { return service_.sync_all(); }
 
 FsResult<Duration> MountImpl::run_background() { return service_.run_background(); }
 
-CutSummary MountImpl::power_cut(std::uint64_t seed) {
-    const CutSummary summary = service_.cut(seed);
+CutSummary MountImpl::power_cut(std::uint64_t seed, CutAt at) {
+    const CutSummary summary = service_.cut(seed, at);
     signals_.wake();
     return summary;
 }

@@ -32,8 +32,9 @@ public:
     void with_monitor(const std::function<void(SimTime)>& work) override;
     [[nodiscard]] FsResult<void> sync_all() override;
     [[nodiscard]] FsResult<Duration> run_background() override;
-    [[nodiscard]] CutSummary power_cut(std::uint64_t seed) override;
+    [[nodiscard]] CutSummary power_cut(std::uint64_t seed, CutAt at) override;
     void set_latency(LatencyMode mode) override;
+    void drop_kernel_pages(Ino ino, std::uint64_t offset, std::uint64_t bytes) override { page_dropper_.drop({ino, offset, bytes}); }
     void stop() override;
     [[nodiscard]] MountStats stats() override;
     [[nodiscard]] SimTime clock_now() override;

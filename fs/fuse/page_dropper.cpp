@@ -19,6 +19,13 @@ void PageDropper::drop_and_answer(fuse_req_t request, const DirectWrite& write) 
     fuse_reply_write(request, write.bytes); // the mount ends: the kernel's pages go with it
 }
 
+void PageDropper::drop(const DirectWrite& pages) {
+    const std::lock_guard held{lock_};
+    if (finishing_) return;
+    waiting_.push_back({nullptr, pages});
+    changed_.notify_one();
+}
+
 void PageDropper::finish() {
     {
         const std::lock_guard held{lock_};
@@ -39,7 +46,7 @@ void PageDropper::loop() {
         const auto [ino, offset, bytes] = next.write;
         fuse_lowlevel_notify_inval_inode(session_, ino.value(), static_cast<off_t>(offset), static_cast<off_t>(bytes));
         dropped_(ino);
-        fuse_reply_write(next.request, bytes);
+        if (next.request != nullptr) fuse_reply_write(next.request, bytes);
         held.lock();
     }
 }

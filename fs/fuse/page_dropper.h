@@ -36,12 +36,14 @@ public:
     /// Must be called before the first request.
     void start(fuse_session* session);
     void drop_and_answer(fuse_req_t request, const DirectWrite& write);
+    /// Drops pages for which no write waits, and the file's attributes, which hold its size.
+    void drop(const DirectWrite& pages);
     /// Serves the writes that are waiting, then ends the thread.
     void finish();
 
 private:
     struct Waiting {
-        fuse_req_t request;
+        fuse_req_t request; ///< null: nobody waits
         DirectWrite write;
     };
     void loop();

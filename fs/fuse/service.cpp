@@ -5,14 +5,11 @@
 #include <ctime>
 #include <vector>
 
-#include "base/random.h"
-
 namespace flashlab {
 
 namespace {
 
 constexpr unsigned requests_between_settles = 64;
-constexpr auto armed_for = std::chrono::milliseconds{100};
 constexpr auto late_by = std::chrono::microseconds{15}; ///< nothing below can be emulated through FUSE
 constexpr auto shortest_tick = std::chrono::milliseconds{2};
 constexpr auto longest_tick = std::chrono::milliseconds{250}; ///< latency off: requests move the clock, so wall time does not tell the next tick
@@ -78,6 +75,19 @@ int Service::refusal(const RequestInfo& info) const {
     return 0;
 }
 
+int Service::admit_locked(const RequestInfo& info, SimTime now) {
+    stall_ = Duration{0};
+    sync_error_ = 0;
+    const int refused = refusal(info);
+    if (refused != 0 || faults_ == nullptr) [[likely]]
+        return refused;
+    const RequestFaults::Verdict verdict = faults_->on_request(info.op, info.ino, now);
+    stall_ = verdict.stall;
+    if (info.op != FsOp::fsync) return verdict.error;
+    sync_error_ = verdict.error;
+    return 0;
+}
+
 int Service::told_locked(int error) const {
     if (error != EROFS || dead_ || !host_errno_) return error;
     const int host_errno = host_errno_();
@@ -98,7 +108,7 @@ void Service::account(fuse_req_t request, const RequestInfo& info, SimTime start
 void Service::settle_sometimes_locked(WallTime wall) {
     if (until_settle_-- != 0) return;
     until_settle_ = requests_between_settles;
-    if (dead_ || armed_ || guard_.tripped()) return;
+    if (dead_ || guard_.tripped()) return;
     tick_locked(clock_.at(wall));
 }
 
@@ -109,12 +119,13 @@ void Service::tick_locked(SimTime now) {
         return now;
     });
     if (!done) next_tick_ = sim_never;
+    if (armed_) (void)struck_by_cut_locked({.op = FsOp::writeback, .ino = root_ino, .mutates = true}, now);
 }
 
 WallTime Service::tick() {
     const std::lock_guard lock{monitor_};
     const WallTime wall = WallClock::now();
-    if (!dead_ && !armed_ && !guard_.tripped()) {
+    if (!dead_ && !guard_.tripped()) {
         next_tick_ = sim_start; // requests since the last tick may have made something due: dirty data, freed pages, commits
         tick_locked(clock_.at(wall));
     }
@@ -125,7 +136,6 @@ WallTime Service::tick() {
 FsResult<Duration> Service::run_background() {
     constexpr RequestInfo info{.op = FsOp::writeback, .ino = root_ino, .mutates = true};
     const std::lock_guard lock{monitor_};
-    if (armed_) return shortest_tick; // a cut waits for its request: nothing ticks
     if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
     const SimTime now = clock_.at(WallClock::now());
     next_tick_ = sim_start;
@@ -174,37 +184,6 @@ StepResult Service::run_steps_locked(SlowCall& job, SimTime start) {
         if (!result || std::holds_alternative<Done>(*result)) return result;
         now = std::max(now, std::get<ResumeAt>(*result).at);
     }
-}
-
-bool Service::struck_by_cut_locked(const RequestInfo& info, SimTime arrival) {
-    if (!armed_ || dead_ || !info.mutates) return false;
-    cut_locked(std::max(arrival, answered_), *armed_);
-    return true;
-}
-
-void Service::cut_locked(SimTime earliest, std::uint64_t seed) {
-    const SimTime latest = std::max(earliest, power_.last_reserved_end());
-    const auto span = static_cast<std::uint64_t>((latest - earliest).count());
-    const SimTime at = earliest + Duration{static_cast<std::int64_t>(Random{seed}.next() % (span + 1))};
-    const auto done = guard_.run("the power cut", [&]() -> FsResult<CutSummary> { return power_.cut(at, seed); });
-    summary_ = done ? *done : CutSummary{.at = at};
-    dead_ = true;
-    armed_.reset();
-    cut_happened_.notify_all();
-}
-
-CutSummary Service::cut(std::uint64_t seed) {
-    std::unique_lock lock{monitor_};
-    if (!dead_ && clock_.off() && !armed_) {
-        armed_ = seed;
-        cut_happened_.wait_for(lock, armed_for, [this] { return dead_.load(); });
-        armed_.reset();
-    }
-    if (!dead_) cut_locked(std::max(clock_.at(WallClock::now()), answered_), seed);
-    const CutSummary summary = summary_;
-    lock.unlock();
-    delayed_.release();
-    return summary;
 }
 
 FsResult<void> Service::sync_all() {
@@ -257,6 +236,9 @@ SimTime Service::clock_now() {
     return std::max(clock_.at(WallClock::now()), answered_);
 }
 
-void Service::finish() { delayed_.finish(); }
+void Service::finish() {
+    stalled_.release();
+    delayed_.finish();
+}
 
 } // namespace flashlab

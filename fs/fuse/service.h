@@ -29,6 +29,8 @@
 #include "fs/fuse/monitor.h"
 #include "fs/fuse/mount.h"
 #include "fs/fuse/open_handle.h"
+#include "fs/fuse/request_faults.h"
+#include "fs/fuse/stalled_answers.h"
 #include "fs/fuse/statistics.h"
 #include "fs/fuse/synced_files.h"
 #include "fs/use_hearer.h"
@@ -99,8 +101,11 @@ public:
 
     /// Must be called before the first request.
     void ask_for_host_errno(std::function<int()> host_errno) { host_errno_ = std::move(host_errno); }
+    /// Must be called before the first request. Null: no request fails or is late that the file system and the device carry out.
+    void set_faults(RequestFaults* faults) { faults_ = faults; }
     [[nodiscard]] FsResult<void> sync_all();
-    [[nodiscard]] CutSummary cut(std::uint64_t seed);
+    /// The power fails at an instant at which such work is in flight. Waits for one, for a moment.
+    [[nodiscard]] CutSummary cut(std::uint64_t seed, CutAt at = CutAt::work);
     void set_latency(LatencyMode mode);
     /// Sets the measured round trips through FUSE: the lead estimator begins anew with them.
     void set_round_trips(const RoundTrips& measured) {
@@ -119,6 +124,12 @@ public:
     void finish();
 
 private:
+    struct ArmedCut {
+        std::uint64_t seed;
+        CutAt at;
+        std::uint64_t passes; ///< so many occasions are let pass
+        WallTime since, last_request;
+    };
     template <class Answer, class T>
     class PendingAnswer;
     template <class Answer>
@@ -139,12 +150,19 @@ private:
     [[nodiscard]] int told_locked(int error) const;
     /// errno for a request that must not run, 0 otherwise.
     [[nodiscard]] int refusal(const RequestInfo& info) const;
+    /// errno for a request that has just arrived and must not run, 0 otherwise. Notes how late its answer has to be.
+    [[nodiscard]] int admit_locked(const RequestInfo& info, SimTime now);
+    /// How late the answer of the request at hand has to be; it is asked for once.
+    [[nodiscard]] Duration take_stall_locked() { return std::exchange(stall_, Duration{0}); }
     /// `request`: null for calls of our own. `served`: bytes that were read or written.
     void account(fuse_req_t request, const RequestInfo& info, SimTime start, SimTime end, int error, std::uint64_t served);
     void settle_sometimes_locked(WallTime wall);
     void tick_locked(SimTime now);
-    void cut_locked(SimTime earliest, std::uint64_t seed);
+    void cut_locked(SimTime at, std::uint64_t seed, CutAt struck);
+    /// After a request, a step or a tick: was this the occasion that an armed cut waits for?
     [[nodiscard]] bool struck_by_cut_locked(const RequestInfo& info, SimTime arrival);
+    [[nodiscard]] bool strike_locked(CutAt kind, SimTime earliest);
+    void strike_own_work_locked();
     /// Notes an answer before it leaves. False: the power is gone, and the request must not be answered with success any more.
     [[nodiscard]] bool note_answered(SimTime start, SimTime completion);
     /// Notes a step that ran at `now`, ahead of the clock by its lead at most, so that the answer behind it can be in time.
@@ -176,12 +194,16 @@ private:
     SimTime answered_ = sim_start; ///< latest completion any caller was told, and latest step that ran ahead of the clock
     SimTime next_tick_ = sim_start;
     unsigned until_settle_ = 0;
-    std::optional<std::uint64_t> armed_; ///< seed of a cut that waits for its request
+    std::optional<ArmedCut> armed_; ///< a cut that waits for its occasion
     std::condition_variable_any cut_happened_;
     CutSummary summary_{};
     std::function<int()> host_errno_; ///< of the image
+    RequestFaults* faults_ = nullptr;
+    Duration stall_{0};  ///< of the request at hand
+    int sync_error_ = 0; ///< errno that the sync at hand answers, whatever it finds
     std::atomic<bool> dead_{false};
     std::atomic<std::uint64_t> late_answers_{0};
+    StalledAnswers stalled_;
     DelayQueue delayed_; ///< last: its thread uses all of the above
 };
 

@@ -60,6 +60,10 @@ public:
         const StepResult result =
             service_.clock_.off() ? service_.run_steps_locked(*job_, now) : service_.guard_.run(name_of(info_.op), [&] { return job_->step(now); });
         service_.note_ahead_locked(now);
+        if (service_.struck_by_cut_locked(info_, now)) {
+            job_.reset();
+            return EIO;
+        }
         lead = service_.clock_.off() ? WallClock::duration{0} : service_.leads_.lead(lead_class(info_));
         if (result && std::holds_alternative<ResumeAt>(*result)) {
             due = std::get<ResumeAt>(*result).at;
@@ -67,12 +71,13 @@ public:
             return 0;
         }
         job_.reset(); // inside the monitor: a call may hold locks of inodes
-        if (result) due = std::get<Done>(*result).at;
+        if (result) due = std::get<Done>(*result).at + stall;
         is_answer = true;
         const int error = result ? 0 : result.error().error_number;
         service_.account(request_, info_, start_, result ? due : now, error, info_.bytes);
         return error;
     }
+    Duration stall{0}; ///< the answer comes later by this much
 
 private:
     void finish() {
@@ -144,7 +149,8 @@ auto Service::attempt_locked(const RequestInfo& info, FsCall& call, Work& work) 
 template <class T, class Answer>
 void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, const RequestInfo& info, SimTime arrival, FsResult<Timed<T>> result,
                        Answer answer) {
-    const SimTime end = result ? std::max(result->done, arrival) : arrival;
+    const Duration stall = take_stall_locked();
+    const SimTime end = (result ? std::max(result->done, arrival) : arrival) + stall;
     std::uint64_t served = info.bytes;
     if constexpr (requires {
                       { result->value.bytes } -> std::convertible_to<std::uint64_t>;
@@ -165,7 +171,8 @@ void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, cons
         return;
     }
     const WallClock::duration lead = clock_.off() ? WallClock::duration{0} : leads_.lead(lead_class(info));
-    const bool leaves = may_leave_locked(end, lead, wall);
+    const bool is_stalled = stall > Duration{0} && clock_.off();
+    const bool leaves = !is_stalled && may_leave_locked(end, lead, wall);
     if (leaves) {
         answered_ = std::max(answered_, end);
         if (clock_.off()) {
@@ -182,7 +189,10 @@ void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, cons
         if (timed) count_lateness(arrival, end, lead);
         return;
     }
-    delayed_.push(std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, lead, std::move(*result), std::move(answer)));
+    result->done = end;
+    auto pending = std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, lead, std::move(*result), std::move(answer));
+    if (is_stalled) return stalled_.push(std::move(pending), wall + stall);
+    delayed_.push(std::move(pending));
 }
 
 template <class Work, class Answer>
@@ -190,7 +200,7 @@ void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, An
     std::unique_lock lock{monitor_};
     const FsCall call = call_for(request);
     note_arrival_locked(request, info, call.now);
-    const int refused = refusal(info);
+    const int refused = admit_locked(info, call.now);
     auto result = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return as_timed(work(call)); });
     conclude(lock, request, info, call.now, std::move(result), std::move(answer));
 }
@@ -201,7 +211,7 @@ void Service::serve_patient(fuse_req_t request, const RequestInfo& info, Work wo
     FsCall call = call_for(request);
     const SimTime arrival = call.now;
     note_arrival_locked(request, info, arrival);
-    const int refused = refusal(info);
+    const int refused = admit_locked(info, call.now);
     auto result = refused != 0 ? std::unexpected(FsError{refused}) : attempt_locked(info, call, work);
     if (result || !result.error().is_again()) return conclude(lock, request, info, arrival, std::move(result), std::move(answer));
     settle_sometimes_locked(WallClock::now());
@@ -216,11 +226,13 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
     std::unique_lock lock{monitor_};
     const FsCall call = call_for(request);
     note_arrival_locked(request, info, call.now);
-    const int refused = refusal(info);
+    const int refused = admit_locked(info, call.now);
     auto job = refused != 0 ? std::unexpected(FsError{refused}) : guard_.run(name_of(info.op), [&] { return begin(call); });
     int error = job ? 0 : job.error().error_number;
-    if (job && !clock_.off()) {
+    const Duration stall = take_stall_locked();
+    if (job && !clock_.off() && sync_error_ == 0) {
         auto pending = std::make_unique<PendingSteps<Answer>>(*this, request, info, call.now, std::move(*job), std::move(answer));
+        pending->stall = stall;
         error = told_locked(pending->step_locked());
         settle_sometimes_locked(WallClock::now());
         lock.unlock();
@@ -238,17 +250,27 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
         if (result) end = std::get<Done>(*result).at;
         error = result ? 0 : result.error().error_number;
     }
+    if (sync_error_ != 0) {
+        error = std::exchange(sync_error_, 0);
+        faults_->sync_over();
+    }
+    end += stall;
     account(request, info, call.now, end, error, info.bytes);
     if (struck_by_cut_locked(info, call.now)) error = EIO;
-    if (error == 0) {
+    const bool is_stalled = error == 0 && stall > Duration{0};
+    if (error == 0 && !is_stalled) {
         answered_ = std::max(answered_, end);
-        clock_.pass(end, WallClock::now());
+        if (clock_.off()) clock_.pass(end, WallClock::now());
     }
     if (!dead_) settle_sometimes_locked(WallClock::now());
     error = told_locked(error);
     lock.unlock();
     if (error != 0) {
         fuse_reply_err(request, error);
+    } else if (is_stalled) {
+        auto late = std::make_unique<PendingSteps<Answer>>(*this, request, info, call.now, nullptr, std::move(answer));
+        late->due = end;
+        stalled_.push(std::move(late), WallClock::now() + stall);
     } else {
         answer(request);
     }

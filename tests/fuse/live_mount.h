@@ -28,6 +28,10 @@ struct RecordedPower final : DevicePower {
     std::vector<SimTime> cuts;
     void settle(SimTime now) override { settled = now; }
     SimTime last_reserved_end() const override { return reserved_end; }
+    std::optional<SimTime> instant_in_flight(CutAt, SimTime earliest, std::uint64_t draw) override {
+        if (earliest >= reserved_end) return std::nullopt;
+        return earliest + Duration{static_cast<std::int64_t>(draw % static_cast<std::uint64_t>((reserved_end - earliest).count()))};
+    }
     CutSummary cut(SimTime at, std::uint64_t) override {
         cuts.push_back(at);
         return {.at = at, .operations_undone = 3};

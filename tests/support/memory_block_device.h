@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -69,6 +70,7 @@ public:
         return now + latency_ / 10;
     }
     DeviceResult<SimTime> flush(SimTime now) override {
+        if (fail_flushes) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, now, EIO});
         ++flushes;
         for (const auto& [unit, dirty] : unflushed_) keep(unit);
         unflushed_.clear();
@@ -100,7 +102,7 @@ public:
     SimTime tick(SimTime) override { return sim_never; }
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
-    bool fail_reads = false, fail_writes = false, refuses_trims = false, is_read_only = false;
+    bool fail_reads = false, fail_writes = false, fail_flushes = false, refuses_trims = false, is_read_only = false;
     std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
     int host_errno = EIO;                    ///< of writes that fail
     unsigned writes_to_fail = 0;             ///< so many more, then they succeed again

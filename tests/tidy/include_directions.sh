@@ -108,7 +108,8 @@ BEGIN {
     allow_room("traces", "text host log", "")
     allow_room("workloads", "text traces", "")
     allow_room("drive", "text host log", "fs crash ftl nand pram")
-    allow_room("live", "text host log drive", "fs/fuse crash/apps fs")
+    allow_room("faults", "text", "fs/fuse fs nand")
+    allow_room("live", "text host log drive faults", "fs/fuse crash/apps fs")
     allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
     allow_room("reproduce", "text traces workloads drive run report", "fs ftl nand pram")
@@ -116,7 +117,7 @@ BEGIN {
     allow_room("report", "text host log", "")
     allow_room("library", "text host log drive", "fs crash ftl nand pram")
     allow_room("explain", "text", "crash ftl nand")
-    allow_room("cli", "text host log traces workloads drive live explore run reproduce sweep report explain", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
+    allow_room("cli", "text host log traces workloads drive faults live explore run reproduce sweep report explain", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")
     library_of("^sqlite3", "tools/log tools/traces tools/sweep tools/report tools/cli") # rows are read where they are used
     library_of("^CLI\\/", "tools/cli")

@@ -146,7 +146,10 @@ void add_fsck(CLI::App& app, Action& action) {
     auto& c = add_command(app, "fsck", "Verify everything; exit code as fsck(8)", "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Change nothing: recovery runs on a private copy");
-    c.add_flag("--repair", o.repair, "As without it: recovery is all the repair there is; other damage is reported")->excludes(look);
+    c.add_flag(
+         "--repair", o.repair,
+         "Mend what can be mended after damage by the host: what reads is copied into new images, the old ones stay as a snapshot; implies --data")
+        ->excludes(look);
     c.add_flag("--data", o.data, "Read every page of data as well, and name file and offset of what does not read");
     add_format(c, o.format, "One JSON object: clean, problems, and what was read");
     c.add_flag("-q,--quiet", o.quiet, "Only problems");
@@ -157,10 +160,13 @@ void add_ctl(CLI::App& app, Action& action) {
     static CtlOptions o;
     auto& c = add_command(app, "ctl", "Talk to a live mount", "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut")->required();
-    c.add_option("ARGUMENTS", o.arguments, "of set: latency=off|real|Nx, log=none|summary|requests|all")->delimiter(',');
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut, fault")->required();
+    c.add_option("ARGUMENTS", o.arguments,
+                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of fault: add RULE, plan FILE, list, clear [NUMBER|all]")
+        ->delimiter(',');
     c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
     c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
+    c.add_option("--at", o.at, "of powercut, what it strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
     add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_ctl(o); }; });
 }

@@ -47,6 +47,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
     torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
     torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
+    torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
     torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
     torture.add_option("--replay", o.replay, "Recover and check a kept copy instead")->excludes(device);
     add_format(torture, o.format, "One JSON object");

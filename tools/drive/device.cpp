@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "crash/seeded_outcomes.h"
 #include "tools/drive/device_plan.h"
 
 namespace flashlab {
@@ -187,25 +186,5 @@ WearHistogram Device::wear_and_blocks() const {
 
 void Device::settle(SimTime now) { ssd().settle(now); }
 SimTime Device::last_reserved_end() const { return ssd().last_reserved_end(); }
-
-CutSummary Device::cut(SimTime at, std::uint64_t seed) {
-    Random random{seed};
-    SeededCutOutcomes nand{random.next(), array().guards_pairs()};
-    SeededPramCutOutcomes pram{random.next()};
-    was_cut_ = true;
-    const auto report = ssd().cut(at, nand, pram);
-    PowerEvent event{.kind = PowerEventKind::cut, .at = at};
-    if (report) {
-        event.operations_torn = report->nand.torn_programs + report->nand.torn_erases;
-        event.operations_undone = report->nand.undone;
-        event.words_torn = report->pram.words_torn;
-        event.words_undone = report->pram.words_undone;
-    }
-    if (events_.wants(EventLevel::summary)) events_.on(event);
-    const CutSummary summary{
-        .at = at, .operations_undone = event.operations_undone + event.words_undone, .operations_torn = event.operations_torn + event.words_torn};
-    ready_at_ = at;
-    return summary;
-}
 
 } // namespace flashlab

@@ -53,6 +53,10 @@ public:
     /// The time at which start() and open_file_system() were done.
     [[nodiscard]] SimTime ready_at() const { return ready_at_; }
     [[nodiscard]] bool was_cut() const { return was_cut_; }
+    /// Of the cut that ended this device.
+    [[nodiscard]] const CutSummary& last_cut() const { return last_cut_; }
+    /// Decides which operations of the flash fail; null: none. The object outlives the device, or is taken back.
+    void set_faults(NandFaults* faults) { drive_->array().set_faults(faults); }
 
     [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; the mount adds the latencies
     [[nodiscard]] WearHistogram wear() const;
@@ -61,6 +65,7 @@ public:
 
     void settle(SimTime now) override;
     [[nodiscard]] SimTime last_reserved_end() const override;
+    [[nodiscard]] std::optional<SimTime> instant_in_flight(CutAt kind, SimTime earliest, std::uint64_t draw) override;
     [[nodiscard]] CutSummary cut(SimTime at, std::uint64_t seed) override;
 
 private:
@@ -78,6 +83,7 @@ private:
     SimTime started_at_ = sim_start;
     SimTime ready_at_ = sim_start;
     bool was_cut_ = false;
+    CutSummary last_cut_{};
 };
 
 /// "uncorrectable at sector 8" and so on, for messages.

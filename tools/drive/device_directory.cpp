@@ -234,7 +234,7 @@ void DeviceDirectory::open_log(const DeviceConfig& config, const OpenOptions& op
 /// Device and file system over the images; afterwards the history says that the device is in use.
 std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options) {
     const bool damaged = !stores.damage.empty();
-    if (access_ != DeviceAccess::look) image_ = static_cast<const ImagePageStore*>(stores.pages.get());
+    if (access_ != DeviceAccess::look) image_ = static_cast<ImagePageStore*>(stores.pages.get());
     auto device = Device::assemble(config, std::move(stores.pages), std::move(stores.cells), events(), options.past);
     if (!device) return std::unexpected(device.error());
     device_ = std::move(*device);
@@ -304,7 +304,16 @@ void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64
                           unreadable_ == most_told ? "; no more of them are listed here" : ""));
 }
 
+void DeviceDirectory::tell_outcomes(const CutSummary& cut) {
+    for (std::size_t outcome = 0; outcome < cut.outcomes.size(); ++outcome)
+        if (cut.outcomes[outcome] != 0) log_->add_cut_outcome({cut.at, static_cast<CutOutcomeNumber>(outcome), cut.outcomes[outcome]});
+}
+
 int DeviceDirectory::host_errno() const { return device_ == nullptr || image_ == nullptr ? 0 : image_->host_errno(); }
+
+void DeviceDirectory::set_image_faults(std::function<int()> faults) {
+    if (device_ != nullptr && image_ != nullptr) image_->set_write_faults(std::move(faults));
+}
 
 DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look) return history_;
@@ -334,6 +343,7 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     if (!cut && access_ != DeviceAccess::look) closed = device_->shut_down(now);
     const SimTime end = cut ? device_->ready_at() : std::max(now, device_->ready_at());
     sample(end, latency);
+    if (cut) tell_outcomes(device_->last_cut());
     note_wear();
     DeviceHistory history = history_now();
     history.clock_ns = ns_since_start(end);

@@ -82,6 +82,8 @@ public:
     [[nodiscard]] const UseLedger* use() const { return use_.get(); }
     /// errno of the first write to nand.img that the host refused; 0: none. On a mount, to be called inside the monitor.
     [[nodiscard]] int host_errno() const;
+    /// Who makes writes to nand.img fail (ImagePageStore::set_write_faults); empty: nobody. On a mount, to be called inside the monitor.
+    void set_image_faults(std::function<int()> faults);
     /// Counters of the device's whole life, this mount included.
     [[nodiscard]] DeviceHistory history_now();
     /// Writes a sample into the log. To be called inside the monitor.
@@ -97,6 +99,7 @@ private:
     [[nodiscard]] static std::expected<DeviceConfig, std::string> effective_config(const std::string& name, const OpenOptions& options);
     void open_log(const DeviceConfig& config, const OpenOptions& options);
     [[nodiscard]] std::expected<void, std::string> start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options);
+    void tell_outcomes(const CutSummary& cut);
     void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
     std::string directory_;
     FolderHandle folder_; ///< a handle, because a mounted folder may be moved, and another one put in its place
@@ -105,7 +108,7 @@ private:
     DeviceHistory history_; ///< the history of the earlier mounts
     std::unique_ptr<SqliteEventLog> log_;
     std::unique_ptr<UseLedger> use_;
-    const ImagePageStore* image_ = nullptr; ///< owned by the device, valid as long as the device lives; null for a look
+    ImagePageStore* image_ = nullptr; ///< owned by the device, valid as long as the device lives; null for a look
     std::unique_ptr<Device> device_;
     ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or there is no PRAM image to pair it with
     ImagePramStore* pram_ = nullptr;

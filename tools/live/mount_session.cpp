@@ -6,10 +6,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/drive/block_report.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
+#include "tools/live/cut_report.h"
 #include "tools/live/mount_report.h"
 #include "tools/log/event_level.h"
 
@@ -34,7 +36,9 @@ std::optional<LatencyMode> parse_latency(const std::string& text) {
 
 std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(const MountSessionConfig& config) {
     std::unique_ptr<MountSession> session{new MountSession};
-    auto opened = DeviceDirectory::open(config.directory, config.open);
+    OpenOptions open = config.open;
+    open.fs.write_back_faults = &session->faults_.plan();
+    auto opened = DeviceDirectory::open(config.directory, open);
     if (!opened) return std::unexpected(opened.error());
     session->opened_ = std::move(*opened);
     session->directory_ = config.directory;
@@ -44,6 +48,12 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     MountConfig mount_config = config.mount;
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
+    session->faults_.attach(*session->opened_, session->complain_);
+    mount_config.faults = &session->faults_.plan();
+    if (const auto set = session->faults_.set(config.faults, device.ready_at()); !set) {
+        (void)session->opened_->close(device.ready_at(), {});
+        return std::unexpected(set.error());
+    }
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
     if (!config.record.empty()) {
         auto recording = Recording::open(config.record, device.fs());
@@ -61,6 +71,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
     }
     session->mount_ = std::move(*mount);
+    session->faults_.set_mount(*session->mount_);
     return session;
 }
 
@@ -157,6 +168,7 @@ Json MountSession::dispatch(const Json& request) {
     }
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
+    if (command == "fault") return faults_.answer(request);
     if (command == "flush") {
         const auto done = mount_->sync_all();
         return done ? good() : failure(std::strerror(done.error().error_number));
@@ -171,10 +183,9 @@ Json MountSession::dispatch(const Json& request) {
     }
     if (command == "config") return Json::object({{"toml", to_toml(opened_->device().config())}, {"config", to_json(opened_->device().config())}});
     if (command == "powercut") {
-        const CutSummary cut = mount_->power_cut(request["seed"].number(1));
-        return Json::object({{"at_ns", static_cast<std::uint64_t>(ns_since_start(cut.at))},
-                             {"operations_undone", cut.operations_undone},
-                             {"operations_torn", cut.operations_torn}});
+        const auto at = parse_cut_at(request["at"].text("work"));
+        if (!at) return failure(fmt::format("at {}: allowed: {}", request["at"].text(), fmt::join(cut_at_names, ", ")));
+        return to_json(mount_->power_cut(request["seed"].number(1), *at));
     }
     Json report;
     if (command == "info")

@@ -19,6 +19,7 @@
 
 #include "fs/fuse/mount.h"
 #include "tools/drive/device_directory.h"
+#include "tools/live/fault_control.h"
 #include "tools/live/recording.h"
 #include "tools/text/json.h"
 
@@ -28,7 +29,8 @@ struct MountSessionConfig {
     std::string directory;
     MountConfig mount;
     OpenOptions open;
-    std::string record{}; ///< the file to which every change is recorded; empty: none
+    std::vector<FaultRule> faults; ///< in force from the first request on
+    std::string record{};          ///< the file to which every change is recorded; empty: none
 };
 
 /// "off", "real", or "Nx" with N between 0.001 and 1000000.
@@ -60,6 +62,7 @@ private:
     std::string directory_;
     std::function<void(const std::string&)> complain_;
     std::atomic<bool> told_host_errno_{false};
+    FaultControl faults_; ///< outlives device and mount, which ask it
     std::unique_ptr<DeviceDirectory> opened_;
     std::unique_ptr<Recording> recording_; ///< null: nothing is recorded
     std::unique_ptr<Mount> mount_;

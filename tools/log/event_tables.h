@@ -36,8 +36,15 @@ template <>
 inline constexpr NameTable name_table<PramUser>{"pram_user_name", "user", pram_user_names};
 template <>
 inline constexpr NameTable name_table<PowerEventKind>{"power_kind_name", "kind", power_kind_names};
-inline constexpr std::array name_tables{name_table<HostOp>,         name_table<NandOp>,   name_table<Cause>,          name_table<FsOp>,
-                                        name_table<PageKindNumber>, name_table<PramUser>, name_table<PowerEventKind>, name_table<BlockUseNumber>};
+inline constexpr std::array<std::string_view, 12> outcome_names{"T0", "T1", "T2", "T3", "T4", "T5", "T6", "E0", "E1", "E2", "E3", "E4"};
+template <>
+inline constexpr NameTable name_table<CutOutcomeNumber>{"cut_outcome_name", "outcome", outcome_names, 8};
+inline constexpr std::array<std::string_view, 3> fault_action_names{"set", "struck", "cleared"};
+template <>
+inline constexpr NameTable name_table<FaultAction>{"fault_action_name", "action", fault_action_names, 8};
+inline constexpr std::array name_tables{name_table<HostOp>,           name_table<NandOp>,     name_table<Cause>,          name_table<FsOp>,
+                                        name_table<PageKindNumber>,   name_table<PramUser>,   name_table<PowerEventKind>, name_table<BlockUseNumber>,
+                                        name_table<CutOutcomeNumber>, name_table<FaultAction>};
 
 // Rows that the writer makes out of larger things.
 struct RunRow {
@@ -312,14 +319,45 @@ inline constexpr auto block_table = made_table<BlockRow>(
     column({"use", "", "what it is used for"}, [](const BlockRow& b) { return BlockUseNumber{b.use}; }),
     column({"written_pages", "programmed since its last erase", "", "pages"}, &BlockRow::written_pages),
     column({"valid_pages", "of these: still wanted", "", "pages"}, &BlockRow::valid_pages));
+
+inline constexpr auto cut_outcome_table = event_table<CutOutcomeRow>(
+    {.name = "cut_outcome", .level = EventLevel::summary, .about = "what became of the operations in flight at a power cut", .since = 8},
+    numbered({"n", "", "number of the row"}), run_column(), column(told_at, &CutOutcomeRow::at),
+    column({"outcome", "", "T0 to T6 of programs, E0 to E4 of erases: docs/crash-model.md"}, &CutOutcomeRow::outcome),
+    column({"operations", "", "so many had it", "operations"}, &CutOutcomeRow::operations));
+
+inline constexpr auto fault_table = event_table<FaultRow>(
+    {.name = "fault", .level = EventLevel::summary, .about = "faults that a user asked for: set, struck, cleared", .sheds = true, .since = 8},
+    numbered({"n", "", "number of the row"}), run_column(), column(told_at, &FaultRow::at),
+    column({"action", "", "what happened"}, &FaultRow::action),
+    column({"rule", "", "number of the fault, as `ctl fault list` shows it"}, &FaultRow::rule),
+    column({"text", "the fault, as it can be given again"}, &FaultRow::text),
+    column({"ino", "of the file that it struck; 0: no file"}, &FaultRow::ino),
+    column({"path", "of that file; NULL: unknown"},
+           [](const FaultRow& f) { return f.path.empty() ? std::nullopt : std::optional<std::string_view>{f.path}; }),
+    column({"error", "that the call got", "that the call got; 0: none", "errno"}, &FaultRow::error));
 // clang-format on
 
 /// In the order of the SQL.
-inline constexpr auto all_tables = std::tuple{run_table,         host_request_table,       fs_op_table,           nand_op_table,
-                                              gc_job_table,      pram_write_table,         power_table,           sample_table,
-                                              sample_nand_table, sample_channel_table,     fs_latency_table,      partition_table,
-                                              wear_table,        uncorrectable_read_table, unreadable_file_table, sample_scheme_table,
-                                              block_table};
+inline constexpr auto all_tables = std::tuple{run_table,
+                                              host_request_table,
+                                              fs_op_table,
+                                              nand_op_table,
+                                              gc_job_table,
+                                              pram_write_table,
+                                              power_table,
+                                              sample_table,
+                                              sample_nand_table,
+                                              sample_channel_table,
+                                              fs_latency_table,
+                                              partition_table,
+                                              wear_table,
+                                              uncorrectable_read_table,
+                                              unreadable_file_table,
+                                              sample_scheme_table,
+                                              block_table,
+                                              cut_outcome_table,
+                                              fault_table};
 
 /// The table whose rows are of that type.
 template <class Row, std::size_t at = 0>

@@ -56,4 +56,24 @@ struct UnreadableFile {
     EventId request = no_event; ///< filled in by the log
 };
 
+/// How many of the operations in flight at a power cut had this outcome. It follows the PowerEvent of the cut.
+enum class CutOutcomeNumber : std::uint8_t {}; ///< T0 to T6 of programs, E0 to E4 of erases
+struct CutOutcomeRow {
+    SimTime at;
+    CutOutcomeNumber outcome{};
+    std::uint64_t operations = 0;
+};
+
+/// A fault of `flashlab ctl MNT fault` came into force, struck, or was taken back.
+enum class FaultAction : std::uint8_t { set, struck, cleared };
+struct FaultRow {
+    SimTime at;
+    FaultAction action = FaultAction::set;
+    std::uint64_t rule = 0;
+    std::string text{}; ///< the rule, as it can be given again
+    Ino ino{0};         ///< of the file that it struck; 0: none
+    std::string path{}; ///< of that file; empty: unknown
+    int error = 0;      ///< errno that it answered; 0: none
+};
+
 } // namespace flashlab

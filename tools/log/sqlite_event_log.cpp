@@ -145,6 +145,18 @@ void SqliteEventLog::add_unreadable_file(UnreadableFile file) {
             +[](EventBatch& batch) -> auto& { return batch.rows_of<UnreadableFile>(); }, std::move(file));
 }
 
+void SqliteEventLog::add_cut_outcome(CutOutcomeRow row) {
+    if (wants(EventLevel::summary))
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<CutOutcomeRow>(); }, std::move(row));
+}
+
+void SqliteEventLog::add_fault(FaultRow row) {
+    if (wants(EventLevel::summary))
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<FaultRow>(); }, std::move(row));
+}
+
 void SqliteEventLog::flush() {
     std::unique_lock lock{mutex_};
     if (!running_) return;

@@ -76,6 +76,8 @@ public:
     void add_wear(WearHistogram wear);
     /// Belongs to the last UncorrectableReadEvent, if that has no file yet.
     void add_unreadable_file(UnreadableFile file);
+    void add_cut_outcome(CutOutcomeRow row);
+    void add_fault(FaultRow row);
     /// Opens the file and starts the thread if that has not happened yet, or again after a failure: the run goes on, what was lost is counted in it.
     [[nodiscard]] std::expected<void, std::string> make_ready();
     /// Above none only once make_ready() has succeeded.

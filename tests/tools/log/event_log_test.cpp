@@ -56,7 +56,8 @@ std::string drop_views() {
     for (const LogView& view : event_log_view_list()) out += fmt::format("DROP VIEW {};", view.name);
     return out;
 }
-constexpr const char* drop_of_version_7 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name";
+constexpr const char* drop_of_version_7 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
+                                          "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name";
 
 } // namespace
 

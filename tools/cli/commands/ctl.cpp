@@ -4,25 +4,30 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include "tools/cli/commands/ctl_fault.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/prometheus_text.h"
 #include "tools/host/complaint.h"
+#include "tools/live/cut_report.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
+#include "tools/live/recovery_cut.h"
 #include "tools/log/event_level.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
 
-const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut"};
+const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut", "fault"};
 
 /// Paths of inodes, found by walking the mount from outside: the file system keeps no way back from an inode to its names.
 std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, std::map<std::uint64_t, std::string> wanted) {
@@ -78,8 +83,13 @@ std::string unknown_action(const std::string& action) {
 }
 
 std::expected<Json, std::string> request_of(const CtlOptions& o) {
+    if (o.action == "fault") return fault_request(o.arguments);
     Json request = Json::object({{"cmd", o.action}});
-    if (o.action == "powercut") request.add("seed", o.seed);
+    if (o.action == "powercut") {
+        if (!parse_cut_at(o.at)) return std::unexpected(fmt::format("powercut --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")));
+        request.add("seed", o.seed);
+        request.add("at", o.at);
+    }
     if (o.action != "set") {
         if (!o.arguments.empty()) return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
         return request;
@@ -104,6 +114,39 @@ void wait_until_released(const std::string& directory) {
     for (int i = 0; i < 5000 && is_in_use(directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
 }
 
+std::string outcomes_text(const Json& cut) {
+    std::string text;
+    for (const auto& [name, count] : cut["outcomes"].members())
+        if (count.number() != 0) text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", name, count.number());
+    return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+void print_cut(const Json& cut) {
+    fmt::print("the power failed at {} ns, during {}: {} operations undone, {} interrupted, {} of them torn{}\n", cut["at_ns"].dump(),
+               cut["struck"].text(), cut["operations_undone"].dump(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
+               outcomes_text(cut));
+}
+
+/// The power failed in the work of the mount; with --at recovery it fails again in the recovery from that.
+int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
+    wait_until_released(directory);
+    std::optional<Json> second;
+    if (o.at == "recovery") {
+        const auto again = cut_recovery(directory, o.seed, EventLevel::summary);
+        if (!again) return complain(fmt::format("ctl powercut: the power failed, but the recovery could not be cut: {}", again.error()));
+        second = to_json(*again);
+    }
+    if (o.format != OutputFormat::table) {
+        if (second) cut.add("recovery", *second);
+        fmt::print("{}", shown(o.format, cut));
+        return exit_done;
+    }
+    print_cut(cut);
+    if (second) print_cut(*second);
+    fmt::print("mount the device again to recover\n");
+    return exit_done;
+}
+
 } // namespace
 
 int run_ctl(const CtlOptions& o) {
@@ -116,7 +159,11 @@ int run_ctl(const CtlOptions& o) {
         return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
     const auto answer = ask_mount(mounted->source, *request);
     if (!answer) return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
-    if (o.action == "powercut") wait_until_released(mounted->source);
+    if (o.action == "powercut") return finish_cut(o, mounted->source, *answer);
+    if (o.action == "fault") {
+        print_faults(*answer, o.format);
+        return exit_done;
+    }
     if (o.prometheus) {
         const auto smart = ask_mount(mounted->source, Json::object({{"cmd", "smart"}}));
         if (!smart) return complain(fmt::format("ctl {}: {}", o.action, smart.error()));
@@ -130,9 +177,6 @@ int run_ctl(const CtlOptions& o) {
         fmt::print("{}", shown_use(*answer));
     else if (o.action == "stats")
         print_stats(*answer);
-    else if (o.action == "powercut")
-        fmt::print("the power failed at {} ns: {} operations undone, {} torn; mount the device again to recover\n", (*answer)["at_ns"].dump(),
-                   (*answer)["operations_undone"].dump(), (*answer)["operations_torn"].dump());
     return exit_done;
 }
 

@@ -16,6 +16,7 @@ struct CtlOptions {
     std::vector<std::string> arguments; ///< for `set`: key=value
     std::uint64_t seed = 1;
     bool prometheus = false;
+    std::string at = "work"; ///< for powercut: what it strikes
     OutputFormat format = OutputFormat::table;
 };
 

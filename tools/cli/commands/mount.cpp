@@ -15,6 +15,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "tools/cli/commands/mount_faults.h"
 #include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/remount.h"
 #include "tools/cli/failure_text.h"
@@ -120,6 +121,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         log = value;
     } else if (name == "cache" || name == "log_keep" || name == "threads") {
         return apply_sized(name, value, config);
+    } else if (name == "fault" || name == "fault_plan" || name == "fsync_failure") {
+        return apply_fault_option(name, value, config);
     } else if (find_config_key(name) != nullptr) {
         config.open.settings.push_back(option);
     } else {

@@ -10,6 +10,7 @@
 #include "tools/cli/commands/torture.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -30,7 +31,9 @@
 #include "tools/host/standard_streams.h"
 #include "tools/host/subprocess.h"
 #include "tools/host/unfinished_directory.h"
+#include "tools/live/cut_report.h"
 #include "tools/live/mount_session.h"
+#include "tools/live/recovery_cut.h"
 #include "tools/live/trial_drive.h"
 #include "tools/text/table.h"
 
@@ -81,10 +84,16 @@ public:
             if (!command) return command.error();
             ++runs_;
         }
-        const auto answer = drive_.ask(Json::object({{"cmd", "powercut"}, {"seed", seed}}));
+        const auto answer = drive_.ask(Json::object({{"cmd", "powercut"}, {"seed", seed}, {"at", o_.at}}));
         if (!answer) return fmt::format("the power could not be cut: {}", answer.error());
+        note_cut(*answer);
         command->end(patience);
-        return drive_.unmount();
+        if (auto failed = drive_.unmount()) return failed;
+        if (o_.at != "recovery") return std::nullopt;
+        const auto again = cut_recovery(drive_.device(), seed, EventLevel::none);
+        if (!again) return fmt::format("the recovery could not be cut: {}", again.error());
+        note_cut(to_json(*again));
+        return std::nullopt;
     }
 
     /// fsck, mount, check. What the user gets after the power is back.
@@ -123,8 +132,17 @@ public:
     [[nodiscard]] int failure_code() const { return wrong_usage_ || drive_.is_wrong_usage() ? exit_usage : exit_failed; }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
     [[nodiscard]] double slowest_mount_ms() const { return slowest_; }
+    /// What all cuts left of the operations that they met.
+    [[nodiscard]] const std::array<std::uint64_t, 12>& outcomes() const { return outcomes_; }
+    [[nodiscard]] std::uint64_t operations_torn() const { return operations_torn_; }
+    [[nodiscard]] std::uint64_t cuts_that_tore() const { return cuts_that_tore_; }
 
 private:
+    void note_cut(const Json& report) {
+        add_outcomes(report, outcomes_);
+        operations_torn_ += report["operations_torn"].number();
+        cuts_that_tore_ += report["operations_torn"].number() != 0 ? 1 : 0;
+    }
     SubprocessCall in_mount(const std::vector<std::string>& words, std::uint64_t cut) {
         return drive_.in_mount(words, {{"FLASHLAB_CUT", fmt::format("{}", cut)}});
     }
@@ -133,7 +151,8 @@ private:
     const CrashTortureOptions& o_;
     TrialDrive drive_;
     fs::path copy_;
-    std::uint64_t runs_ = 0;
+    std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0;
+    std::array<std::uint64_t, 12> outcomes_{};
     bool wrong_usage_ = false;
     double slowest_ = 0;
 };
@@ -215,6 +234,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
             return complain(fmt::format("crash torture: {}", there.error()), exit_usage);
     if (!parse_latency(o.latency))
         return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
+    if (!parse_cut_at(o.at)) return complain(fmt::format("crash torture: --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")), exit_usage);
     if (o.replay.empty())
         if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
     const Interruption interruption;
@@ -232,6 +252,10 @@ int run_crash_torture(const CrashTortureOptions& o) {
                                     {"command_runs", torture.runs()},
                                     {"violations", trial.holds ? 0 : 1},
                                     {"slowest_mount_ms", torture.slowest_mount_ms()},
+                                    {"at", o.at},
+                                    {"outcomes", outcomes_json(torture.outcomes())},
+                                    {"operations_torn", torture.operations_torn()},
+                                    {"cuts_that_tore", torture.cuts_that_tore()},
                                     {"seed", o.seed},
                                     {"partial", Interruption::came()},
                                     {"replays", std::move(trial.replays)},

@@ -17,8 +17,9 @@ struct CrashTortureOptions {
     std::string device; ///< a drive to clone; empty: a new drive as the next options say
     std::string ftl, metadata, size = "256M";
     std::string latency = "off";
-    std::string replay; ///< a kept copy to recover and check, instead of a trial
-    std::string keep;   ///< where copies of failed states go; empty: the current directory
+    std::string at = "work"; ///< what a cut strikes
+    std::string replay;      ///< a kept copy to recover and check, instead of a trial
+    std::string keep;        ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
     bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
     std::string persistence = "strict"; ///< which file system's promises

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Live cuts at latency off tear: under each load most cuts leave at least one operation neither as before nor complete, and what they struck is told.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+# shellcheck source=tests/live/loads.sh
+source "$here/loads.sh"
+
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,}\"]*\).*/\1/p" "$work/cut.json"; }
+load_small() { # an fsync each
+    local i=0
+    while true; do
+        i=$((i + 1))
+        { echo $i > n.new && sync n.new && mv n.new n; } 2> /dev/null || return 0
+    done
+}
+load_cached() { while cp -r /usr/include/linux copy 2> /dev/null && rm -rf copy 2> /dev/null; do :; done; }
+load_sqlite() {
+    local i=0
+    sqlite3 db 'PRAGMA journal_mode=WAL; CREATE TABLE t(x)' > /dev/null 2>&1 || return 0
+    while true; do
+        i=$((i + 1))
+        sqlite3 db "INSERT INTO t VALUES($i)" 2> /dev/null || return 0
+    done
+}
+
+begin 1024
+loads="small cached"
+command -v sqlite3 > /dev/null && loads+=" sqlite"
+cuts=$(scaled 4 34)
+total=0 tore=0
+for load in $loads; do
+    make_device --size 128M
+    for seed in $(seq "$cuts"); do
+        "$FLASHLAB" mount "$device" "$mnt" || die "mount"
+        mkdir -p "$mnt/load"
+        set -m
+        (cd "$mnt/load" && rm -rf db* && "load_$load") &
+        application=$!
+        set +m
+        sleep "0.$((30 + seed % 40))"
+        "$FLASHLAB" ctl "$mnt" powercut --seed "$seed" --json > "$work/cut.json" || die "powercut"
+        for _ in $(seq 50); do kill -0 $application 2> /dev/null || break; sleep 0.05; done
+        kill -KILL -- -$application 2> /dev/null || true
+        wait $application 2> /dev/null || true
+        total=$((total + 1))
+        [[ $(field operations_torn) -eq 0 ]] || tore=$((tore + 1))
+        "$FLASHLAB" fsck -n "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "fsck after a cut under $load, seed $seed"; }
+    done
+    say "$load: so far $tore of $total cuts tore at least one operation"
+    rm -rf "$device"
+done
+((2 * tore >= total)) || die "only $tore of $total cuts tore an operation"
+
+say "--- what a cut strikes can be chosen, and is told"
+make_device --size 64M
+for at in work idle flush erase gc recovery; do
+    "$FLASHLAB" mount "$device" "$mnt" || die "mount"
+    head -c 2M /dev/urandom > "$mnt/f" && echo more >> "$mnt/f"
+    "$FLASHLAB" ctl "$mnt" powercut --at $at --seed 3 --json > "$work/cut.json" || die "powercut --at $at"
+    say "$at: struck $(field struck), $(cat "$work/cut.json")"
+    case $at in
+        idle) [[ $(field struck) == idle && $(field operations_interrupted) -eq 0 ]] || die "an idle cut met something" ;;
+        work | flush) [[ $(field struck) == "$at" && $(field operations_interrupted) -ge 1 ]] || die "--at $at met nothing" ;;
+        recovery) grep -q '"recovery":{' "$work/cut.json" || die "the recovery was not cut" ;;
+    esac
+    "$FLASHLAB" fsck -n "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "fsck after --at $at"; }
+done
+drawn=$("$FLASHLAB" query "$device" "SELECT sum(operations) FROM cut_outcome" --csv | tail -n 1)
+[[ $drawn -ge 2 ]] || die "the log does not tell the outcomes"
+code=0
+"$FLASHLAB" mount "$device" "$mnt" && "$FLASHLAB" ctl "$mnt" powercut --at nowhere 2> "$work/err" || code=$?
+[[ $code -eq 2 ]] && grep -q 'allowed: work' "$work/err" || die "--at nowhere: $code"
+"$FLASHLAB" umount "$mnt"
+say "ok: $tore of $total live cuts at latency off tore at least one operation"
