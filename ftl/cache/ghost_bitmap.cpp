@@ -1,5 +1,6 @@
 #include "ftl/cache/ghost_bitmap.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/contract.h"
@@ -23,6 +24,23 @@ void GhostBitmap::evicted(std::uint32_t key) {
     const std::uint64_t mask = std::uint64_t{1} << at % 64;
     bits_ += (words_[at / 64] & mask) == 0 ? 1 : 0;
     words_[at / 64] |= mask;
+}
+
+void GhostBitmap::join(Together& misses, std::uint32_t key) {
+    misses.by_chance_ *= static_cast<double>(bits_) / static_cast<double>(words_.size() * 64);
+    misses.are_all_here_ = take(key) && misses.are_all_here_;
+}
+
+/// Of h hits in n misses, each of which hits by chance with p, (h - n p) / (1 - p) are hits of entries that are here.
+double GhostBitmap::beyond_chance(const Together& misses) {
+    constexpr double says_nothing = 0.95;
+    if (misses.by_chance_ > says_nothing) return 0;
+    return ((misses.are_all_here_ ? 1.0 : 0.0) - misses.by_chance_) / (1 - misses.by_chance_);
+}
+
+GhostHits GhostBitmap::hits() const {
+    const auto whole = [](double hits) { return static_cast<std::uint64_t>(std::max(0.0, hits) + 0.5); };
+    return {whole(reads_), whole(writes_)};
 }
 
 bool GhostBitmap::take(std::uint32_t key) {

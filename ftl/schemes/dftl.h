@@ -157,6 +157,7 @@ private:
     Collected collected_[2];                    ///< by frontier
     RunningMean batch_;                         ///< entries of a batch update
     FtlCounters profit_seen_;                   ///< counters_ at the last call of profit_factors()
+    std::uint64_t looked_up_pages_ = 0;         ///< translation pages read for the host's reads since then
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
 };
 

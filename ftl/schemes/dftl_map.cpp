@@ -1,6 +1,7 @@
 /// DFTL's traffic between the mapping cache and the translation pages.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "ftl/schemes/dftl.h"
 
@@ -9,6 +10,7 @@ namespace flashlab {
 FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     SimTime at = now;
     std::optional<std::uint32_t> just_read;
+    GhostBitmap::Together of_one_read;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const Lpn lpn{l};
         if (cache_.use(lpn)) {
@@ -16,9 +18,12 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
             continue;
         }
         ++counters_.map_read_misses;
-        if (ghost_) ghost_->missed_read(l);
         const std::uint32_t page = page_of(lpn);
         if (gtd_[page] == unmapped) continue; // the directory itself says that nothing is there
+        if (ghost_) {
+            if (just_read && just_read != page) ghost_->missed_read(std::exchange(of_one_read, {}));
+            ghost_->join(of_one_read, l);
+        }
         const auto room = make_room(1, at, origin);
         if (!room) return room;
         at = std::max(at, *room);
@@ -27,10 +32,12 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
             if (!read) return read;
             at = *read;
             just_read = page;
+            ++looked_up_pages_;
         }
         const bool has_room = cache_.in_order() < cache_.capacity() || !blocks_.is_read_only();
         if (has_room && !cache_.peek(lpn)) cache_.insert(lpn, on_flash_[l], false); // making room may have moved the page, and its entry here
     }
+    if (ghost_ && just_read) ghost_->missed_read(of_one_read);
     return at;
 }
 
@@ -165,7 +172,11 @@ void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
         cache_.update(lpn, entry);
     } else {
         ++counters_.map_write_misses;
-        if (ghost_) ghost_->missed_write(lpn.value());
+        if (ghost_) {
+            GhostBitmap::Together alone;
+            ghost_->join(alone, lpn.value());
+            ghost_->missed_write(alone);
+        }
         cache_.insert(lpn, entry, true);
     }
 }

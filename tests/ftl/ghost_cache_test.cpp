@@ -72,6 +72,56 @@ TEST_CASE("an entry of the ghost mapping cache hits once, and one at random make
     CHECK(ghost.broken_invariant() == 0);
 }
 
+TEST_CASE("misses that one flash operation serves are one hit, if all of them are here, and none otherwise", "[cache][ghost]") {
+    const auto keys = apart(6, 64);
+    GhostBitmap ghost{64, 7};
+    ghost.set_capacity(6);
+    for (std::size_t i = 0; i < 5; ++i) ghost.evicted(keys[i]);
+    GhostBitmap::Together all, one_lacks;
+    for (const std::size_t i : {0u, 1u, 2u}) ghost.join(all, keys[i]);
+    ghost.missed_read(all);
+    CHECK(ghost.hits().reads == 1); // not three
+    CHECK(ghost.size() == 2);
+    for (const std::size_t i : {3u, 5u, 4u}) ghost.join(one_lacks, keys[i]); // keys[5] never came: the page is read all the same
+    ghost.missed_read(one_lacks);
+    CHECK(ghost.hits().reads == 1);
+    CHECK(ghost.size() == 0);
+}
+
+TEST_CASE("keys that never were here find bits set by chance: they are no hits, and those that were are as many as they are", "[cache][ghost]") {
+    GhostBitmap ghost{1024, 5}; // 8192 bits
+    constexpr std::uint32_t entries = 4000, strangers = 20'000;
+    Random random{3};
+    std::vector<std::uint32_t> keys(entries);
+    ghost.set_capacity(entries);
+    for (std::uint32_t& key : keys) ghost.evicted(key = static_cast<std::uint32_t>(random.below(1u << 30)));
+    const auto missed = [&](std::uint32_t key) {
+        GhostBitmap::Together alone;
+        ghost.join(alone, key);
+        return alone;
+    };
+    std::uint32_t set = 0;
+    for (std::uint32_t i = 0; i < strangers; ++i) {
+        const auto stranger = static_cast<std::uint32_t>((1u << 30) + random.below(1u << 30));
+        const bool is_set = ghost.holds(stranger);
+        ghost.missed_read(missed(stranger));
+        if (is_set) ghost.evicted(stranger); // put back, so that the bitmap stays as full
+        set += is_set ? 1 : 0;
+    }
+    CHECK(set > strangers / 4); // each of them was a hit once
+    CHECK(ghost.hits().reads < strangers / 50);
+    ghost.clear_hits();
+    std::uint32_t here = 0;
+    for (std::size_t i = 0; i < 400; ++i) {
+        here += ghost.holds(keys[i]) ? 1 : 0;
+        ghost.missed_write(missed(keys[i]));
+    }
+    CHECK(here > 300);
+    CHECK(ghost.hits().writes <= here);
+    CHECK(ghost.hits().writes > here * 4 / 5);
+    CHECK(ghost.broken_invariant() == 0);
+}
+
 TEST_CASE("while bits x 3 are fewer than the entries only the number of entries shrinks, then bits are reset", "[cache][ghost]") {
     GhostBitmap ghost{8, 3}; // 64 bits
     ghost.set_capacity(1000);

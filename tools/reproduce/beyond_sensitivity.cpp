@@ -13,8 +13,6 @@ namespace {
 constexpr std::uint64_t dram_mib = 16;
 constexpr std::array varied_loads{PartitionLoad{"sysmark", "SYSmark"}, PartitionLoad{"financial", "Financial"},
                                   PartitionLoad{"tpcc+financial", "TPC-C/Financial"}};
-/// Up to here a value that we chose is called harmless.
-constexpr double little = 1.05;
 
 using Result = std::expected<Reproduction, std::string>;
 
@@ -87,9 +85,8 @@ Result run_beyond_sensitivity(const RunContext& context) {
                 widest = std::max(widest, *spread);
                 spreads += fmt::format("{}{} {:.1f} %", spreads.empty() ? "" : ", ", c.load.title, percent(*spread - 1));
             }
-            out.claims.push_back({fmt::format("{}: {} moves the time by 5 % at most", ftl, varied.name),
-                                  fmt::format("{} {:g} to {:g}: {}", varied.unit, varied.values.front(), varied.values.back(), spreads),
-                                  widest <= little});
+            out.claim("beyond-sensitivity", fmt::format("{}: {} moves the time by 5 % at most", ftl, varied.name),
+                      fmt::format("{} {:g} to {:g}: {}", varied.unit, varied.values.front(), varied.values.back(), spreads), {{{widest}}});
         }
     }
     return with_partition_setup(std::move(out), names, context);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/beyond_overheads.h"
@@ -57,8 +58,7 @@ constexpr std::array all{
                run_beyond_phases, true},
     Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps",
                run_beyond_coftl_partition, true},
-    Experiment{"beyond-sensitivity", beyond,
-               "Adaptive partitioning over values that its paper leaves open or we changed: clamp, interval, ghost size and reach, tune unit",
+    Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over its open values: clamp, interval, ghost size and reach, tune unit",
                run_beyond_sensitivity, true},
     Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig4 to 10 that fail: the suspected cause taken away", run_beyond_causes,
                true},
@@ -72,6 +72,12 @@ std::span<const Experiment> experiments() { return all; }
 const Experiment* find_experiment(std::string_view id) {
     const auto at = std::ranges::find(all, id, &Experiment::id);
     return at == all.end() ? nullptr : &*at;
+}
+
+ExperimentRun::Result Experiment::reproduce(const RunContext& context) const {
+    auto result = run(context);
+    if (result) std::ranges::move(judge_quoted(id, *result), std::back_inserter(result->claims));
+    return result;
 }
 
 /// A quotient of nothing by nothing is no number: null.
@@ -90,10 +96,13 @@ Json to_json(const Experiment& experiment, const Reproduction& result) {
     }
     Json claims{Json::Array{}};
     for (const ReproducedClaim& c : result.claims)
-        claims.push(Json::object({{"text", c.text}, {"paper", paper_words(experiment.id, c.text)}, {"ours", c.ours}, {"holds", c.holds}}));
+        claims.push(Json::object(
+            {{"text", c.text}, {"paper", c.paper}, {"ours", c.ours}, {"holds", c.holds}, {"kind", to_text(c.kind)}, {"bound", c.bound}}));
     Json loads{Json::Array{}}, parameters{Json::Array{}};
     for (const ReproducedLoad& l : result.loads) loads.push(Json::object({{"name", l.name}, {"source", l.source}}));
-    for (const FreeParameter& f : result.free_parameters) parameters.push(Json::object({{"name", f.name}, {"value", f.value}, {"reason", f.reason}}));
+    for (const FreeParameter& f : result.free_parameters)
+        parameters.push(
+            Json::object({{"name", f.name}, {"value", f.value}, {"why", f.why}, {"fitted_to", f.fitted_to}, {"changed_after", f.changed_after}}));
     return Json::object({{"id", experiment.id},
                          {"paper", experiment.paper},
                          {"title", experiment.title},

@@ -2,8 +2,8 @@
 ///
 /// Idea       An experiment builds its device from a preset, drives it in virtual time and returns points and claims. What the paper found stands in
 ///            paper_values.cpp only. It is put beside our result when the result is shown.
-/// Invariant  R1 nothing that run() returns depends on a paper's result. R2 two runs give the same bytes: they use no clock of the host and no
-///            randomness without a seed. Points may be measured on several cores; measure_points() keeps their order.
+/// Invariant  R1 no point depends on a paper's result; claims compare points with it. R2 two runs give the same bytes: they use no clock of the host
+///            and no randomness without a seed. Points may be measured on several cores; measure_points() keeps their order.
 /// Cost       A quick run of one experiment takes a second to half a minute; a full one up to some minutes.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/reproduce/claim.h"
 #include "tools/reproduce/workers.h"
 #include "tools/text/json.h"
 
@@ -26,13 +27,6 @@ struct ReproducedPoint {
     double ours = 0;
 };
 
-/// A statement of the paper in words, and whether our measurements confirm it.
-struct ReproducedClaim {
-    std::string text;
-    std::string ours; ///< the numbers that decide
-    bool holds = false;
-};
-
 /// Where a load came from: "desktop", "generated: workload:desktop,scale=16 ..." or "the file /tmp/fin.spc, read as spc".
 struct ReproducedLoad {
     std::string name, source;
@@ -40,7 +34,9 @@ struct ReproducedLoad {
 
 /// What the paper leaves open, the value taken, and why.
 struct FreeParameter {
-    std::string name, value, reason;
+    std::string name, value, why;
+    std::string fitted_to = {};     ///< the paper's numbers or sentences by which it was chosen; empty: by none
+    std::string changed_after = {}; ///< what had failed when it was changed; empty: it never was
 };
 
 struct Reproduction {
@@ -48,6 +44,11 @@ struct Reproduction {
     std::vector<ReproducedClaim> claims;
     std::vector<ReproducedLoad> loads; ///< empty where the load is the request sizes of the points
     std::vector<FreeParameter> free_parameters;
+
+    /// Judged by the line of the data file that fits.
+    void claim(std::string_view id, std::string name, std::string ours, std::vector<Evidence> evidence) {
+        claims.push_back(judged(id, std::move(name), std::move(ours), std::move(evidence)));
+    }
 };
 
 enum class RunLength : std::uint8_t { full, quick };
@@ -87,6 +88,9 @@ struct Experiment {
     std::string_view title;
     ExperimentRun run;
     bool is_long = false; ///< a quick run takes more than two seconds: its tests carry the label long
+
+    /// What run() gives, and a claim for each number that the paper prints.
+    [[nodiscard]] ExperimentRun::Result reproduce(const RunContext& context) const;
 };
 
 /// All experiments, in the order of papers and figures.
@@ -95,11 +99,9 @@ struct Experiment {
 
 /// The number that the paper prints for a point; nothing if it prints none.
 [[nodiscard]] std::optional<double> paper_value(std::string_view id, std::string_view series, double x);
-/// The paper's words for a claim; empty if the claim is not the paper's.
-[[nodiscard]] std::string_view paper_words(std::string_view id, std::string_view claim);
 
-/// {id, paper, title, points:[{series, x, params, paper, ours, ratio}], claims:[{text, paper, ours, holds}], loads:[{name, source}],
-/// free_parameters:[{name, value, reason}]}
+/// {id, paper, title, points:[{series, x, params, paper, ours, ratio}], claims:[{text, paper, ours, holds, kind, bound}], loads:[{name, source}],
+/// free_parameters:[{name, value, why, fitted_to, changed_after}]}
 [[nodiscard]] Json to_json(const Experiment& experiment, const Reproduction& result);
 
 } // namespace flashlab

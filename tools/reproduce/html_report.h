@@ -1,5 +1,5 @@
-/// Results of `flashlab reproduce` as one self-contained page: a plot for each unit of a figure, the paper's numbers marked, claims, loads, free
-/// parameters.
+/// Results of `flashlab reproduce` as one self-contained page: a plot for each unit of a figure, the paper's numbers marked, claims with their
+/// kind and bound, loads, free parameters.
 ///
 /// Invariant  The page has no script, no date, and loads nothing from elsewhere. The same results give the same bytes.
 /// Cost       Tens of kilobytes a figure.
@@ -20,7 +20,7 @@ public:
 private:
     RunLength length_;
     std::string contents_, body_;
-    std::size_t claims_ = 0, held_ = 0;
+    ClaimTally tally_;
 };
 
 } // namespace flashlab

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "tools/reproduce/hybrid_device.h"
-#include "tools/reproduce/verdicts.h"
+#include "tools/reproduce/hybrid_parameters.h"
 
 namespace flashlab {
 namespace {
@@ -22,8 +22,6 @@ constexpr std::array<std::uint32_t, 9> request_sizes{8u << 10,   16u << 10,  32u
 constexpr std::array<std::uint32_t, 4> quick_sizes{8u << 10, 64u << 10, 256u << 10, 2u << 20};
 constexpr std::uint32_t small = request_sizes.front();
 constexpr std::array<std::string_view, 2> schemes_compared{"log_block", "hftl"};
-/// What "reaches" and "stable" mean.
-constexpr double sameness = 0.10;
 constexpr std::uint64_t seed = 11;
 
 enum class Load : std::uint8_t { sequential_write, random_write, sequential_read, random_read };
@@ -69,6 +67,9 @@ private:
     void add(std::string series, std::string_view scheme, Load load, std::uint32_t request, double y);
     void judge(const RawSpeed& raw);
     void judge_sequential(const RawSpeed& raw);
+    void claim(std::string name, std::string ours, Evidence evidence) {
+        out_.claim("hy-fig11", std::move(name), std::move(ours), {std::move(evidence)});
+    }
     double at(std::string_view scheme, Load load, std::uint32_t request) const { return fresh_.at({std::string{scheme}, load, request}); }
 
     bool is_quick_;
@@ -116,16 +117,15 @@ std::expected<void, std::string> Figure::measure_steady(std::string_view scheme)
 void Figure::judge_sequential(const RawSpeed& raw) {
     for (const Load load : {Load::sequential_write, Load::sequential_read}) {
         const double limit = is_write(load) ? raw.write : raw.read;
-        double least = limit;
-        double most = 0;
+        Evidence speeds;
         for (const std::string_view scheme : schemes_compared)
             for (const std::uint32_t request : sizes()) {
-                least = std::min(least, at(scheme, load, request));
-                most = std::max(most, at(scheme, load, request));
+                speeds.over.push_back(at(scheme, load, request));
+                speeds.under.push_back(limit);
             }
-        out_.claims.push_back({fmt::format("{}s reach raw speed on both translation layers", name_of(load)),
-                               fmt::format("{:.2f} to {:.2f} MB/s, raw {:.2f}", least, most, limit),
-                               least > limit * (1 - sameness) && most <= limit * 1.001});
+        const auto [least, most] = std::ranges::minmax(speeds.over);
+        claim(fmt::format("{}s reach raw speed on both translation layers", name_of(load)),
+              fmt::format("{:.2f} to {:.2f} MB/s, raw {:.2f}", least, most, limit), speeds);
     }
 }
 
@@ -139,12 +139,8 @@ void Figure::judge(const RawSpeed& raw) {
     const auto [least, most] = std::ranges::minmax(hybrid);
     const double first = at("log_block", Load::random_write, small);
     const double last = at("log_block", Load::random_write, request_sizes.back());
-    out_.claims.push_back(
-        {"random writes of hftl do not depend on the request size", fmt::format("{:.3f} to {:.3f} MB/s", least, most), is_flat(hybrid, sameness)});
-    out_.claims.push_back({"random writes of log_block fall with the request size", fmt::format("{:.3f} MB/s at 2 MB, {:.3f} at 8 KB", last, first),
-                           grows(logs, 0.001) && first < last / 2});
-    const double gain = at("hftl", Load::random_write, small) / first;
-    out_.claims.push_back({"random writes of 8 KB: hftl is 30 to 50 times as fast", fmt::format("x{:.1f}", gain), gain >= 30 && gain <= 50});
+    claim("random writes of hftl do not depend on the request size", fmt::format("{:.3f} to {:.3f} MB/s", least, most), {hybrid});
+    claim("random writes of log_block fall with the request size", fmt::format("{:.3f} MB/s at 2 MB, {:.3f} at 8 KB", last, first), {logs});
 }
 
 std::expected<Reproduction, std::string> Figure::run() {
@@ -159,6 +155,9 @@ std::expected<Reproduction, std::string> Figure::run() {
     const double gain = at("hftl", Load::random_write, small) / at("log_block", Load::random_write, small);
     add("random write, hftl over log_block, times", "hftl", Load::random_write, small, gain);
     judge(*raw);
+    out_.free_parameters = hybrid_board_parameters();
+    out_.free_parameters.push_back({"span", "a quarter of the drive, written once before; 32 MB measured, quick 8",
+                                    "not given; nothing else is written, so that hFTL collects nothing, and merges have pages to copy"});
     return std::move(out_);
 }
 

@@ -4,16 +4,32 @@
 /// Cost       One reader for each point, because points are independent.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "tools/reproduce/experiment.h"
 #include "tools/traces/trace_reader.h"
 
 namespace flashlab {
 
+/// The reference traces that the documents name, and what they are called there.
+struct RealTrace {
+    const char* name;
+    const char* file;
+};
+inline constexpr std::array real_traces{RealTrace{"financial1", "financial1-first10k.ssdsim.gz"},
+                                        RealTrace{"tpcc-small", "tpcc-small.mqsim.gz"},
+                                        RealTrace{"hplajw", "hplajw-1week.srt.gz"},
+                                        RealTrace{"cloudphysics", "cloudphysics-113872.vscsi.gz"},
+                                        RealTrace{"win11-boot", "win11-boot.wpa.csv.gz"},
+                                        RealTrace{"telegram", "mobile-telegram-exec-first150k.csv.gz"}};
+/// Those that are in --traces DIR.
+[[nodiscard]] std::vector<const RealTrace*> real_traces_of(const RunContext& context);
+
 class Load {
 public:
-    /// `generated`: the name workload:..., as flashlab trace takes it.
+    /// `generated`: the name workload:..., as flashlab trace takes it. A real trace of that name is played from --traces DIR.
     Load(const RunContext& context, std::string name, std::string generated);
     [[nodiscard]] bool is_file() const { return !path_.starts_with("workload:"); }
     /// Opens the trace at its first request.

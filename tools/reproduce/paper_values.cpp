@@ -1,44 +1,50 @@
-// What the papers print: shown beside ours, and used for nothing else. The paper's plots carry no numbers that could be read off reliably: only those
-// of its text are here.
+// What the papers print, and what a claim must meet to hold. Points depend on nothing in this file. The papers' plots carry no numbers that could be
+// read off reliably, so only those of their text are here.
 #include <algorithm>
 #include <array>
 
-#include "tools/reproduce/experiment.h"
+#include "tools/reproduce/claim.h"
 
 namespace flashlab {
 namespace {
 
-struct Value {
-    std::string_view id, series;
-    double x;
-    double paper;
-};
-struct Words {
-    std::string_view id, claim, paper; ///< without a claim: of all others of the experiment
-};
+using enum ClaimKind;
 
-// Kang et al. 2007. Section 5.1.1: +73 %, +164 %; 5.1.2: +84 %, +197 %; 5.1.3: +72 %, +37 %; 5.1.4: 23.3 and 16.0 MB/s, 2.3 and 3.6 times.
-constexpr std::array values{
-    Value{"mc-fig11", "read S4:I1 over S1:I1, times", 8192, 1.73}, Value{"mc-fig11", "write S4:I1 over S1:I1, times", 8192, 2.64},
-    Value{"mc-fig12", "read S1:I4 over S1:I1, times", 2048, 1.84}, Value{"mc-fig12", "write S1:I4 over S1:I1, times", 2048, 2.97},
-    Value{"mc-fig13", "read S1:I1 pipelined over S1:I1, times", 2048, 1.72}, Value{"mc-fig13", "write S1:I1 pipelined over S1:I1, times", 2048, 1.37},
-    Value{"mc-fig14", "read S2:I2 pipelined, MB/s", 4096, 23.3}, Value{"mc-fig14", "write S2:I2 pipelined, MB/s", 4096, 16.0},
-    Value{"mc-fig14", "read S2:I2 pipelined over S1:I1, times", 4096, 2.3}, Value{"mc-fig14", "write S2:I2 pipelined over S1:I1, times", 4096, 3.6},
-    Value{"mc-fig16", "read over raw, times", 131072, 0.8}, // section 5.2
-    // Kim et al. 2008. Section 5.2.
-    Value{"hy-fig11", "raw write, MB/s", 2048, 1.73}, Value{"hy-fig11", "raw read, MB/s", 2048, 4.24},
-    Value{"hy-fig11", "random write, hftl over log_block, times", 8192, 42},
-    Value{"hy-fig12", "random write, hftl-FSMS over log_block, times", 8192, 3.9},
-    Value{"hy-fig12", "random write, hftl over log_block-FSMS, times", 8192, 2.3},
-    Value{"hy-fig12", "sequential write, log_block-FSMS over log_block, times", 8192, 1.63},
-    Value{"hy-fig12", "sequential write, hftl-FSMS over hftl, times", 8192, 1.63},
-    Value{"hy-fig3", "share of writes that change fewer words", 25, 0.80}, // section 3.1
-    Value{"hy-fig3", "mean share of a sector that is changed", 256, 0.16},
-    Value{"hy-fig9", "with logical-page-delete, 10 % over 0 % reserved, times", 10, 1.22}, // section 4.1
-    Value{"hy-fig13", "hftl-FSMS over log_block, times", 1, 0.5},                          // section 6, "up to"
-    Value{"hy-fig14", "hftl, MiB", 1, 2.17},                                               // section 5.4
-    Value{"hy-fig14", "log_block-FSMS, MiB", 1, 5.47}, Value{"hy-fig14", "hftl-FSMS, MiB", 1, 7.64},
-    Value{"ap-fig8", "dftl: largest gain over a static partition, %", 16, 41.9}, // Shim et al. 2010, section I
+/// A number that a paper prints is met by one within this part of it, on both sides.
+constexpr double quoted_tolerance = 0.15;
+
+constexpr bool shown_only = false;
+
+// Kang et al. 2007. Six constants of the driver are fitted to the ten numbers of figures 11 to 14, the CPU's time to that of figure 16.
+constexpr std::array quoted{
+    QuotedValue{"mc-fig11", "read S4:I1 over S1:I1, times", 8192, 1.73, "5.1.1", fitted},
+    QuotedValue{"mc-fig11", "write S4:I1 over S1:I1, times", 8192, 2.64, "5.1.1", fitted},
+    QuotedValue{"mc-fig12", "read S1:I4 over S1:I1, times", 2048, 1.84, "5.1.2", fitted},
+    QuotedValue{"mc-fig12", "write S1:I4 over S1:I1, times", 2048, 2.97, "5.1.2", fitted},
+    QuotedValue{"mc-fig13", "read S1:I1 pipelined over S1:I1, times", 2048, 1.72, "5.1.3", fitted},
+    QuotedValue{"mc-fig13", "write S1:I1 pipelined over S1:I1, times", 2048, 1.37, "5.1.3", fitted},
+    QuotedValue{"mc-fig14", "read S2:I2 pipelined, MB/s", 4096, 23.3, "5.1.4", fitted},
+    QuotedValue{"mc-fig14", "write S2:I2 pipelined, MB/s", 4096, 16.0, "5.1.4", fitted},
+    QuotedValue{"mc-fig14", "read S2:I2 pipelined over S1:I1, times", 4096, 2.3, "5.1.4", fitted},
+    QuotedValue{"mc-fig14", "write S2:I2 pipelined over S1:I1, times", 4096, 3.6, "5.1.4", fitted},
+    QuotedValue{"mc-fig16", "read over raw, times", 131072, 0.8, "5.2", fitted},
+    // Kim et al. 2008. The controller's time a page is fitted to the raw speeds; file size and caches of figure 12, the files' sizes and records of
+    // figure 3 and the fill level of figure 9 were chosen by these numbers.
+    QuotedValue{"hy-fig11", "raw write, MB/s", 2048, 1.73, "5.2", fitted},
+    QuotedValue{"hy-fig11", "raw read, MB/s", 2048, 4.24, "5.2", fitted},
+    QuotedValue{"hy-fig11", "random write, hftl over log_block, times", 8192, 42, "5.2, \"up to\""},
+    QuotedValue{"hy-fig12", "random write, hftl-FSMS over log_block, times", 8192, 3.9, "5.2, \"up to\"", fitted},
+    QuotedValue{"hy-fig12", "random write, hftl over log_block-FSMS, times", 8192, 2.3, "5.2, \"up to\"", fitted},
+    QuotedValue{"hy-fig12", "sequential write, log_block-FSMS over log_block, times", 8192, 1.63, "5.2, \"up to\"", fitted},
+    QuotedValue{"hy-fig12", "sequential write, hftl-FSMS over hftl, times", 8192, 1.63, "5.2, \"up to\"", fitted},
+    QuotedValue{"hy-fig3", "share of writes that change fewer words", 25, 0.80, "3.1", fitted},
+    QuotedValue{"hy-fig3", "mean share of a sector that is changed", 256, 0.16, "3.1", fitted},
+    QuotedValue{"hy-fig9", "with logical-page-delete, 10 % over 0 % reserved, times", 10, 1.22, "4.1", fitted},
+    QuotedValue{"hy-fig13", "hftl-FSMS over log_block, times", 1, 0.5, "6, \"up to 50 %\" fewer"},
+    QuotedValue{"hy-fig14", "hftl, MiB", 1, 2.17, "5.4"},
+    QuotedValue{"hy-fig14", "log_block-FSMS, MiB", 1, 5.47, "5.4", fitted},                 // the room for directories is free
+    QuotedValue{"hy-fig14", "hftl-FSMS, MiB", 1, 7.64, "5.4", by_construction, shown_only}, // the sum of the two
+    QuotedValue{"ap-fig8", "dftl: largest gain over a static partition, %", 16, 41.9, "Shim et al. 2010, I, \"up to\""},
 };
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
@@ -53,7 +59,6 @@ constexpr std::string_view same = "both exhibit the same maximum throughput (5.1
 constexpr std::string_view degraded = "with a sub-request below the page size the throughput is degraded (5.1.4)";
 constexpr std::string_view effective = "striping is very effective in reducing the average service time (5.1.4)";
 constexpr std::string_view no_reduction = "interleaving does not reduce the service time of individual requests (5.1.4)";
-constexpr std::string_view pram_sizes = "LBFTL+FSMS, hFTL and hFTL+FSMS require 5.47MB, 2.17MB, 7.64MB of PRAM (5.4)";
 constexpr std::string_view lld_level = "the performance of both FTLs reaches LLD level performance for sequential access patterns (5.2)";
 
 constexpr std::string_view blocks = "the performance of COFTL was significantly improved as the number of blocks per virtual block increased (IV-B1)";
@@ -68,197 +73,215 @@ constexpr std::string_view ap_small =
     "the best performance is obtained at the small mapping ratio; from zero to around 25% the log blocks' hits are dramatically raised (IV C)";
 constexpr std::string_view ap_high =
     "the proposed scheme autonomously moves the BM ratio to the higher mapping ratio, and achieves the best performance (IV C)";
-constexpr std::string_view ap_gain = "enhanced the throughput by up to 41.9% more with 16MB DRAM when using the DFTL scheme (I)";
 constexpr std::string_view ap_follow =
     "the throughput of the proposed scheme approximates the throughput of the best result of the static partitioning scheme for each period (IV D)";
 constexpr std::string_view ap_erases =
     "the results of the adaptive partitioning scheme come near the lowest erase counts under the static partitioning policy (IV E)";
 
-constexpr std::array words{
-    Words{"co-fig7", "the throughput grows with the blocks of a virtual block", blocks},
-    Words{"co-fig7", "COFTL is far above BL at every size of a virtual block",
-          "COFTL could greatly improve the access performance, compared to BL (IV-B1)"},
-    Words{"co-fig8", "the throughput grows with the cache up to 16 MB", "when the cache size increased, the throughput increased as well (IV-B2)"},
-    Words{"co-fig8", "it is saturated from 16 MB on", saturated},
-    Words{"co-fig9", "the throughput grows with the channels", "significant improvement due to the increased degree of parallelism (IV-B2)"},
-    Words{"co-fig9", "COFTL is far above BL with every number of channels",
-          "COFTL could greatly improve the access performance, compared to BL (IV-B1)"},
-    Words{"beyond-ftls", "no layer without a data cache is faster than a page map in DRAM", "none: expected, since its map costs nothing"},
-    Words{"beyond-ftls", "no layer writes less flash than a page map in DRAM",
-          "none: expected, since it collects the emptiest block and writes no map"},
-    Words{"beyond-ftls", "block mapping is the slowest on every load and cell", "none: expected, since it copies a block for nearly every write"},
-    Words{"beyond-recovery", "COFTL's recovery is bounded by its free list, not by the capacity",
-          "CO, section III-C2: the time on the crash recovery is limited by the number of the free sets"},
-    Words{"beyond-ftls", "dftl keeps less of its map in DRAM than a page map, and a block map least",
-          "none: expected, from what each keeps an entry for"},
-    Words{"beyond-phases", "", "not tried; the optimal ratio changes according to workload characteristics, the scheme adaptively tunes it (AP, I)"},
-    Words{"beyond-coftl-partition", "", "not tried; the approach can be also applied to various caching-based FTL schemes (AP, V)"},
-    Words{"beyond-sensitivity", "", "none: it does not vary these values"},
-    Words{"beyond-causes", "ap-fig5, Financial: beside the same buffer the CMT hits at a third of the DRAM as often as it ever will", ap_third},
-    Words{"beyond-causes", "ap-fig7, SYSmark: with the block map inside the DRAM the buffer's hits hardly change up to a quarter", ap_small},
-    Words{"beyond-causes", "", ap_erases},
-    Words{"beyond-overheads",
-          "mc-fig11, read: no gain at 2 KB and +73 % at 8 KB go together only when a part of the driver's cost is each sub-request's", below_a_page},
-    Words{"beyond-overheads", "mc-fig16, asynchronous writes: the oftener the driver's threads compete for the CPU, the slower",
-          "as the block size increases, the competition between two channel manager groups is exacerbated (5.2)"},
-    Words{"beyond-overheads", "hy-fig12, sequential read: with look-ups of 1 ns a word hftl is as fast as log_block",
-          "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
-    Words{"mc-fig11", "read: no gain while the sub-request is below a page", below_a_page},
-    Words{"mc-fig11", "write: no gain while the sub-request is below a page", below_a_page},
-    Words{"mc-fig11", "read: striping pays most when the sub-request is a page", below_a_page},
-    Words{"mc-fig11", "write: striping pays most when the sub-request is a page", below_a_page},
-    Words{"mc-fig11", "read: the gain is less than linear", less_than_linear},
-    Words{"mc-fig11", "write: the gain is less than linear", less_than_linear},
-    Words{"mc-fig11", "reads gain less than writes", "the read operation is more affected by the control overhead (5.1.1)"},
-    Words{"mc-fig11", "reads are about twice as fast as writes", "the read throughput is about twice the write throughput (5.1.1)"},
-    Words{"mc-fig12", "read: the throughput is flat from one page up", flat},
-    Words{"mc-fig12", "write: the throughput is flat from one page up", flat},
-    Words{"mc-fig12", "read: 1 KB is always the worst", worst},
-    Words{"mc-fig12", "write: 1 KB is always the worst", worst},
-    Words{"mc-fig12", "read: each doubling of the level gains less", level},
-    Words{"mc-fig12", "write: each doubling of the level gains less", level},
-    Words{"mc-fig13", "read: the throughput is flat from one page up", pipelined_flat},
-    Words{"mc-fig13", "write: the throughput is flat from one page up", pipelined_flat},
-    Words{"mc-fig13", "read: smaller requests are slower", pipelined_small},
-    Words{"mc-fig13", "write: smaller requests are slower", pipelined_small},
-    Words{"mc-fig13", "reads gain more than writes", "the write throughput is improved slightly since WN and NP are much longer than WD (5.1.3)"},
-    Words{"mc-fig14", "read: S1:I4 is good at every request size", always},
-    Words{"mc-fig14", "write: S1:I4 is good at every request size", always},
-    Words{"mc-fig14", "read: S4:I1 at 8 KB and S2:I2 at 4 KB reach the same maximum", same},
-    Words{"mc-fig14", "write: S4:I1 at 8 KB and S2:I2 at 4 KB reach the same maximum", same},
-    Words{"mc-fig14", "read: small requests suffer from striping", degraded},
-    Words{"mc-fig14", "write: small requests suffer from striping", degraded},
-    Words{"mc-fig15", "read: striping lowers the service time", effective},
-    Words{"mc-fig15", "write: striping lowers the service time", effective},
-    Words{"mc-fig15", "read: interleaving does not lower it", no_reduction},
-    Words{"mc-fig15", "write: interleaving does not lower it", no_reduction},
-    Words{"mc-fig16", "reads do not reach the raw throughput", "the practical throughput is limited to 80% of the raw throughput (5.2)"},
-    Words{"mc-fig16", "asynchronous writes are roughly independent of the block size",
-          "roughly the same throughput independent of the block size (5.2)"},
-    Words{"mc-fig16", "asynchronous writes fall slightly with the block size",
-          "the write operation shows the lower throughput as the block size increases (5.2)"},
-    Words{"mc-fig16", "small synchronous writes cannot use the parallelism", "the small block size cannot fully exploit the parallelism (5.2)"},
+constexpr std::string_view far_above_bl = "COFTL could greatly improve the access performance, compared to BL (IV-B1)";
+constexpr std::string_view ap_phases =
+    "ours: not tried; the optimal ratio changes according to workload characteristics, the scheme adaptively tunes it (AP, I)";
+constexpr std::string_view ap_coftl = "ours: not tried; the approach can be also applied to various caching-based FTL schemes (AP, V)";
 
-    Words{"hy-fig11", "sequential writes reach raw speed on both translation layers", lld_level},
-    Words{"hy-fig11", "sequential reads reach raw speed on both translation layers", lld_level},
-    Words{"hy-fig11", "random writes of hftl do not depend on the request size", "our hFTL always shows stable performance (5.2)"},
-    Words{"hy-fig11", "random writes of log_block fall with the request size",
-          "the performance of LBFTL is getting lower as the I/O request unit size is getting smaller (5.2)"},
-    Words{"hy-fig11", "random writes of 8 KB: hftl is 30 to 50 times as fast",
-          "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
-    Words{"hy-fig12", "sequential write: FSMS gains 38 to 88 % on both translation layers",
-          "better performance than LBFTL and hFTL by up to 63% (5.2)"},
-    Words{"hy-fig12", "sequential write: log_block and hftl are almost the same",
-          "they show almost same performance because of the simple access pattern (5.2)"},
-    Words{"hy-fig12", "random write: hftl-FSMS gains 174 to 406 % over log_block", "increase the throughput up to 290% compared to LBFTL (5.2)"},
-    Words{"hy-fig12", "random write: hftl gains 78 to 182 % over log_block-FSMS", "hFTL shows higher performance than LBFTL-FSMS up to 130% (5.2)"},
-    Words{"hy-fig12", "random write: hftl-FSMS is the fastest at every request size",
-          "the highest performance for the all I/O request unit sizes (5.2)"},
-    Words{"hy-fig12", "random write: the gain becomes smaller as the request becomes larger",
-          "the performance gain becomes smaller as the I/O request unit size becomes larger (5.2)"},
-    Words{"hy-fig12", "random read: FSMS is slightly faster on both translation layers",
-          "LBFTL-FSMS and hFTL-FSMS slightly outperform LBFTL and hFTL (5.2)"},
-    Words{"hy-fig12", "sequential read: hftl is slightly faster than log_block", "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
-    Words{"hy-fig3", "70 to 90 % of metadata writes change fewer than 25 of 256 words",
-          "about 80% need to modify less than 25 words out of 256 words (3.1)"},
-    Words{"hy-fig3", "on average 10 to 22 % of a metadata sector are changed", "only about 16% of a metadata block is actually updated (3.1)"},
-    Words{"hy-fig9", "logical-page-delete helps at every reserve", "it improves our hFTL in every case (4.1)"},
-    Words{"hy-fig9", "with it, 10 % reserved is 13 to 31 % faster than 0 %",
-          "the performance of 10%-reserved block is 22% higher than that of 0%-reserved block (4.1)"},
-    Words{"hy-fig9", "with it, 5 % reserved is enough (within 10 % of 10 % reserved)",
-          "5%-reserved block seems enough to avoid severe performance degradation (4.1)"},
-    Words{"hy-fig13", "hftl-FSMS erases at least 40 % less than log_block", "reduce the number of erase operations up to 50% (6)"},
-    Words{"hy-fig13", "FSMS and hftl each lower the erase count", "both of FSMS and hFTL reduce the block erase count dramatically (5.3)"},
-    Words{"hy-fig14", "hftl takes 1.84 to 2.50 MB", pram_sizes},
-    Words{"hy-fig14", "FSMS takes 4.65 to 6.29 MB", pram_sizes},
-    Words{"hy-fig14", "larger mapping units halve and quarter the map", "decreases the demand of PRAM by half or a quarter (5.4)"},
-    Words{"hy-fig11", "random writes of 8 KB: hftl is some 40 times as fast (30 to 50)",
-          "it shows up to 42 times better performance than that of LBFTL at the 8KB I/O request unit size (5.2)"},
-    // Shim et al. 2010, section IV; figure 2: section III A
-    Words{"ap-fig2", "PC: a larger buffer saves more than larger maps",
-          "PC: increasing the buffer space is more effective in enhancing the performance than increasing the mapping space (III A)"},
-    Words{"ap-fig2", "TPC-C: larger maps save more than a larger buffer",
-          "TPC-C: increasing the mapping space is more effective in reducing the operation time (III A)"},
-    Words{"ap-fig4", "SYSmark, 8 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "SYSmark, 8 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "Financial, 8 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "Financial, 8 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "PC, 8 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "PC, 8 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "TPC-C, 8 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "TPC-C, 8 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "SYSmark, 8 MB, dftl: best static share near 30 to 50 %", ap_third},
-    Words{"ap-fig6", "SYSmark, 8 MB, fast: best static share near 25 %", ap_small},
-    Words{"ap-fig4", "Financial, 8 MB, dftl: best static share near 30 to 50 %", ap_third},
-    Words{"ap-fig6", "Financial, 8 MB, fast: best static share near 25 %", ap_small},
-    Words{"ap-fig4", "PC, 8 MB, dftl: best static share near 25 %", ap_quarter},
-    Words{"ap-fig4", "TPC-C, 8 MB, dftl: best static share near 100 %", ap_all},
-    Words{"ap-fig6", "TPC-C, 8 MB, fast: best static share near 65 to 100 %", ap_high},
-    Words{"ap-fig4", "SYSmark, 16 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "SYSmark, 16 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "Financial, 16 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "Financial, 16 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "PC, 16 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "PC, 16 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "TPC-C, 16 MB, dftl: adaptive within 3 % of the best static", ap_best},
-    Words{"ap-fig6", "TPC-C, 16 MB, fast: adaptive within 3 % of the best static", ap_best_fast},
-    Words{"ap-fig4", "SYSmark, 16 MB, dftl: best static share near 30 to 50 %", ap_third},
-    Words{"ap-fig6", "SYSmark, 16 MB, fast: best static share near 25 %", ap_small},
-    Words{"ap-fig4", "Financial, 16 MB, dftl: best static share near 30 to 50 %", ap_third},
-    Words{"ap-fig6", "Financial, 16 MB, fast: best static share near 25 %", ap_small},
-    Words{"ap-fig4", "PC, 16 MB, dftl: best static share near 25 %", ap_quarter},
-    Words{"ap-fig4", "TPC-C, 16 MB, dftl: best static share near 100 %", ap_all},
-    Words{"ap-fig6", "TPC-C, 16 MB, fast: best static share near 65 to 100 %", ap_high},
-    Words{"ap-fig4", "adaptive is never slower than the worst static", ap_best},
-    Words{"ap-fig4", "adaptive gains 40 % or more over the worst static somewhere", ap_gain},
-    Words{"ap-fig6", "adaptive is never slower than the worst static", ap_best_fast},
-    Words{"ap-fig6", "adaptive gains 40 % or more over the worst static somewhere", ap_gain},
-    Words{"ap-fig5", "SYSmark: at a third of the DRAM the CMT hits as often as it ever will",
-          "as the ratio increases from zero to more than 30%, the hit ratios in CMT rapidly reach almost 100% (IV B)"},
-    Words{"ap-fig5", "SYSmark: the buffer's hits fall little at first and sharply at the end",
-          "the hit ratios in the data buffer are slightly decreased; below 30% of buffer they sharply drop (IV B)"},
-    Words{"ap-fig7", "SYSmark: a quarter of the DRAM brings most of the log blocks' hits", ap_small},
-    Words{"ap-fig7", "SYSmark: meanwhile the buffer's hits hardly change",
-          "the read and write hit ratios are nearly unchanged in spite of the diminished buffering space (IV C)"},
-    Words{"ap-fig5", "Financial: at a third of the DRAM the CMT hits as often as it ever will",
-          "as the ratio increases from zero to more than 30%, the hit ratios in CMT rapidly reach almost 100% (IV B)"},
-    Words{"ap-fig5", "Financial: the buffer's hits fall little at first and sharply at the end",
-          "the hit ratios in the data buffer are slightly decreased; below 30% of buffer they sharply drop (IV B)"},
-    Words{"ap-fig7", "Financial: a quarter of the DRAM brings most of the log blocks' hits", ap_small},
-    Words{"ap-fig7", "Financial: meanwhile the buffer's hits hardly change",
-          "the read and write hit ratios are nearly unchanged in spite of the diminished buffering space (IV C)"},
-    Words{"ap-fig5", "PC: larger maps raise the valid page copies",
-          "the number of valid page copies in data blocks increases due to the reduced write hit ratio in the data buffer (IV B)"},
-    Words{"ap-fig5", "TPC-C: larger maps save flash reads all the way", ap_all},
-    Words{"ap-fig7", "PC: more log blocks, fewer pages copied",
-          "the operation time for merge operations is reduced as the number of log blocks increases (IV C)"},
-    Words{"ap-fig7", "TPC-C: the buffer's hits are low and almost unchanged",
-          "the buffer hit ratios are quite low and almost unchanged even with the very small buffering space (IV C)"},
-    Words{"ap-fig8", "PC, dftl: adaptive follows the best static", ap_follow},
-    Words{"ap-fig8", "TPC-C, dftl: adaptive follows the best static", ap_follow},
-    Words{"ap-fig8", "PC, fast: adaptive follows the best static", ap_follow},
-    Words{"ap-fig8", "TPC-C, fast: adaptive follows the best static", ap_follow},
-    Words{"ap-fig9", "SYSmark, dftl: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig10", "SYSmark, fast: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig9", "Financial, dftl: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig10", "Financial, fast: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig9", "PC, dftl: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig10", "PC, fast: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig9", "TPC-C, dftl: erases within 5 % of the lowest static", ap_erases},
-    Words{"ap-fig10", "TPC-C, fast: erases within 5 % of the lowest static", ap_erases},
+constexpr double open = Bound::open;
+constexpr Bound between(double low, double high, std::string_view note = {}) { return {Rule::within, low, high, false, note}; }
+constexpr Bound percents(double low, double high, std::string_view note = {}) { return {Rule::within, low, high, true, note}; }
+constexpr Bound at_most(double high, std::string_view note = {}) { return between(-open, high, note); }
+constexpr Bound at_least(double low, std::string_view note = {}) { return between(low, open, note); }
+constexpr Bound above(double low, std::string_view note = {}) { return {Rule::above, low, open, false, note}; }
+constexpr Bound rising(double slack = 0, double growth = 1, std::string_view note = {}) { return {Rule::rises, growth, slack, false, note}; }
+constexpr Bound level_within(double tolerance, std::string_view note = {}) { return {Rule::flat, -open, tolerance, false, note}; }
+
+constexpr std::string_view times_the_best = "times the best static share's time";
+constexpr std::string_view of_the_best_shares = "is where a share lies that takes at most 1 % more time than the best";
+constexpr std::string_view lowest_erases = "times the erases of the static share with the fewest";
+constexpr std::string_view times_bl = "times BL at each point";
+
+// A claim is fitted where a free parameter was chosen by it or changed after it had failed, and by construction where this model cannot refute it.
+constexpr std::array specs{
+    // Chang et al. 2010. The hot set of the load is smaller than the 16 MB at which the curve is to saturate.
+    ClaimSpec{"co-fig7", "the throughput grows with the blocks of a virtual block", result, rising(), blocks},
+    ClaimSpec{"co-fig7", "COFTL is far above BL*", result, at_least(5, times_bl), far_above_bl},
+    ClaimSpec{"co-fig8", "the throughput grows with the cache up to 16 MB", result, rising(),
+              "when the cache size increased, the throughput increased as well (IV-B2)"},
+    ClaimSpec{"co-fig8", "it is saturated from 16 MB on", fitted, at_most(1.10, "times for a doubling from 16 MB on"), saturated,
+              at_least(2, "times as much gained by the doubling to 16 MB as by that to 32 MB")},
+    ClaimSpec{"co-fig9", "the throughput grows with the channels*", result, rising(),
+              "significant improvement due to the increased degree of parallelism (IV-B2)"},
+    ClaimSpec{"co-fig9", "COFTL is far above BL*", result, at_least(5, times_bl), far_above_bl},
+    // Kang et al. 2007
+    ClaimSpec{"mc-fig11", "*: no gain while the sub-request is below a page", fitted, at_most(1.10, "times S1:I1 at each such size"), below_a_page},
+    ClaimSpec{"mc-fig11", "*: striping pays most when the sub-request is a page", result, above(1, "times the gain at any smaller size"),
+              below_a_page},
+    ClaimSpec{"mc-fig11", "*: the gain is less than linear", by_construction, at_most(3.99, "times, of four channels"), less_than_linear},
+    ClaimSpec{"mc-fig11", "reads gain less than writes", fitted, above(1, "times the reads' gain for writes"),
+              "the read operation is more affected by the control overhead (5.1.1)"},
+    ClaimSpec{"mc-fig11", "reads are about twice as fast as writes", fitted, between(1.5, 2.5, "times on one channel"),
+              "the read throughput is about twice the write throughput (5.1.1)"},
+    ClaimSpec{"mc-fig12", "*: the throughput is flat from one page up", result, level_within(0.10), flat},
+    ClaimSpec{"mc-fig12", "*: 1 KB is always the worst", result, above(1, "times that of 1 KB at each larger size and level"), worst},
+    ClaimSpec{"mc-fig12", "*: each doubling of the level gains less", result, above(1, "times the gain of the second doubling by the first"), level},
+    ClaimSpec{"mc-fig13", "*: the throughput is flat from one page up", result, level_within(0.10), pipelined_flat},
+    ClaimSpec{"mc-fig13", "*: smaller requests are slower", result, rising(0, 1, "from 512 bytes to 2 KB"), pipelined_small},
+    ClaimSpec{"mc-fig13", "reads gain more than writes", fitted, above(1, "times the writes' gain for reads"),
+              "the write throughput is improved slightly since WN and NP are much longer than WD (5.1.3)"},
+    // the part of the driver's cost that grows with the level was fitted after a claim on reads of figure 11 and this one on writes had failed
+    ClaimSpec{"mc-fig14", "write: S1:I4 is good at every request size", fitted, at_least(0.91, "times the best layout at each size"), always},
+    ClaimSpec{"mc-fig14", "read: S1:I4 is good at every request size", result, at_least(0.91, "times the best layout at each size"), always},
+    ClaimSpec{"mc-fig14", "*: S4:I1 at 8 KB and S2:I2 at 4 KB reach the same maximum", result, level_within(0.10), same},
+    ClaimSpec{"mc-fig14", "*: small requests suffer from striping", result, above(1, "times S4:I1 with S1:I4 at 2 KB"), degraded},
+    ClaimSpec{"mc-fig15", "*: striping lowers the service time", result, rising(0, 1, "from S4:I1 to S2:I2 to S1:I4"), effective},
+    ClaimSpec{"mc-fig15", "*: interleaving does not lower it", by_construction, at_least(1, "times the service time of S1:I1"), no_reduction},
+    ClaimSpec{"mc-fig16", "reads do not reach the raw throughput", fitted, at_most(0.95, "of the raw throughput"),
+              "the practical throughput is limited to 80% of the raw throughput (5.2)"},
+    ClaimSpec{"mc-fig16", "asynchronous writes are roughly independent of the block size", by_construction, level_within(0.10),
+              "roughly the same throughput independent of the block size (5.2)"},
+    // the rule of the competing threads was added after this had failed, and the block size enters the load by that rule alone
+    ClaimSpec{"mc-fig16", "asynchronous writes fall slightly with the block size", by_construction, between(0.90, 0.995, "of 4 KB's at 128 KB"),
+              "the write operation shows the lower throughput as the block size increases (5.2)"},
+    ClaimSpec{"mc-fig16", "small synchronous writes cannot use the parallelism", result,
+              at_most(0.75, "of synchronous writes of 128 KB and of asynchronous ones of 4 KB"),
+              "the small block size cannot fully exploit the parallelism (5.2)"},
+    // Kim et al. 2008
+    ClaimSpec{"hy-fig11", "sequential *s reach raw speed on both translation layers", result, between(0.90, 1.001, "of the raw speed at each size"),
+              lld_level},
+    ClaimSpec{"hy-fig11", "random writes of hftl do not depend on the request size", result, level_within(0.10),
+              "our hFTL always shows stable performance (5.2)"},
+    ClaimSpec{"hy-fig11", "random writes of log_block fall with the request size", result, rising(0.001, 2),
+              "the performance of LBFTL is getting lower as the I/O request unit size is getting smaller (5.2)"},
+    ClaimSpec{"hy-fig12", "sequential write: log_block and hftl are almost the same", result, between(0.90, 1.10, "times at each size"),
+              "they show almost same performance because of the simple access pattern (5.2)"},
+    ClaimSpec{"hy-fig12", "random write: hftl-FSMS is the fastest at every request size", result,
+              at_least(0.99, "times each other system at each size"), "the highest performance for the all I/O request unit sizes (5.2)"},
+    ClaimSpec{"hy-fig12", "random write: the gain becomes smaller as the request becomes larger", result, rising(0.05, 1, "from 2 MB to 8 KB"),
+              "the performance gain becomes smaller as the I/O request unit size becomes larger (5.2)"},
+    ClaimSpec{"hy-fig12",
+              "random read: FSMS is slightly faster on both translation layers",
+              result,
+              {Rule::above, 1, 1.25, false, "times at 8 KB"},
+              "LBFTL-FSMS and hFTL-FSMS slightly outperform LBFTL and hFTL (5.2)"},
+    ClaimSpec{"hy-fig12",
+              "sequential read: hftl is slightly faster than log_block",
+              result,
+              {Rule::above, 1, 1.25, false, "times at 8 KB"},
+              "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
+    ClaimSpec{"hy-fig9", "logical-page-delete helps at every reserve", result, above(1, "times without it at each reserve"),
+              "it improves our hFTL in every case (4.1)"},
+    ClaimSpec{"hy-fig9", "with it, 5 % reserved is enough", result, at_least(0.90, "of the speed with 10 % reserved"),
+              "5%-reserved block seems enough to avoid severe performance degradation (4.1)"},
+    ClaimSpec{"hy-fig9", "without it, 5 % reserved is enough", result, at_least(0.90, "of the speed with 10 % reserved"),
+              "no matter how the file system and FTL support logical-page-delete function (4.1)"},
+    ClaimSpec{"hy-fig13", "FSMS and hftl each lower the erase count", result, at_most(0.95, "of log_block's erases"),
+              "both of FSMS and hFTL reduce the block erase count dramatically (5.3)"},
+    ClaimSpec{"hy-fig14", "larger mapping units halve and quarter the map", by_construction, between(0.85, 1.15, "of a half and of a quarter"),
+              "decreases the demand of PRAM by half or a quarter (5.4)"},
+    // Shim et al. 2010, section IV; figure 2: section III A. Entries of 16 bytes were taken after the claims on Financial and figure 2's on PC had
+    // failed with 8, the tables beside the budget after FAST's on Financial, 16 million requests of TPC-C after FAST's on TPC-C.
+    ClaimSpec{"ap-fig2", "PC: a larger buffer saves more than larger maps", fitted, above(1, "times what the maps save from 1 to 32 MB"),
+              "PC: increasing the buffer space is more effective in enhancing the performance than increasing the mapping space (III A)"},
+    ClaimSpec{"ap-fig2", "TPC-C: larger maps save more than a larger buffer", result, above(1, "times what the buffer saves from 1 to 32 MB"),
+              "TPC-C: increasing the mapping space is more effective in reducing the operation time (III A)"},
+    ClaimSpec{"ap-fig4", "*: adaptive within 3 % of the best static", result, at_most(1.03, times_the_best), ap_best},
+    ClaimSpec{"ap-fig6", "*: adaptive within 3 % of the best static", result, at_most(1.03, times_the_best), ap_best_fast},
+    ClaimSpec{"ap-fig4", "SYSmark, *: best static share near 30 to 50 %", result, percents(0.15, 0.65, of_the_best_shares), ap_third},
+    ClaimSpec{"ap-fig4", "Financial, *: best static share near 30 to 50 %", fitted, percents(0.15, 0.65, of_the_best_shares), ap_third},
+    ClaimSpec{"ap-fig4", "PC, *: best static share near 25 %", result, percents(0.10, 0.40, of_the_best_shares), ap_quarter},
+    ClaimSpec{"ap-fig4", "TPC-C, *: best static share near 100 %", result, percents(0.85, 1.001, of_the_best_shares), ap_all},
+    ClaimSpec{"ap-fig6", "SYSmark, *: best static share near 25 %", result, percents(0.10, 0.40, of_the_best_shares), ap_small},
+    ClaimSpec{"ap-fig6", "Financial, *: best static share near 25 %", fitted, percents(0.10, 0.40, of_the_best_shares), ap_small},
+    ClaimSpec{"ap-fig6", "TPC-C, *: best static share near 65 to 100 %", fitted, percents(0.50, 1.001, of_the_best_shares), ap_high},
+    ClaimSpec{"ap-fig*", "adaptive is no slower than a partition that stays at 50 %", result,
+              at_most(1.01, "times its time wherever the worst share takes at least 10 % more than the best"),
+              "ours: the paper's own partition begins there"},
+    ClaimSpec{"ap-fig5", "*: at a third of the DRAM the CMT hits as often as it ever will", result, at_most(0.05, "of the writes less than with all"),
+              "as the ratio increases from zero to more than 30%, the hit ratios in CMT rapidly reach almost 100% (IV B)"},
+    ClaimSpec{"ap-fig5", "*: the buffer's hits fall little at first and sharply at the end", result,
+              at_least(1.5, "times as much from a third to 85 % of maps as up to a third"),
+              "the hit ratios in the data buffer are slightly decreased; below 30% of buffer they sharply drop (IV B)"},
+    ClaimSpec{"ap-fig5", "PC: larger maps raise the valid page copies", result, above(1, "times those at a third with all"),
+              "the number of valid page copies in data blocks increases due to the reduced write hit ratio in the data buffer (IV B)"},
+    ClaimSpec{"ap-fig5", "TPC-C: larger maps save flash reads all the way", result, rising(0, 1, "from all to half to the least share"), ap_all},
+    ClaimSpec{"ap-fig7", "*: a quarter of the DRAM brings most of the log blocks' hits", result, at_least(0.75, "of those with all"), ap_small},
+    ClaimSpec{"ap-fig7", "*: meanwhile the buffer's hits hardly change", result, at_most(0.05, "of the writes lost"),
+              "the read and write hit ratios are nearly unchanged in spite of the diminished buffering space (IV C)"},
+    ClaimSpec{"ap-fig7", "PC: more log blocks, fewer pages copied", result, at_most(0.99, "times those at the least share with all"),
+              "the operation time for merge operations is reduced as the number of log blocks increases (IV C)"},
+    ClaimSpec{"ap-fig7", "TPC-C: the buffer's hits are low and almost unchanged", result, at_most(0.10, "of the writes at any share"),
+              "the buffer hit ratios are quite low and almost unchanged even with the very small buffering space (IV C)",
+              at_most(0.05, "of the writes between most and least")},
+    ClaimSpec{"ap-fig8", "*: adaptive follows the best static", result, at_least(0.90, "of the periods at 90 % of its throughput or more"),
+              ap_follow},
+    ClaimSpec{"ap-fig9", "*: erases within 5 % of the lowest static", result, at_most(1.05, lowest_erases), ap_erases},
+    ClaimSpec{"ap-fig10", "*: erases within 5 % of the lowest static", result, at_most(1.05, lowest_erases), ap_erases},
+    // Beyond the papers
+    ClaimSpec{"beyond-ftls", "no layer without a data cache is faster than a page map in DRAM", result, at_most(1.05, "times as fast on any load"),
+              "ours: expected, since its map costs nothing"},
+    ClaimSpec{"beyond-ftls", "no layer writes less flash than a page map in DRAM", result,
+              at_least(0.95, "times its write amplification on any load"), "ours: expected, since it collects the emptiest block and writes no map"},
+    ClaimSpec{"beyond-ftls", "dftl keeps less of its map in DRAM than a page map, and a block map least", result, above(1, "times the next smaller"),
+              "ours: expected, from what each keeps an entry for"},
+    ClaimSpec{"beyond-ftls", "block mapping is the slowest on every load and cell", result, at_least(1, "times as fast is each other layer"),
+              "ours: expected, since it copies a block for nearly every write"},
+    ClaimSpec{"beyond-recovery", "COFTL's recovery is bounded by its free list, not by the capacity", result,
+              at_most(0.999, "pages looked at for each block of the drive"),
+              "CO, section III-C2: the time on the crash recovery is limited by the number of the free sets"},
+    ClaimSpec{"beyond-phases", "*: adaptive takes less time than every static share", result, at_most(0.999, times_the_best), ap_phases},
+    ClaimSpec{"beyond-phases", "*: the maps gain in each phase of TPC-C and lose in each of the other", result,
+              above(0, "of the DRAM gained in the one, lost in the other"), ap_phases},
+    ClaimSpec{"beyond-phases", "*: erases within 5 % of the lowest static", result, at_most(1.05, lowest_erases), ap_phases},
+    ClaimSpec{"beyond-coftl-partition", "*: adaptive within 3 % of the best static", fitted, at_most(1.03, times_the_best), ap_coftl},
+    ClaimSpec{"beyond-coftl-partition", "*: adaptive is never slower than the worst static", result,
+              at_most(1, "times the worst static share's time"), ap_coftl},
+    ClaimSpec{"beyond-coftl-partition", "coftl: with ghosts that stand for all of the DRAM*", result,
+              above(1.03, "times the best static share's time"), ap_coftl},
+    ClaimSpec{"beyond-sensitivity", "*", result, at_most(1.05, "times the least time by the greatest"), "ours: the paper does not vary these values"},
+    ClaimSpec{"beyond-causes", "ap-fig5, *", result, at_most(0.05, "of the writes less than with all"), ap_third},
+    ClaimSpec{"beyond-causes", "ap-fig7, *", result, at_most(0.05, "of the writes lost"), ap_small},
+    ClaimSpec{"beyond-causes", "ap-fig9, *", result, above(1.05, lowest_erases), ap_erases},
+    ClaimSpec{"beyond-causes", "ap-fig4, SYSmark: beside the same buffer, *", result, at_most(0.01, "of the time of a sixth"), ap_third},
+    ClaimSpec{"beyond-causes", "*: in the second half of the run *", result, at_most(1.03, times_the_best), ap_best},
+    ClaimSpec{"beyond-causes", "ap-fig10, *", result, at_most(1.05, lowest_erases), ap_erases},
+    ClaimSpec{"beyond-overheads", "mc-fig11, *", result, at_least(1, "part of those tried, above zero, meets both"), below_a_page,
+              at_most(0, "meets both with no part")},
+    ClaimSpec{"beyond-overheads", "mc-fig16, *", result, rising(0, 1, "from all to none"),
+              "as the block size increases, the competition between two channel manager groups is exacerbated (5.2)"},
+    ClaimSpec{"beyond-overheads", "hy-fig12, *", result, at_least(0.99999, "times log_block"),
+              "slightly higher than those of LBFTL and LBFTL-FSMS (5.2)"},
+};
+
+// What stands behind a claim that fails, as far as an experiment shows it; otherwise "not explained".
+constexpr std::array causes{
+    ClaimCause{"mc-fig11", "*: no gain while the sub-request is below a page", "beyond-overheads: how much the driver's cost grows with the level"},
+    ClaimCause{"hy-fig9", "with it, 5 % reserved is enough", "the full run: a reserve of a small drive is a handful of blocks"},
+    ClaimCause{"hy-fig9", "without it, *", "hy-fig9 over the fill level: without deletes all of the drive is valid, and the reserve is all the room"},
+    ClaimCause{"hy-fig13", "*as the paper's*", "the shares of small files, tried one by one by hand"},
+    ClaimCause{"hy-fig3", "*as the paper's*", "the records of the files, tried one by one by hand"},
+    ClaimCause{"hy-fig12", "sequential read: *", "beyond-overheads: look-ups of 1 ns"},
+    ClaimCause{"ap-fig4", "SYSmark, *: best static share near 30 to 50 %", "beyond-causes: a sixth of the DRAM holds all entries"},
+    ClaimCause{"ap-fig4", "*: adaptive within 3 % *", "beyond-causes: the way from the middle; the second half of the run"},
+    ClaimCause{"ap-fig6", "*: adaptive within 3 % *", "beyond-causes: the way from the middle; the second half of the run"},
+    ClaimCause{"ap-fig5", "Financial: at a third *", "beyond-causes: beside the same buffer"},
+    ClaimCause{"ap-fig7", "SYSmark: meanwhile *", "beyond-causes: the block map inside the DRAM"},
+    ClaimCause{"ap-fig9", "Financial*", "beyond-causes: time is weighed, not erases"},
+    ClaimCause{"ap-fig10", "TPC-C*", "beyond-causes, full run: steps of sixteen log blocks"},
+    ClaimCause{"co-fig7", "COFTL is far above BL with the same DRAM*",
+               "co-fig7: 4.3 times at one block a virtual block, more than five times from two on"},
+    ClaimCause{"co-fig9", "COFTL is far above BL with the same DRAM*", "co-fig9 at the capacity of 16 channels: the spare sets are what is missing"},
+    ClaimCause{"ap-fig8", "dftl: largest gain *", "the worst static share has no buffer at all; the paper does not say from which share it counts"},
 };
 
 } // namespace
 
-std::optional<double> paper_value(std::string_view id, std::string_view series, double x) {
-    const auto at = std::ranges::find_if(values, [&](const Value& v) { return v.id == id && v.series == series && v.x == x; });
-    return at == values.end() ? std::nullopt : std::optional{at->paper};
-}
+std::span<const ClaimCause> claim_causes() { return causes; }
+std::span<const QuotedValue> quoted_values() { return quoted; }
 
-std::string_view paper_words(std::string_view id, std::string_view claim) {
-    const auto of = [&](std::string_view text) { return std::ranges::find_if(words, [&](const Words& w) { return w.id == id && w.claim == text; }); };
-    const auto own = of(claim), at = own != words.end() ? own : of("");
-    return at == words.end() ? std::string_view{} : at->paper;
+Bound quoted_bound() { return between(1 - quoted_tolerance, 1 + quoted_tolerance, "of it"); }
+
+std::span<const ClaimSpec> claim_specs() { return specs; }
+
+std::optional<double> paper_value(std::string_view id, std::string_view series, double x) {
+    const auto at = std::ranges::find_if(quoted, [&](const QuotedValue& v) { return v.id == id && v.series == series && v.x == x; });
+    return at == quoted.end() ? std::nullopt : std::optional{at->paper};
 }
 
 } // namespace flashlab

@@ -1,6 +1,7 @@
 #include "tools/reproduce/partition_sweep.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -44,6 +45,10 @@ std::expected<void, std::string> add_static(const std::string& ftl, std::vector<
 const PartitionResult& PartitionCurve::best() const { return *std::ranges::min_element(fixed, is_faster); }
 const PartitionResult& PartitionCurve::worst() const { return *std::ranges::max_element(fixed, is_faster); }
 
+const PartitionResult& PartitionCurve::stays() const {
+    return *std::ranges::min_element(fixed, {}, [](const PartitionResult& r) { return std::abs(r.mean_map_share - 0.5); });
+}
+
 double late_seconds(const PartitionResult& r) { return std::accumulate(r.period_s.begin() + partition_periods / 2, r.period_s.end(), 0.0); }
 
 std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib) {
@@ -66,15 +71,13 @@ std::expected<std::vector<PartitionCurve>, std::string> sweep_partitions(const s
     std::vector<std::uint32_t> coarse;
     for (std::uint32_t step = 0; step <= steps; ++step) coarse.push_back(2 * step);
     if (auto done = add_static(ftl, curves, std::vector(curves.size(), coarse), context); !done) return std::unexpected(done.error());
-    if (!context.is_quick()) {
-        std::vector<std::vector<std::uint32_t>> beside(curves.size());
-        for (std::size_t c = 0; c < curves.size(); ++c) {
-            const auto best = static_cast<std::uint32_t>(std::ranges::min_element(curves[c].fixed, is_faster) - curves[c].fixed.begin());
-            if (best > 0) beside[c].push_back(2 * best - 1);
-            if (best < steps) beside[c].push_back(2 * best + 1);
-        }
-        if (auto done = add_static(ftl, curves, beside, context); !done) return std::unexpected(done.error());
+    std::vector<std::vector<std::uint32_t>> beside(curves.size());
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+        const auto best = static_cast<std::uint32_t>(std::ranges::min_element(curves[c].fixed, is_faster) - curves[c].fixed.begin());
+        if (best > 0) beside[c].push_back(2 * best - 1);
+        if (best < steps) beside[c].push_back(2 * best + 1);
     }
+    if (auto done = add_static(ftl, curves, beside, context); !done) return std::unexpected(done.error());
     std::vector<PartitionSetting> adaptive;
     for (const PartitionCase& of : cases) adaptive.push_back(adaptive_setting(ftl, of));
     const auto results = run_partitions(adaptive, context);
@@ -93,6 +96,17 @@ void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve&
     };
     for (const PartitionResult& r : c.fixed) add(r, false);
     add(c.adaptive, true);
+}
+
+void plot_stays(Reproduction& out, const std::string& ftl, const PartitionCurve& c, const std::string& what, double y) {
+    out.points.push_back({fmt::format("{} stays at 50 %, {} ({} MB)", c.load.title, what, c.dram_mib),
+                          percent(c.stays().mean_map_share),
+                          {{"ftl", ftl},
+                           {"workload", c.load.name},
+                           {"dram_bytes", c.dram_mib * mebibyte},
+                           {"map_share", c.stays().mean_map_share},
+                           {"adaptive", false}},
+                          y});
 }
 
 std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads,

@@ -1,6 +1,6 @@
 /// The static curve and the adaptive point of every load, on one translation layer.
 ///
-/// Idea       A run measures seven static shares, and a full run two more beside the best of them. Then comes the adaptive partition, which begins at
+/// Idea       A run measures seven static shares, and two more beside the best of them. Then comes the adaptive partition, which begins at
 ///            one half.
 /// Cost       See partition_runs.h. Figures that show the same sweep share it.
 #pragma once
@@ -27,6 +27,8 @@ struct PartitionCurve {
 
     [[nodiscard]] const PartitionResult& best() const;
     [[nodiscard]] const PartitionResult& worst() const;
+    /// The static share of 50 %: where the adaptive partition begins, had it never moved.
+    [[nodiscard]] const PartitionResult& stays() const;
 };
 
 struct PartitionCase {
@@ -51,6 +53,8 @@ sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases
 /// One series of all static points and one of the adaptive point, over the map share.
 void plot_curve(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what,
                 const std::function<double(const PartitionResult&)>& y);
+/// A point of its own for the partition that stays at 50 %.
+void plot_stays(Reproduction& out, const std::string& ftl, const PartitionCurve& curve, const std::string& what, double y);
 /// Adds to `out` where the loads came from, and what the paper leaves open.
 [[nodiscard]] std::expected<Reproduction, std::string> with_partition_setup(Reproduction out, const std::vector<std::string>& workloads,
                                                                             const RunContext& context);

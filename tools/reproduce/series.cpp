@@ -31,31 +31,19 @@ std::string x_label(const std::vector<const ReproducedPoint*>& points) {
     return "x";
 }
 
-/// Four digits, no exponent.
-std::string number(double value) {
-    if (!std::isfinite(value)) return "-";
-    const double size = std::abs(value);
-    return fmt::format("{:.{}f}", value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
-}
-
-std::string x_text(double x, std::string_view label) {
-    return label.ends_with("_bytes") ? format_size(static_cast<std::uint64_t>(x))
-                                     : fmt::format("{:g}", std::round(x * 10) / 10 == 0 ? x : std::round(x * 100) / 100);
-}
-
 std::string long_table(const Experiment& experiment, const PointsOfUnit& of) {
     Table table{{"series", of.x_label, "ours", "paper", "ratio"}};
     for (const ReproducedPoint* p : of.points) {
         const auto paper = paper_value(experiment.id, p->series, p->x);
-        table.add({std::string{name_of(p->series)}, x_text(p->x, of.x_label), number(p->ours), paper ? number(*paper) : "-",
-                   paper ? number(p->ours / *paper) : "-"});
+        table.add({std::string{name_of(p->series)}, x_as_text(p->x, of.x_label), number_as_text(p->ours), paper ? number_as_text(*paper) : "-",
+                   paper ? number_as_text(p->ours / *paper) : "-"});
     }
     return table.to_text();
 }
 
 std::string wide_table(const Experiment& experiment, const PointsOfUnit& of, const std::set<double>& xs) {
     std::vector<std::string> header{of.x_label + ":"};
-    for (const double x : xs) header.push_back(x_text(x, of.x_label));
+    for (const double x : xs) header.push_back(x_as_text(x, of.x_label));
     Table table{header};
     std::vector<std::string_view> names;
     for (const ReproducedPoint* p : of.points)
@@ -67,10 +55,10 @@ std::string wide_table(const Experiment& experiment, const PointsOfUnit& of, con
             const auto at = std::ranges::find_if(of.points, [&](const ReproducedPoint* p) { return p->x == x && name_of(p->series) == name; });
             for (auto* row : {&ours, &papers, &ratios}) row->emplace_back();
             if (at == of.points.end()) continue;
-            ours.back() = number((*at)->ours);
+            ours.back() = number_as_text((*at)->ours);
             if (const auto paper = paper_value(experiment.id, (*at)->series, x)) {
-                papers.back() = number(*paper);
-                ratios.back() = number((*at)->ours / *paper);
+                papers.back() = number_as_text(*paper);
+                ratios.back() = number_as_text((*at)->ours / *paper);
                 quoted = true;
             }
         }
@@ -83,6 +71,17 @@ std::string wide_table(const Experiment& experiment, const PointsOfUnit& of, con
 }
 
 } // namespace
+
+std::string number_as_text(double value) {
+    if (!std::isfinite(value)) return "-";
+    const double size = std::abs(value);
+    return fmt::format("{:.{}f}", value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
+}
+
+std::string x_as_text(double x, std::string_view label) {
+    return label.ends_with("_bytes") ? format_size(static_cast<std::uint64_t>(x))
+                                     : fmt::format("{:g}", std::round(x * 10) / 10 == 0 ? x : std::round(x * 100) / 100);
+}
 
 std::string_view unit_of(std::string_view series) {
     const std::size_t comma = series.rfind(", ");

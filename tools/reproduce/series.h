@@ -22,6 +22,10 @@ struct PointsOfUnit {
 /// The units in the order of their first points. The pointers point into `result`.
 [[nodiscard]] std::vector<PointsOfUnit> by_unit(const Reproduction& result);
 
+/// Four digits, no exponent; "-" for what is no number.
+[[nodiscard]] std::string number_as_text(double value);
+[[nodiscard]] std::string x_as_text(double x, std::string_view x_label);
+
 /// All points in one table, one row each, for programs.
 [[nodiscard]] Table points_as_rows(const Experiment& experiment, const Reproduction& result);
 

@@ -12,7 +12,10 @@ namespace flashlab {
 namespace {
 
 constexpr double width = 860, height = 380, left = 76, right = 300, top = 34, bottom = 52;
-constexpr std::array colours{"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#17becf", "#7f7f7f", "#bcbd22"};
+/// Told apart by people who do not see red or green, on white and on black (after Okabe and Ito, and Tol).
+constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#aa4499", "#999933", "#888888", "#44aa99"};
+constexpr std::size_t bars_at_most = 12;
+constexpr std::size_t solid = 5; ///< series that are drawn with whole lines; the others have dashes
 constexpr double log_x_from = 8, log_y_from = 100;
 constexpr std::size_t ticks_at_most = 12;
 
@@ -62,9 +65,9 @@ std::string tick_text(double value) {
     return fmt::format("{:.6g}", value);
 }
 
-Axis x_axis(const std::vector<PlotPoint>& all) {
+Axis x_axis(const std::vector<PlotPoint>& all, bool is_time) {
     const auto [least, most] = std::ranges::minmax(all, {}, &PlotPoint::x);
-    Axis axis{least.x, most.x, left + 12, width - right - 12, least.x > 0 && most.x / least.x >= log_x_from};
+    Axis axis{least.x, most.x, left + 12, width - right - 12, !is_time && least.x > 0 && most.x / least.x >= log_x_from};
     if (axis.low == axis.high) {
         axis.low -= 1;
         axis.high += 1;
@@ -96,7 +99,7 @@ void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y
         out += fmt::format(
             "<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.6g}</text>\n", y.at(t),
             left, width - right, left - 6, y.at(t) + 4, t);
-    out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#444'/>\n", left, top, width - left - right,
+    out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' class='frame'/>\n", left, top, width - left - right,
                        height - top - bottom);
     out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left,
                        html_escaped(plot.title), (left + width - right) / 2, height - 12, html_escaped(plot.x_label));
@@ -110,7 +113,7 @@ void draw_series(std::string& out, const PlotSeries& series, std::size_t index, 
     for (const PlotPoint& p : series.points)
         if (is_shown(p)) path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
     out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour,
-                       index >= colours.size() ? " stroke-dasharray='5 3'" : "");
+                       index % colours.size() >= solid ? " stroke-dasharray='5 3'" : "");
     for (const PlotPoint& p : series.points)
         if (is_shown(p))
             out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y),
@@ -123,6 +126,36 @@ void draw_series(std::string& out, const PlotSeries& series, std::size_t index, 
     const double line = top + 10 + static_cast<double>(index) * 17;
     out += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2'/><text x='{4}' y='{5}'>{6}</text>\n",
                        width - right + 14, line, width - right + 34, colour, width - right + 40, line + 4, html_escaped(series.name));
+}
+
+/// One value of each series, all over the same x.
+bool are_categories(const Plot& plot) {
+    if (plot.series.size() < 2 || plot.series.size() > bars_at_most) return false;
+    const auto is_one = [&](const PlotSeries& s) {
+        return s.points.size() == 1 && is_shown(s.points.front()) && s.points.front().x == plot.series.front().points.front().x;
+    };
+    return !plot.series.front().points.empty() && std::ranges::all_of(plot.series, is_one);
+}
+
+/// A bar a series, its name and number beside it; the paper's number is a line across.
+void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>& all) {
+    const auto most = std::ranges::max(all, {}, &PlotPoint::y).y;
+    const double names = 300, room = width - names - 80, step = (height - top - bottom) / static_cast<double>(plot.series.size());
+    const auto length = [&](double value) { return most > 0 ? std::max(0.0, value) / most * room : 0.0; };
+    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", left, html_escaped(plot.title));
+    for (std::size_t i = 0; i < plot.series.size(); ++i) {
+        const PlotSeries& s = plot.series[i];
+        const double at = top + step * static_cast<double>(i), thick = std::min(step * 0.7, 34.0), middle = at + thick / 2 + 4;
+        const double y = s.points.front().y;
+        out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", names - 8, middle, html_escaped(s.name));
+        out += fmt::format("<rect x='{}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/><text x='{:.1f}' y='{:.1f}'>{:.4g}</text>\n", names, at,
+                           length(y), thick, colours[i % colours.size()], names + length(y) + 6, middle, y);
+        for (const PlotPoint& mark : s.marks)
+            out +=
+                fmt::format("<line x1='{0:.1f}' y1='{1:.1f}' x2='{0:.1f}' y2='{2:.1f}' stroke='currentColor' stroke-width='2' stroke-dasharray='3 2'>"
+                            "<title>paper: {3:g}, {4:.6g}</title></line>\n",
+                            names + length(mark.y), at - 3, at + thick + 3, mark.x, mark.y);
+    }
 }
 
 } // namespace
@@ -156,11 +189,15 @@ std::string html_escaped(std::string_view text) {
 std::string to_svg(const Plot& plot) {
     const auto all = all_points(plot);
     if (all.empty()) return {};
-    const Axis x = x_axis(all), y = y_axis(all);
+    const Axis x = x_axis(all, plot.is_time), y = y_axis(all);
     const double tall = std::max(height, top + 20 + 17 * static_cast<double>(plot.series.size()));
     std::string out = fmt::format(
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' font-family='sans-serif' font-size='12'>\n", width,
         tall);
+    if (are_categories(plot)) {
+        draw_bars(out, plot, all);
+        return out + "</svg>\n";
+    }
     draw_frame(out, plot, x, y, all);
     for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot.series[i], i, x, y);
     return out + "</svg>\n";

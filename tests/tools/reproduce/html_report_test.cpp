@@ -54,14 +54,54 @@ TEST_CASE("values that cannot be drawn are left out, and one point alone is draw
     CHECK(flat.find("inf") == std::string::npos);
 }
 
+TEST_CASE("several series of one value each are bars, whose lengths follow the values, and the paper's number is a line across", "[tools][html]") {
+    const Plot plot{"erases", "x", "blocks", {{"LBFTL", {{1, 400}}, {}}, {"hFTL", {{1, 100}}, {{1, 200}}}}};
+    const std::string svg = to_svg(plot);
+    CHECK(count(svg, "<circle") == 0);
+    REQUIRE(count(svg, "<rect") == 2);
+    double width[2];
+    std::size_t at = 0;
+    for (double& w : width) {
+        at = svg.find("<rect", at) + 5;
+        REQUIRE(std::sscanf(svg.c_str() + svg.find("width='", at), "width='%lf'", &w) == 1);
+    }
+    CHECK(width[0] == Approx(4 * width[1]).margin(0.2));
+    CHECK(count(svg, "<title>paper: 1, 200") == 1);
+    CHECK(count(svg, ">LBFTL<") == 1);
+}
+
+TEST_CASE("time is never drawn on a logarithmic axis", "[tools][html]") {
+    Plot plot{"t", "period", "y", {{"s", {{1, 10}, {20, 20}, {39, 40}}, {}}}};
+    plot.is_time = true;
+    const std::string svg = to_svg(plot);
+    const std::size_t at = svg.find("points='") + 8;
+    double x[3], y[3];
+    REQUIRE(std::sscanf(svg.c_str() + at, "%lf,%lf %lf,%lf %lf,%lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
+    CHECK(x[1] - x[0] == Approx(x[2] - x[1]).margin(0.2));
+}
+
+TEST_CASE("the page has colours for a dark screen and for paper, and the hybrid's plots have its paper's names", "[tools][html]") {
+    const Experiment experiment{"hy-fig13", "A paper", "A figure", nothing};
+    Reproduction result;
+    result.points = {{"log_block-FSMS, erases", 1, {}, 5}, {"hftl, erases", 1, {}, 3}};
+    HtmlReport report{RunLength::quick};
+    report.add(experiment, result);
+    const std::string page = report.page();
+    CHECK(count(page, "prefers-color-scheme:dark") == 1);
+    CHECK(count(page, "@media print") == 1);
+    CHECK(count(page, ">LBFTL-FSMS<") == 1);
+    CHECK(count(page, ">hFTL<") == 1);
+}
+
 TEST_CASE("the page shows claims with tick or cross, loads, free parameters and the paper's numbers, and fetches nothing", "[tools][html]") {
     const Experiment experiment{"mc-fig11", "A paper <2007>", "A figure", nothing};
     Reproduction result;
     result.points = {{"read S4:I1 over S1:I1, times", 8192, {{"request_bytes", 8192}}, 1.8},
                      {"read S1:I1, MB/s", 512, {{"request_bytes", 512}}, 3.0}};
-    result.claims = {{"it holds", "2 > 1", true}, {"it fails", "1 < 2", false}};
+    result.claim("mc-fig11", "read: striping pays most when the sub-request is a page", "2 > 1", {{{2.0}, {1.0}}});
+    result.claim("mc-fig11", "write: no gain while the sub-request is below a page", "2 > 1", {{{2.0}, {1.0}}});
     result.loads = {{"desktop", "generated: workload:desktop"}};
-    result.free_parameters = {{"depth", "4", "not given"}};
+    result.free_parameters = {{"depth", "4", "not given", "Fig. 7 <grows>", "it was flat"}};
     HtmlReport report{RunLength::quick};
     report.add(experiment, result);
     const std::string page = report.page();
@@ -69,7 +109,10 @@ TEST_CASE("the page shows claims with tick or cross, loads, free parameters and 
     CHECK(count(page, "<title>paper:") == 1);
     CHECK(count(page, "&#10003;") == 1);
     CHECK(count(page, "&#10007;") == 1);
-    CHECK(count(page, "1 of 2 claims hold") == 2);
+    CHECK(count(page, "results of the papers: 1 of 1 claims hold; fitted to the papers: 0 of 1 hold") == 2);
+    CHECK(count(page, "at most 1.1 times S1:I1 at each such size") == 1); // the bound of a claim
+    CHECK(count(page, "Fig. 7 &lt;grows&gt;") == 1);
+    CHECK(count(page, "it was flat") == 1);
     CHECK(count(page, "A paper &lt;2007&gt;") == 1);
     CHECK(count(page, "generated: workload:desktop") == 1);
     CHECK(count(page, "not given") == 1);

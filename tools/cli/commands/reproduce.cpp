@@ -21,6 +21,7 @@
 #include "tools/host/regular_file.h"
 #include "tools/reproduce/experiment.h"
 #include "tools/reproduce/html_report.h"
+#include "tools/reproduce/markdown_report.h"
 #include "tools/reproduce/series.h"
 #include "tools/text/table.h"
 #include "tools/workloads/paper_workloads.h"
@@ -31,14 +32,16 @@ namespace {
 void print(const Experiment& experiment, const Reproduction& result) {
     fmt::print("{}: {}\n{}\n\n", experiment.id, experiment.title, experiment.paper);
     fmt::print("{}", points_as_text(experiment, result));
-    for (const ReproducedClaim& c : result.claims) {
-        const auto paper = paper_words(experiment.id, c.text);
-        fmt::print("{} {}\n      ours:  {}\n      paper: {}\n", c.holds ? "[✓]" : "[✗]", c.text, c.ours, paper);
-    }
-    const auto held = std::ranges::count(result.claims, true, &ReproducedClaim::holds);
-    fmt::print("{} of {} claims hold\n", held, result.claims.size());
+    for (const ReproducedClaim& c : result.claims)
+        fmt::print("{} {}\n      {}\n      ours:  {}\n      paper: {}\n", c.holds ? "[✓]" : "[✗]", c.text,
+                   c.holds ? std::string{words_of(c.kind)} : fmt::format("{}; shown by: {}", words_of(c.kind), c.cause), c.ours, c.paper);
+    ClaimTally tally;
+    tally.add(experiment.id, result.claims);
+    fmt::print("{}\n", tally.text());
     for (const ReproducedLoad& l : result.loads) fmt::print("load {}: {}\n", l.name, l.source);
-    for (const FreeParameter& f : result.free_parameters) fmt::print("free: {} = {}: {}\n", f.name, f.value, f.reason);
+    for (const FreeParameter& f : result.free_parameters)
+        fmt::print("free: {} = {}: {}{}{}\n", f.name, f.value, f.why, f.fitted_to.empty() ? "" : "; fitted to " + f.fitted_to,
+                   f.changed_after.empty() ? "" : "; changed after: " + f.changed_after);
     fmt::print("\n");
 }
 
@@ -86,14 +89,15 @@ std::expected<std::vector<TraceInPlace>, std::string> parse_traces(const std::ve
 class ExperimentRunner {
 public:
     ExperimentRunner(std::vector<const Experiment*> chosen, const RunContext& context, const ReproduceOptions& options)
-        : chosen_{std::move(chosen)}, context_{context}, format_{options.format}, html_{options.html}, results_(chosen_.size()),
-          progress_{"experiments", chosen_.size()} {}
+        : chosen_{std::move(chosen)}, context_{context}, format_{options.format}, html_{options.html}, markdown_{options.markdown},
+          results_(chosen_.size()), progress_{"experiments", chosen_.size()} {}
 
     std::expected<void, std::string> run() {
-        if (html_) { // a place where nothing can be written is told now, not after an hour
-            auto made = AsideFile::make(*html_, AsideFile::Existing::replaced);
+        for (const auto& [name, page] : {std::pair{&html_, &page_}, std::pair{&markdown_, &tables_}}) {
+            if (!*name) continue; // a place where nothing can be written is told now, not after an hour
+            auto made = AsideFile::make(**name, AsideFile::Existing::replaced);
             if (!made) return std::unexpected(made.error());
-            page_.emplace(std::move(*made));
+            page->emplace(std::move(*made));
         }
         {
             const std::jthread watch{[this](const std::stop_token& done) { end_at_signal(done); }};
@@ -102,13 +106,15 @@ public:
         if (Interruption::came()) end_partial();
         for (std::size_t i = 0; i < chosen_.size(); ++i)
             if (results_[i] && !*results_[i]) return std::unexpected(fmt::format("{}: {}", chosen_[i]->id, results_[i]->error()));
-        return write_page();
+        if (chosen_.size() > 1 && format_ == OutputFormat::table) print_tally();
+        if (auto written = write_page<HtmlReport>(page_); !written) return written;
+        return write_page<MarkdownReport>(tables_);
     }
 
 private:
     void run_one(std::size_t i) {
         if (failed_ || Interruption::came()) return;
-        auto result = chosen_[i]->run(context_);
+        auto result = chosen_[i]->reproduce(context_);
         const std::lock_guard lock{showing_};
         if (Interruption::came()) // cut short: of no use
             return;
@@ -133,6 +139,7 @@ private:
         const std::lock_guard lock{showing_};
         progress_.clear();
         page_.reset(); // what stands at its place stays
+        tables_.reset();
         Json complete{Json::Array{}}, missing{Json::Array{}};
         for (std::size_t i = 0; i < chosen_.size(); ++i) (i < shown_ ? complete : missing).push(std::string{chosen_[i]->id});
         if (Interruption::signal() != SIGPIPE) {
@@ -147,12 +154,18 @@ private:
         (void)std::fflush(stdout);
         std::_Exit(Interruption::exit_code());
     }
-    std::expected<void, std::string> write_page() {
-        if (!page_) return {};
-        HtmlReport report{context_.length};
+    void print_tally() const {
+        ClaimTally tally;
+        for (std::size_t i = 0; i < shown_; ++i) tally.add(chosen_[i]->id, (*results_[i])->claims);
+        fmt::print("all {} experiments: {}\n", shown_, tally.text());
+    }
+    template <class Report>
+    std::expected<void, std::string> write_page(std::optional<AsideFile>& file) {
+        if (!file) return {};
+        Report report{context_.length};
         for (std::size_t i = 0; i < shown_; ++i) report.add(*chosen_[i], **results_[i]);
-        if (auto written = page_->write(report.page()); !written) return written;
-        return page_->commit();
+        if (auto written = file->write(report.page()); !written) return written;
+        return file->commit();
     }
     void show_ready() {
         for (; shown_ < chosen_.size() && results_[shown_] && *results_[shown_]; ++shown_) {
@@ -167,8 +180,8 @@ private:
     std::vector<const Experiment*> chosen_;
     RunContext context_;
     OutputFormat format_;
-    std::optional<std::string> html_;
-    std::optional<AsideFile> page_;
+    std::optional<std::string> html_, markdown_;
+    std::optional<AsideFile> page_, tables_;
     std::vector<std::optional<ExperimentRun::Result>> results_;
     std::size_t shown_ = 0;
     std::atomic<bool> failed_ = false;
@@ -177,14 +190,14 @@ private:
     std::size_t complete_ = 0;
 };
 
-/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only beyond-ftls
-/// plays a folder.
+/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only three
+/// play a folder.
 std::expected<void, std::string> check_loads(const ReproduceOptions& o, const std::vector<const Experiment*>& chosen) {
     const auto any = [&](const auto& plays) { return std::ranges::any_of(chosen, [&](const Experiment* e) { return plays(e->id); }); };
     if (!o.traces.empty() && !any([](std::string_view id) { return !id.starts_with("mc-") && !id.starts_with("hy-"); }))
         return std::unexpected(fmt::format("--trace {}: no experiment named plays a load; those of co-, ap- and beyond- do", o.traces.front()));
-    if (!o.trace_folder.empty() && !any([](std::string_view id) { return id == "beyond-ftls"; }))
-        return std::unexpected(fmt::format("--traces {}: only beyond-ftls plays a folder of traces", o.trace_folder));
+    if (!o.trace_folder.empty() && !any([](std::string_view id) { return id == "beyond-ftls" || id == "ap-fig4" || id == "ap-fig6"; }))
+        return std::unexpected(fmt::format("--traces {}: only beyond-ftls, ap-fig4 and ap-fig6 play a folder of traces", o.trace_folder));
     return {};
 }
 

@@ -16,7 +16,7 @@ struct ReproduceOptions {
     bool quick = false;
     OutputFormat format = OutputFormat::table;
     unsigned jobs = 0; ///< cores; 0: all
-    std::optional<std::string> html;
+    std::optional<std::string> html, markdown;
     std::string trace_folder;
 };
 
