@@ -45,15 +45,17 @@ std::optional<std::uint32_t> reliance(const Past& past, const LeftState& state, 
     const auto is_lost = [&](std::uint32_t line) { return std::ranges::find(state.lost(), line, &Loss::line) != state.lost().end(); };
     const std::uint64_t ino = past.facts(loss.line).ino;
     const bool is_data = !is_about_names(past.line(loss.line).act);
-    std::optional<std::uint32_t> change;
+    std::optional<std::uint32_t> change, rename;
     for (std::uint32_t i = loss.line + 1; i < state.cut(); ++i) {
         const Act act = past.line(i).act;
         if (act == Act::promise) return i;
         if (is_sync(act) || act == Act::close || is_lost(i)) continue;
         if (is_data && past.facts(i).ino == ino && (act == Act::rename || act == Act::link)) return i;
-        if (!change && past.facts(i).ino != ino) change = i;
+        if (past.facts(i).ino == ino) continue;
+        if (!change) change = i;
+        if (!rename && act == Act::rename) rename = i; // brings something into use: mostly what relies on the loss
     }
-    return change;
+    return rename ? rename : change;
 }
 
 LossWords nothing_lost(const Past& past, const LeftState& state) {

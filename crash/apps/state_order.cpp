@@ -58,7 +58,9 @@ std::string kind_of_path(const std::string& path) {
         std::size_t end = i;
         bool digits = false;
         for (; is_part(end); ++end) digits = digits || std::isdigit(static_cast<unsigned char>(path[end])) != 0;
-        const bool drawn = digits && end - i >= 5; // of mkstemp and of hashes
+        const auto hex = [&](std::size_t at) { return std::isxdigit(static_cast<unsigned char>(path[at])) != 0; };
+        const bool shelf = end - i == 2 && hex(i) && hex(i + 1); // of stores that spread files by a hash: 3f/4e/...
+        const bool drawn = shelf || (digits && end - i >= 5);    // of mkstemp and of hashes
         if (drawn) {
             kind += '#';
         } else {

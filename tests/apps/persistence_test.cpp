@@ -290,6 +290,7 @@ TEST_CASE("names that differ in what counts them up are of one kind", "[apps]") 
     CHECK(kind_of_path("d/tmp_kdo6vw") == kind_of_path("d/tmp_1x9abc"));
     CHECK(kind_of_path("q0001") == kind_of_path("q0002"));
     CHECK(kind_of_path("00/1f3a9b") == kind_of_path("07/ffe012"));
+    CHECK(kind_of_path("cache/3f/4e/9030934c0e94.val") == kind_of_path("cache/bf/e1/35e552556359.val"));
     CHECK(kind_of_path("a.tmp") != kind_of_path("b.tmp"));
     CHECK(kind_of_path("data/1a2") == "data/#a#");
     CHECK(kind_of_path("") == "");

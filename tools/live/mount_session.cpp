@@ -56,7 +56,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     }
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
     if (!config.record.empty()) {
-        auto recording = Recording::open(config.record, device.fs());
+        auto recording = Recording::open(config.record, device.fs(), device.ready_at());
         if (!recording) {
             const auto closed = session->opened_->close(device.ready_at(), {});
             return std::unexpected(closed ? recording.error() : fmt::format("{}; {}", recording.error(), closed.error()));

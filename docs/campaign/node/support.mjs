@@ -1,0 +1,11 @@
+// What the writers and checks of the campaign share: promises, and the two roles of a program.
+import { readFileSync, writeSync } from 'node:fs'
+
+export const promise = text => writeSync(Number(process.env.FLASHLAB_ACK_FD), `${text}\n`)
+export const promised = () => readFileSync(process.env.FLASHLAB_ACKS, 'utf8').split('\n').filter(line => line)
+export const need = (holds, what) => {
+  if (holds) return
+  console.log(what)
+  process.exit(1)
+}
+export const run = async roles => roles[process.argv[2]]()

@@ -1,0 +1,30 @@
+"""LMDB with its defaults: a transaction has committed."""
+import os
+import sys
+from support import need, promise, promised, run
+import lmdb
+
+options = {"lmdb_nosync": {"sync": False}, "lmdb_writemap_nosync": {"sync": False, "writemap": True}}
+chosen = options.get(os.path.basename(sys.argv[0])[:-3], {})
+
+
+def write():
+    env = lmdb.open("db", map_size=1 << 20, **chosen)
+    for i in range(1, 21):
+        with env.begin(write=True) as txn:
+            txn.put(b"k%04d" % i, b"%d" % i * 200)
+        if chosen.get("sync", True):
+            promise(i)
+    env.close()
+
+
+def check():
+    env = lmdb.open("db", map_size=1 << 20)
+    with env.begin() as txn:
+        have = list(txn.cursor())
+    for i, (key, value) in enumerate(have, 1):
+        need(key == b"k%04d" % i and value == b"%d" % i * 200, "hole or wrong value at %d" % i)
+    need(len(have) >= len(promised()), "lost: %d promised, %d there" % (len(promised()), len(have)))
+
+
+run(write, check)

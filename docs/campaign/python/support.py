@@ -1,0 +1,24 @@
+"""What the writers and checks of the campaign share: promises, and the two roles of a program.
+
+A program is run as `NAME.py write` on the mount and as `NAME.py check` on each state.
+"""
+import os
+import sys
+
+
+def promise(text):
+    os.write(int(os.environ["FLASHLAB_ACK_FD"]), b"%s\n" % str(text).encode())
+
+
+def promised():
+    with open(os.environ["FLASHLAB_ACKS"]) as lines:
+        return [line.rstrip("\n") for line in lines]
+
+
+def need(holds, what):
+    if not holds:
+        sys.exit(what)
+
+
+def run(write, check):
+    {"write": write, "check": check}[sys.argv[1]]()

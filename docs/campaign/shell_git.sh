@@ -1,0 +1,29 @@
+#!/bin/sh
+# git: a commit has returned. `shell_git.sh setup|write|check`, check integrity: without the promise; GIT_SYNC is the value of core.fsync, empty: the default.
+set -e
+export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+case $1 in
+setup)
+    git init -q .
+    [ -z "$GIT_SYNC" ] || git config core.fsync "$GIT_SYNC"
+    git config gc.auto 0
+    git commit -q --allow-empty -m 0
+    ;;
+write)
+    for i in 1 2 3 4 5; do
+        echo "line $i" >> file
+        git add file
+        git commit -q -m "$i"
+        echo "$i $(git rev-parse HEAD)" >&"$FLASHLAB_ACK_FD"
+    done
+    ;;
+check)
+    rm -f .git/index.lock .git/HEAD.lock .git/refs/heads/*.lock # what git asks its user to do after a crash
+    git fsck --full --strict --no-dangling
+    git status > /dev/null
+    [ "$2" != integrity ] || exit 0
+    tail -n 1 "$FLASHLAB_ACKS" | while read -r _ commit; do
+        git merge-base --is-ancestor "$commit" HEAD
+    done
+    ;;
+esac
