@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The command lines of the documents work as they stand. A block that follows "<!-- run" is run line by line; "<!-- run long" only with full=1.
+# documents.sh SOURCE
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+source=${1:?usage: documents.sh SOURCE}
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-documents.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$FLASHLAB" "$work/bin/flashlab"
+PATH=$work/bin:$PATH
+pages=0
+for page in "$source"/README.md "$source"/docs/*.md; do
+    folder=$work/$(basename "$page" .md)
+    mkdir "$folder"
+    # Blocks that are saved under a name, and blocks that are run.
+    awk -v folder="$folder" -v full="${full-}" '
+        /^<!-- run/ { wanted = $0 !~ /^<!-- run long/ || full != ""; next }
+        /^```/ && !inside { inside = 1; kind = substr($0, 4); if (kind == "toml") text = ""; next }
+        /^```/ { if (kind == "toml") { printf "%s", text > (folder "/block.toml"); close(folder "/block.toml") } inside = 0; wanted = 0; next }
+        inside && kind == "toml" { text = text $0 "\n" }
+        inside && kind == "sh" && wanted { print > (folder "/commands") }
+        match($0, /Save this as `[^`]*`/) { print substr($0, RSTART + 14, RLENGTH - 15) > (folder "/name") }' "$page"
+    [[ -s $folder/commands ]] || continue
+    pages=$((pages + 1))
+    [[ ! -s $folder/name ]] || cp "$folder/block.toml" "$folder/$(cat "$folder/name")"
+    (cd "$folder" && bash -e -x commands > out 2>&1) || { echo "FAILED: $page: $(tail -n 3 "$folder/out")" >&2; exit 1; }
+done
+[[ $pages -gt 0 ]] || { echo "FAILED: no document has a block to run" >&2; exit 1; }
+echo "$pages pages"
