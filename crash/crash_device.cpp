@@ -49,6 +49,7 @@ CrashDevice::CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geo
 std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     power_off();
     if (sabotage_ != nullptr) {
+        sabotage_->change(config_);
         liar_ = sabotage_->around(pages_);
         if (cells_) sabotage_->spoil(*cells_);
     }
@@ -60,6 +61,7 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     drive_ = std::move(*drive);
     array().set_faults(sabotage_ != nullptr && sabotage_->faults() != nullptr ? sabotage_->faults() : faults_);
     if (drive_->pram() != nullptr && sabotage_ != nullptr && sabotage_->pram_is_hasty()) drive_->pram()->forget_order();
+    if (sabotage_ != nullptr) sabotage_->meet(drive_->pram());
     const auto recovered = ssd().recover(now);
     if (!recovered) return std::unexpected(fmt::format("recovery failed: {}", describe(recovered.error())));
     return *recovered;

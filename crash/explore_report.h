@@ -1,7 +1,8 @@
 /// What an exploration counted and found.
 ///
 /// Idea       Plain numbers that add up over workloads; the command prints them.
-/// Invariant  states counts recoveries that were judged, each after its own cut (or cuts).
+/// Invariant  states counts cuts that were judged, each with its own outcomes. Equal cells under equal promises recover equally and are judged once:
+///            such a cut counts as a state, and not as a distinct one.
 /// Cost       A few kilobytes.
 /// Power cut  Keeps nothing.
 #pragma once
@@ -14,6 +15,7 @@
 #include "base/log_linear_histogram.h"
 #include "base/sim_time.h"
 #include "crash/crash_case.h"
+#include "crash/judges.h"
 #include "crash/scripted_outcomes.h"
 
 namespace flashlab {
@@ -36,11 +38,13 @@ private:
 struct Violation {
     CrashCase where;
     std::string what;
+    Judge judge = Judge::recovery;
 };
 
 struct ExploreReport {
     std::uint64_t states = 0;
-    std::uint64_t second_cuts = 0; ///< of these: the power failed again during recovery
+    std::uint64_t distinct_states = 0; ///< of these: cells that this exploration of this device had not met before
+    std::uint64_t second_cuts = 0;     ///< of these: the power failed again during recovery
     std::uint64_t workloads = 0;
     std::uint64_t thinned_moments = 0; ///< too many operations in flight to try all combinations: each outcome of each was tried, the others drawn
     OutcomeCounts outcomes;

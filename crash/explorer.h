@@ -4,9 +4,9 @@
 ///            the explorer rewinds the cells to each moment, copies them, tears the copy in every way, lets it recover, and compares it with the
 ///            reference model. Then it does the same with the recovery's own undo records.
 /// Invariant  X1 between two moments every cut has the same result, so one instant of each interval stands for all of its nanoseconds.
-///            X2 a state is judged by check(), by what every page shows (C1..C4), by reads without EIO (C9), and, one in eight, by writing on (C7,
+///            X2 a state is judged by check(), by what every page shows (C1..C4), by reads without EIO (C9), and, one in four, by writing on (C7,
 ///            C8).
-///            X3 a recovery from cells that were met before under the same promises is not cut again: it would be the same recovery.
+///            X3 cells that were met before under the same promises are not recovered again: it would be the same recovery.
 /// Cost       For each state a copy of the blocks that changed, the recovery, check() and one read of the device. `crash explore` prints states/s.
 /// Power cut  Makes them.
 /// Source     CrashMonkey (Mohan et al., OSDI 2018) for bounded exhaustive workloads; littlefs' runner for the one-line replay id.
@@ -23,6 +23,7 @@
 #include "crash/crash_case.h"
 #include "crash/crash_device.h"
 #include "crash/explore_report.h"
+#include "crash/judges.h"
 #include "crash/reference_model.h"
 
 namespace flashlab {
@@ -36,9 +37,9 @@ struct ExploreLimits {
 
 class Explorer {
 public:
-    /// Fails with the reason where the scheme refuses the device.
+    /// Fails with the reason where the scheme refuses the device. `judges`: fewer than all only to show that each is needed.
     [[nodiscard]] static std::expected<std::unique_ptr<Explorer>, std::string> make(const std::string& scheme, const std::string& device,
-                                                                                    Sabotage* sabotage = nullptr);
+                                                                                    Sabotage* sabotage = nullptr, JudgeSet judges = {});
     [[nodiscard]] std::uint32_t units() const { return units_; }
     [[nodiscard]] const SsdConfig& config() const { return config_; }
     [[nodiscard]] const std::string& device() const { return device_name_; }
@@ -54,9 +55,11 @@ private:
     static constexpr std::uint32_t most_cuts = 2;
     static constexpr std::uint64_t most_combinations = 256; ///< of one moment
 
-    Explorer(const SsdConfig& config, std::string scheme, std::string device, Sabotage* sabotage);
+    Explorer(const SsdConfig& config, std::string scheme, std::string device, Sabotage* sabotage, JudgeSet judges);
 
-    [[nodiscard]] std::optional<std::string> run(const Workload& workload);
+    void begin(const ExploreLimits* limits, ExploreReport* report, OutcomeCounts& counts);
+    [[nodiscard]] Verdict run(const Workload& workload);
+    [[nodiscard]] std::optional<std::string> run_steps(const Workload& workload);
     [[nodiscard]] std::optional<std::string> take_step(const WorkloadStep& step, bool aging);
     [[nodiscard]] std::optional<std::string> request(const WorkloadStep& step, std::uint32_t at, std::uint32_t count);
     [[nodiscard]] std::optional<std::string> power_cycle();
@@ -67,19 +70,28 @@ private:
     void cut_at(std::uint32_t level, SimTime at);
     void cut_in_every_way(std::uint32_t level, SimTime at);
     void cut_thinned(std::uint32_t level, SimTime at, std::string script);
-    /// Judges one state. False: a violation was found, and cuts of this recovery are not tried.
-    bool judge(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
-    [[nodiscard]] std::optional<std::string> recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
-    [[nodiscard]] std::optional<std::string> compare(std::uint32_t level, SimTime now);
+    /// Whether the recovered device is written to. That is its end: a device whose recovery is to be cut is not.
+    enum class Use : std::uint8_t { none, sometimes, always };
+    /// Judges one state. False: a violation was found or the state is a known one, and cuts of this recovery are not tried.
+    bool judge(std::uint32_t level, SimTime at, std::string_view script, Random* draw, Use use);
+    [[nodiscard]] Use use_of(std::uint32_t level) const { return level + 1 >= limits_->cuts ? Use::sometimes : Use::none; }
+    /// Cuts the recovery that was just judged, in every way; then it may be written on.
+    void go_deeper(std::uint32_t level, SimTime at, const std::string& script);
+    [[nodiscard]] Verdict recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw, Use use);
+    [[nodiscard]] std::expected<void, std::string> tear(std::uint32_t level, SimTime at, std::string_view script, Random* draw);
+    [[nodiscard]] Verdict compare(std::uint32_t level, SimTime now);
     [[nodiscard]] std::optional<std::string> write_on(CrashDevice& device, SimTime now);
-    [[nodiscard]] bool is_new_state();
+    /// False: the torn cells were judged before under the same promises.
+    [[nodiscard]] bool is_new_state(std::uint32_t level);
+    [[nodiscard]] bool is_written_on() const { return torn_fingerprint_ * 0x9e3779b97f4a7c15u >> 62 == 0; }
     [[nodiscard]] bool is_done() const;
-    void violation(std::string what);
+    void violation(Finding found);
 
     SsdConfig config_;
     std::string scheme_;
     std::string device_name_;
     Sabotage* sabotage_;
+    JudgeSet judges_;
     std::uint32_t units_ = 0;
     std::unique_ptr<CrashDevice> devices_[most_cuts + 1]; ///< [0] runs the workload, [n] recovers from the n-th cut
     std::unique_ptr<ReferenceModel> model_;
@@ -94,8 +106,10 @@ private:
     CutPoint path_[most_cuts];
     std::uint32_t depth_ = 0; ///< cuts in path_
     std::vector<SimTime> moments_[most_cuts];
-    std::uint64_t torn_fingerprint_ = 0;     ///< of the cells before the recovery just judged
-    std::unordered_set<std::uint64_t> seen_; ///< looked up only
+    bool is_known_ = false;                      ///< the state just judged was judged before
+    std::uint64_t torn_fingerprint_ = 0;         ///< of the cells before the recovery just judged
+    std::unordered_set<std::uint64_t> seen_;     ///< cells and promises of this workload; looked up only
+    std::unordered_set<std::uint64_t> distinct_; ///< cells of all workloads; looked up only
     OutcomeCounts uncounted_;
     std::unique_ptr<ScriptedOutcomes> outcomes_;
     std::vector<std::size_t> shown_;       ///< versions read after the recovery from the first cut

@@ -22,7 +22,18 @@ std::string text_of(const std::vector<CheckProblem>& problems) {
 
 } // namespace
 
-std::optional<std::string> Explorer::run(const Workload& workload) {
+Verdict Explorer::run(const Workload& workload) {
+    try {
+        if (auto wrong = run_steps(workload)) return Finding{wrong->starts_with("check:") ? Judge::check : Judge::running, std::move(*wrong)};
+    } catch (const ContractViolation& broken) {
+        return Finding{Judge::running, fmt::format("contract: {}: {}", broken.place(), broken.what())};
+    } catch (const std::exception& error) {
+        return Finding{Judge::running, fmt::format("contract: {}", error.what())};
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> Explorer::run_steps(const Workload& workload) {
     workload_ = &workload;
     depth_ = 0;
     for (auto& device : devices_) {
@@ -32,37 +43,32 @@ std::optional<std::string> Explorer::run(const Workload& workload) {
     CrashDevice& device = *devices_[0];
     const bool is_off = !workload.steps.empty() && workload.steps.back().kind == WorkloadStep::Kind::shut_down; // in the end
     now_ = sim_start;
-    try {
-        const auto opened = device.power_on(now_);
-        if (!opened) return opened.error();
-        now_ = opened->done;
-        model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(device.ssd()));
-        pages_.resize(std::size_t{model_->units()} * model_->unit_bytes());
-        for (const WorkloadStep& step : workload.aging) {
-            if (auto wrong = take_step(step, true)) return wrong;
-        }
-        // All issued operations are complete. Only writes that were not promised to be durable are still open.
-        now_ = std::max(now_, device.ssd().last_reserved_end());
-        device.ssd().settle(now_);
-        model_->settle(now_);
-        first_cut_ = now_;
-        const auto is_unsound = [&]() -> std::optional<std::string> {
-            const auto problems = device.ssd().check();
-            return problems.empty() ? std::nullopt : std::optional{text_of(problems)};
-        };
-        for (const WorkloadStep& step : workload.steps) {
-            // Asked of a drive that runs; what the shutdown leaves is looked at by the recoveries after it.
-            if (step.kind == WorkloadStep::Kind::shut_down)
-                if (auto wrong = is_unsound()) return wrong;
-            if (auto wrong = take_step(step, false)) return wrong;
-        }
-        if (!is_off)
-            if (auto wrong = is_unsound()) return wrong;
-    } catch (const ContractViolation& broken) {
-        return fmt::format("contract: {}: {}", broken.place(), broken.what());
-    } catch (const std::exception& error) {
-        return fmt::format("contract: {}", error.what());
+    const auto opened = device.power_on(now_);
+    if (!opened) return opened.error();
+    now_ = opened->done;
+    model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(device.ssd()));
+    pages_.resize(std::size_t{model_->units()} * model_->unit_bytes());
+    for (const WorkloadStep& step : workload.aging) {
+        if (auto wrong = take_step(step, true)) return wrong;
     }
+    // All issued operations are complete. Only writes that were not promised to be durable are still open.
+    now_ = std::max(now_, device.ssd().last_reserved_end());
+    device.ssd().settle(now_);
+    model_->settle(now_);
+    first_cut_ = now_;
+    const auto is_unsound = [&]() -> std::optional<std::string> {
+        if (!judges_.has(Judge::check)) return std::nullopt;
+        const auto problems = device.ssd().check();
+        return problems.empty() ? std::nullopt : std::optional{text_of(problems)};
+    };
+    for (const WorkloadStep& step : workload.steps) {
+        // Asked of a drive that runs; what the shutdown leaves is looked at by the recoveries after it.
+        if (step.kind == WorkloadStep::Kind::shut_down)
+            if (auto wrong = is_unsound()) return wrong;
+        if (auto wrong = take_step(step, false)) return wrong;
+    }
+    if (!is_off)
+        if (auto wrong = is_unsound()) return wrong;
     model_moments_.clear();
     model_->append_moments(model_moments_);
     if (is_off) return std::nullopt;
@@ -153,56 +159,74 @@ std::optional<std::string> Explorer::power_cycle() {
     return std::nullopt;
 }
 
-std::optional<std::string> Explorer::recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw) {
-    CrashDevice& from = *devices_[level];
+/// Puts onto device level + 1 what the cut of device `level` leaves.
+std::expected<void, std::string> Explorer::tear(std::uint32_t level, SimTime at, std::string_view script, Random* draw) {
     CrashDevice& device = *devices_[level + 1];
+    device.power_off();
+    device.copy_stores(*devices_[level]);
+    outcomes_->begin(at, script, draw);
+    const auto torn = devices_[level]->tear(at, *outcomes_, *outcomes_, device);
+    path_[level] = {at, outcomes_->script()};
+    depth_ = level + 1;
+    if (!torn) return torn;
+    if (level != 0) device.fade(unstable_[level - 1]);
+    unstable_[level] = outcomes_->left_unstable();
+    torn_fingerprint_ = device.fingerprint();
+    return {};
+}
+
+Verdict Explorer::recover_and_check(std::uint32_t level, SimTime at, std::string_view script, Random* draw, Use use) {
+    CrashDevice& device = *devices_[level + 1];
+    Judge judge = Judge::recovery; // who asks, if the next call breaks a promise between the parts
     try {
-        device.power_off();
-        device.copy_stores(from);
-        outcomes_->begin(at, script, draw);
-        const auto torn = from.tear(at, *outcomes_, *outcomes_, device);
-        path_[level] = {at, outcomes_->script()};
-        depth_ = level + 1;
-        if (!torn) return torn.error();
-        if (level != 0) device.fade(unstable_[level - 1]);
-        unstable_[level] = outcomes_->left_unstable();
-        if (limits_ != nullptr && level + 1 < limits_->cuts) torn_fingerprint_ = device.fingerprint();
+        if (const auto torn = tear(level, at, script, draw); !torn) return Finding{judge, torn.error()};
+        is_known_ = use != Use::always && !is_new_state(level);
+        if (is_known_) return std::nullopt;
         const SimTime on = at + off_for;
         opened_[level + 1] = on;
         const auto opened = device.power_on(on);
-        if (!opened) return opened.error();
+        if (!opened) return Finding{judge, opened.error()};
         if (report_ != nullptr) report_->recovery.add(opened->done - on);
-        const auto problems = device.ssd().check();
-        if (!problems.empty()) return text_of(problems);
+        if (judges_.has(Judge::check)) {
+            const auto problems = device.ssd().check();
+            if (!problems.empty()) return Finding{Judge::check, text_of(problems)};
+        }
         if (auto wrong = compare(level, opened->done)) return wrong;
         // T4: pages that could be read once may be lost by now. No recovery may have relied on them.
         if (!unstable_[level].empty()) {
-            if (auto wrong = compare(level, opened->done)) return "read again, " + *wrong;
+            if (auto wrong = compare(level, opened->done)) return Finding{wrong->judge, "read again, " + wrong->what};
         }
-        const bool is_last = limits_ == nullptr || level + 1 >= limits_->cuts;
-        const std::uint64_t hash = static_cast<std::uint64_t>(ns_since_start(at)) * 0x9e3779b97f4a7c15u;
-        if (is_last && hash >> 61 == 0) return write_on(device, opened->done);
+        judge = Judge::writing_on;
+        const bool writes_on = use == Use::always || (use == Use::sometimes && is_written_on());
+        if (!writes_on || !judges_.has(judge)) return std::nullopt;
+        if (auto wrong = write_on(device, opened->done)) return Finding{judge, std::move(*wrong)};
     } catch (const ContractViolation& broken) {
-        return fmt::format("contract: {}: {}", broken.place(), broken.what());
+        return Finding{judge, fmt::format("contract: {}: {}", broken.place(), broken.what())};
     } catch (const std::exception& error) {
-        return fmt::format("contract: {}", error.what());
+        return Finding{judge, fmt::format("contract: {}", error.what())};
     }
     return std::nullopt;
 }
 
 /// After the first cut a page may show any allowed version. Once the host has read it, a later cut must not bring back another one.
-std::optional<std::string> Explorer::compare(std::uint32_t level, SimTime now) {
+Verdict Explorer::compare(std::uint32_t level, SimTime now) {
+    if (level == 0) {
+        shown_.assign(model_->units(), 0);
+        seen_by_ = sim_never - Duration{1};
+    }
     const auto read = devices_[level + 1]->ssd().read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), pages_, now);
-    if (!read) return fmt::format("a page cannot be read after recovery: {}", describe(read.error()));
+    if (!judges_.has(Judge::contents) && !read) return std::nullopt;
+    if (!read) return Finding{Judge::contents, fmt::format("a page cannot be read after recovery: {}", describe(read.error()))};
     const std::uint32_t bytes = model_->unit_bytes();
     const SimTime cut = path_[0].at;
     const bool was_seen = level != 0 && path_[level].at >= seen_by_;
-    if (level == 0) shown_.assign(model_->units(), 0);
     for (std::uint32_t u = 0; u < model_->units(); ++u) {
         const auto page = std::span<const std::byte>{pages_}.subspan(std::size_t{u} * bytes, bytes);
         const auto version = model_->match(u, page, cut);
-        if (!version) return model_->explain(u, page, cut);
-        if (was_seen && *version != shown_[u]) return "not what it showed before the last cut: " + model_->explain(u, page, cut);
+        if (!version && !judges_.has(Judge::contents)) continue;
+        if (!version) return Finding{Judge::contents, model_->explain(u, page, cut)};
+        if (was_seen && *version != shown_[u] && judges_.has(Judge::second_cut))
+            return Finding{Judge::second_cut, "not what it showed before the last cut: " + model_->explain(u, page, cut)};
         if (level == 0) shown_[u] = *version;
     }
     if (level == 0) seen_by_ = *read;
@@ -223,7 +247,7 @@ std::optional<std::string> Explorer::write_on(CrashDevice& device, SimTime now) 
     }
     const auto flushed = ssd.flush(now);
     if (!flushed) return fmt::format("the recovered device refuses a flush: {}", describe(flushed.error()));
-    const auto problems = ssd.check();
+    const auto problems = judges_.has(Judge::check) ? ssd.check() : std::vector<CheckProblem>{};
     if (!problems.empty()) return "after writing on, " + text_of(problems);
     scratch_.resize(pages_.size());
     const auto read = ssd.read(Sector{0}, static_cast<std::uint32_t>(pages_.size() / sector_bytes), scratch_, *flushed);
@@ -232,10 +256,18 @@ std::optional<std::string> Explorer::write_on(CrashDevice& device, SimTime now) 
     return std::nullopt;
 }
 
-/// False: the same cells under the same promises were met before. They recover in the same way.
-bool Explorer::is_new_state() {
+bool Explorer::is_new_state(std::uint32_t level) {
+    if (report_ == nullptr) return true;
+    if (distinct_.insert(torn_fingerprint_).second) ++report_->distinct_states;
+    constexpr std::uint64_t mixer = 0x9e3779b97f4a7c15u;
     const auto promises = static_cast<std::uint64_t>(std::ranges::count_if(model_moments_, [&](SimTime m) { return m <= path_[0].at; }));
-    return seen_.insert(torn_fingerprint_ ^ (promises * 0x9e3779b97f4a7c15u)).second;
+    std::uint64_t key = torn_fingerprint_ ^ (promises * mixer);
+    // A recovery that may still be cut is not the same as one that is the last.
+    key = (key ^ (level + 1 >= limits_->cuts ? 1 : 0)) * mixer;
+    if (level != 0 && path_[level].at >= seen_by_) {
+        for (const std::size_t version : shown_) key = (key ^ (version + 2)) * mixer;
+    }
+    return seen_.insert(key).second;
 }
 
 } // namespace flashlab

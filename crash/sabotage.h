@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "ftl/ftl.h"
+#include "ftl/ssd_config.h"
 #include "nand/nand_faults.h"
 #include "nand/page_store.h"
 #include "pram/pram.h"
@@ -25,6 +26,10 @@ public:
     [[nodiscard]] virtual NandFaults* faults() { return nullptr; }
     /// True: PRAM writes no longer wait for the operations that they depend on.
     [[nodiscard]] virtual bool pram_is_hasty() const { return false; }
+    /// Changes the configuration that the parts are built with.
+    virtual void change(SsdConfig&) {}
+    /// The PRAM of the device that is being powered on; null where it has none.
+    virtual void meet(Pram*) {}
     /// Changes the PRAM cells before the scheme sees them.
     virtual void spoil(PramStore&) {}
 };

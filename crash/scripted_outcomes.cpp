@@ -52,7 +52,8 @@ ProgramOutcome ScriptedOutcomes::of_program(Ppn page) {
                                            ProgramOutcome::prefix_torn,  ProgramOutcome::garbage,     ProgramOutcome::unstable,
                                            ProgramOutcome::looks_erased, ProgramOutcome::pair_damaged};
     constexpr std::size_t counted[] = {0, 1, 2, 2, 3, 4, 5, 6};
-    const std::uint32_t chosen = choose(damages_pairs_ ? 8 : 7);
+    std::uint32_t chosen = choose(damages_pairs_ ? 8 : 7);
+    if (chosen == 6 && !looks_erased_) chosen = 4;
     oob_parses_.reset();
     if (chosen == 2 || chosen == 3) oob_parses_ = chosen == 2;
     if (chosen == 5) left_unstable_.push_back(page);

@@ -34,8 +34,9 @@ struct OutcomeCounts {
 
 class ScriptedOutcomes final : public CutOutcomes, public PramCutOutcomes {
 public:
-    /// `damages_pairs`: T6 is among the outcomes.
-    explicit ScriptedOutcomes(OutcomeCounts& counts, bool damages_pairs = false) : counts_{counts}, damages_pairs_{damages_pairs} {}
+    /// `damages_pairs`: T6 is among the outcomes. `looks_erased` false: T5 is not, and T3 is in its place (judges.h).
+    explicit ScriptedOutcomes(OutcomeCounts& counts, bool damages_pairs = false, bool looks_erased = true)
+        : counts_{counts}, damages_pairs_{damages_pairs}, looks_erased_{looks_erased} {}
 
     /// Call before each cut. `draw` gives the digits beyond the script; null: these digits are 0.
     void begin(SimTime at, std::string_view script, Random* draw);
@@ -60,6 +61,7 @@ private:
 
     OutcomeCounts& counts_;
     bool damages_pairs_;
+    bool looks_erased_;
     std::string given_;
     std::string digits_;
     std::string choices_;

@@ -6,10 +6,11 @@
 #include <set>
 
 #include "base/crc32c.h"
+#include "crash/default_exploration.h"
 #include "crash/endurance.h"
-#include "crash/explorer.h"
 #include "crash/forwarding_page_store.h"
 #include "crash/lying_ftl.h"
+#include "crash/reading_liar.h"
 
 namespace flashlab {
 
@@ -205,12 +206,14 @@ struct ErasesANeighbour : ForwardingPageStore {
     }
 };
 
-/// Each power-on gives up one erased block for good.
+/// Each power-on, or one in `rarity`, gives up one erased block for good.
+template <int rarity>
 class LeaksABlock final : public Sabotage {
 public:
     std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
     std::unique_ptr<PageStore> around(PageStore& store) override {
-        std::array<PageRecord, 4> records{};
+        if (++power_ons_ % rarity != 0) return nullptr;
+        std::vector<PageRecord> records(pages_per_block_);
         for (std::uint32_t b = 0; b < 8; ++b) {
             std::array<BlockRecord, 1> own{};
             if (!store.read_block_records(BlockId{b}, records) || !store.read_blocks(BlockId{b}, own) || own.front().grown_bad) continue;
@@ -220,40 +223,11 @@ public:
         }
         return nullptr;
     }
-};
-
-/// OOBs are changed while recovery reads them. Afterwards they are read correctly.
-class RecoveryMisreads : public Sabotage {
-    struct Scheme : LyingFtl {
-        Scheme(std::unique_ptr<Ftl> real, bool& recovering) : LyingFtl{std::move(real)}, recovering_{recovering} {}
-        FtlResult<FtlRecovery> do_recover(SimTime now) override {
-            recovering_ = true;
-            auto done = below().recover(now);
-            recovering_ = false;
-            return done;
-        }
-        bool& recovering_;
-    };
-    struct Cells : ForwardingPageStore {
-        Cells(PageStore& real, const RecoveryMisreads& by) : ForwardingPageStore{real}, by_{by} {}
-        std::expected<PageRecord, HostIoError> read_record(Ppn page) override {
-            auto record = real_.read_record(page);
-            if (record && by_.recovering_) by_.misread(page, *record);
-            return record;
-        }
-        const RecoveryMisreads& by_;
-    };
-
-public:
-    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override {
-        recovering_ = false;
-        return std::make_unique<Scheme>(std::move(ftl), recovering_);
-    }
-    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Cells>(store, *this); }
-    virtual void misread(Ppn page, PageRecord& record) const = 0;
+    void change(SsdConfig& config) override { pages_per_block_ = config.nand.geometry.pages_per_block; }
 
 private:
-    bool recovering_ = false;
+    std::uint32_t pages_per_block_ = 4;
+    int power_ons_ = 0;
 };
 
 class OlderVersionWins final : public RecoveryMisreads {
@@ -295,34 +269,57 @@ public:
 
 const std::vector<SeededBug>& seeded_bugs() {
     using Needs = SeededBug::Needs;
-    static const std::vector<SeededBug> bugs{
-        {"answers_writes_early", "a write is answered before it is programmed", made<FtlSabotage<AnswersWritesEarly>>, Needs::no_volatile_cache},
-        {"answers_trims_early", "a trim is answered before it is durable", made<FtlSabotage<AnswersTrimsEarly>>, Needs::no_volatile_cache},
-        {"answers_flushes_early", "a flush is answered before it has ended", made<FtlSabotage<AnswersFlushesEarly>>, Needs::volatile_cache},
-        {"forgets_flushes", "a flush is answered and not done", made<FtlSabotage<ForgetsFlushes>>, Needs::volatile_cache},
-        {"loses_trims", "a trim is answered and not done", made<FtlSabotage<LosesTrims>>, Needs::nothing},
-        {"keeps_trims_in_memory", "trims do not survive, flushed or not", made<FtlSabotage<KeepsTrimsInMemory>>, Needs::nothing},
-        {"resurrects_trimmed", "recovery brings a trimmed page back", made<ResurrectsTrimmed>, Needs::nothing},
-        {"loses_writes", "a write in five is answered and not done", made<FtlSabotage<LosesAWriteInFive>>, Needs::nothing},
-        {"misdirects_writes", "a write in five goes to the next page", made<FtlSabotage<MisdirectsAWriteInFive>>, Needs::nothing},
-        {"writes_half_pages", "a page in five is programmed by half", made<FtlSabotage<WritesHalfOfAPageInFive>>, Needs::nothing},
-        {"reads_stale_cache", "a page read once is remembered for ever", made<FtlSabotage<ReadsFromAStaleCache>>, Needs::nothing},
-        {"forgets_shutdown", "a clean shutdown writes nothing", made<FtlSabotage<ForgetsTheShutdown>>, Needs::nothing},
-        {"believes_torn_pages", "recovery and reads skip the check of a torn page's data", made<StoreSabotage<BelievesTornPages>>, Needs::nothing},
-        {"erases_neighbour", "an erase takes the block before it along", made<StoreSabotage<ErasesANeighbour>>, Needs::nothing},
-        {"leaks_block", "each power-on gives up an erased block", made<LeaksABlock>, Needs::nothing},
-        {"older_version_wins", "recovery compares sequences the wrong way round", made<OlderVersionWins>, Needs::nothing},
-        {"stops_scan_early", "recovery takes three pages in four for erased", made<StopsItsScanEarly>, Needs::nothing},
-        {"programs_before_commit", "a block is programmed before the commit that opens it",
-         [] { return std::make_unique<ForgetsOrder>(true, false); }, Needs::pram},
-        {"erases_before_copies", "a victim is erased before its copies and their commit are durable",
-         [] { return std::make_unique<ForgetsOrder>(false, true); }, Needs::nothing},
-        {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
-    };
+    static const std::vector<SeededBug> bugs = [] {
+        std::vector<SeededBug> all{
+            {"answers_writes_early", "a write is answered before it is programmed", made<FtlSabotage<AnswersWritesEarly>>, Needs::no_volatile_cache},
+            {"answers_trims_early", "a trim is answered before it is durable", made<FtlSabotage<AnswersTrimsEarly>>, Needs::no_volatile_cache},
+            {"answers_flushes_early", "a flush is answered before it has ended", made<FtlSabotage<AnswersFlushesEarly>>, Needs::volatile_cache},
+            {"forgets_flushes", "a flush is answered and not done", made<FtlSabotage<ForgetsFlushes>>, Needs::volatile_cache},
+            {"loses_trims", "a trim is answered and not done", made<FtlSabotage<LosesTrims>>, Needs::nothing},
+            {"keeps_trims_in_memory", "trims do not survive, flushed or not", made<FtlSabotage<KeepsTrimsInMemory>>, Needs::nothing},
+            {"resurrects_trimmed", "recovery brings a trimmed page back", made<ResurrectsTrimmed>, Needs::nothing},
+            {"loses_writes", "a write in five is answered and not done", made<FtlSabotage<LosesAWriteInFive>>, Needs::nothing},
+            {"misdirects_writes", "a write in five goes to the next page", made<FtlSabotage<MisdirectsAWriteInFive>>, Needs::nothing},
+            {"writes_half_pages", "a page in five is programmed by half", made<FtlSabotage<WritesHalfOfAPageInFive>>, Needs::nothing},
+            {"reads_stale_cache", "a page read once is remembered for ever", made<FtlSabotage<ReadsFromAStaleCache>>, Needs::nothing, "scheme",
+             Judge::writing_on},
+            {"forgets_shutdown", "a clean shutdown writes nothing", made<FtlSabotage<ForgetsTheShutdown>>, Needs::nothing, "scheme", Judge::running},
+            {"believes_torn_pages", "recovery and reads skip the check of a torn page's data", made<StoreSabotage<BelievesTornPages>>,
+             Needs::nothing},
+            {"erases_neighbour", "an erase takes the block before it along", made<StoreSabotage<ErasesANeighbour>>, Needs::nothing},
+            {"leaks_block", "each power-on gives up an erased block", made<LeaksABlock<1>>, Needs::nothing, "scheme", Judge::writing_on},
+            {"leaks_block_seldom", "a power-on in 40 gives up an erased block", made<LeaksABlock<40>>, Needs::nothing, "scheme", Judge::endurance},
+            {"older_version_wins", "recovery compares sequences the wrong way round", made<OlderVersionWins>, Needs::nothing},
+            {"stops_scan_early", "recovery takes three pages in four for erased", made<StopsItsScanEarly>, Needs::nothing, "scheme", Judge::contents},
+            {"programs_before_commit", "a block is programmed before the commit that opens it",
+             [] { return std::make_unique<ForgetsOrder>(true, false); }, Needs::pram},
+            {"erases_before_copies", "a victim is erased before its copies and their commit are durable",
+             [] { return std::make_unique<ForgetsOrder>(false, true); }, Needs::nothing},
+            {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
+        };
+        for (SeededBug& bug : seeded_orderings()) all.push_back(std::move(bug));
+        return all;
+    }();
     return bugs;
 }
 
+namespace {
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        words.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
+}
+
+} // namespace
+
 bool applies(const SeededBug& bug, const std::string& scheme) {
+    const auto only = words_of(bug.schemes);
+    if (!only.empty() && std::ranges::find(only, scheme) == only.end()) return false;
     const auto explorer = Explorer::make(scheme, "chip-slc");
     if (!explorer) return false;
     const auto device = CrashDevice::make((*explorer)->config(), Payload::keep, UndoPolicy::keep);
@@ -340,29 +337,44 @@ bool applies(const SeededBug& bug, const std::string& scheme) {
     return true;
 }
 
-std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed) {
-    const std::string device = "chip-slc";
+std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed, JudgeSet judges) {
     const auto sabotage = bug.make();
-    const auto explorer = Explorer::make(scheme, device, sabotage.get());
-    if (!explorer) return std::unexpected(explorer.error());
     ExploreReport report;
     ExploreLimits limits;
     limits.violations = 1;
-    limits.cuts = 1;
     limits.states = states;
-    const auto is_over = [&] { return !report.violations.empty() || report.states >= states; };
-    for (const Workload& workload : standard_workloads((*explorer)->units())) {
-        if (!is_over()) (*explorer)->exhaust(workload, limits, report);
+    if (bug.devices.empty()) {
+        limits.cuts = 1;
+        const auto explored = explore_by_default(scheme, seed, {.exhausted = states / 2, .drawn = 0}, limits, report, sabotage.get(), judges);
+        if (!explored) return std::unexpected(explored.error());
     }
     limits.cuts = 2;
-    for (Random random{seed}; !is_over();) (*explorer)->sample(Workload::random(random.next(), 24, (*explorer)->units()), 64, random, limits, report);
+    const auto drawn = DrawnExploration::make(scheme, seed, words_of(bug.devices), sabotage.get(), judges);
+    if (!drawn) return std::unexpected(drawn.error());
+    if (report.violations.empty()) (*drawn)->run(states, limits, report);
     Hunt result{std::nullopt, report.states};
     if (!report.violations.empty()) {
         result.found = report.violations.front();
-    } else if (const auto endured = endure_cuts(scheme, device, 2000, seed, sabotage.get()); !endured) {
-        result.found = Violation{{scheme, device, {}, {}}, endured.error()};
+    } else if (judges.has(Judge::endurance) && bug.devices.empty()) {
+        const auto endured = endure_cuts(scheme, "chip-slc", std::min<std::uint64_t>(2000, states / 4), seed, sabotage.get());
+        if (!endured) result.found = Violation{{scheme, "chip-slc", {}, {}}, endured.error(), Judge::endurance};
     }
     return result;
+}
+
+std::vector<Judge> seen_by(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed) {
+    std::vector<Judge> seen;
+    JudgeSet left;
+    for (;;) {
+        const auto hunted = hunt(bug, scheme, states, seed, left);
+        if (!hunted || !hunted->found || !left.has(hunted->found->judge)) break;
+        seen.push_back(hunted->found->judge);
+        left = left.without(hunted->found->judge);
+    }
+    if (seen.empty()) return seen;
+    const auto blind = hunt(bug, scheme, states, seed, JudgeSet{}.without(Judge::looks_erased));
+    if (blind && !blind->found) seen.insert(seen.begin(), Judge::looks_erased);
+    return seen;
 }
 
 } // namespace flashlab

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "crash/explore_report.h"
+#include "crash/judges.h"
 #include "crash/sabotage.h"
 
 namespace flashlab {
@@ -26,9 +27,15 @@ struct SeededBug {
     std::string_view what;
     std::function<std::unique_ptr<Sabotage>()> make;
     Needs needs = Needs::nothing;
+    std::string_view level = "scheme";
+    Judge judge = Judge::contents; ///< who must see it
+    std::string_view schemes{};    ///< empty: each; else the names of those that it can harm, with blanks between
+    std::string_view devices{};    ///< empty: first every cut on chip-slc, then drawn ones on all devices; else drawn ones on these
 };
 
 [[nodiscard]] const std::vector<SeededBug>& seeded_bugs();
+/// Orders and looks that only some devices or judges bring to light; part of seeded_bugs().
+[[nodiscard]] std::vector<SeededBug> seeded_orderings();
 
 /// The first violation that was found; none: the bug was not noticed.
 struct Hunt {
@@ -36,8 +43,12 @@ struct Hunt {
     std::uint64_t states = 0;
 };
 /// The error says why the scheme has no such device.
-[[nodiscard]] std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed);
+[[nodiscard]] std::expected<Hunt, std::string> hunt(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed,
+                                                    JudgeSet judges = {});
 /// False: the bug would break nothing that this scheme promises.
 [[nodiscard]] bool applies(const SeededBug& bug, const std::string& scheme);
+/// Those who see the bug, in the order in which they do: the first is left out and the hunt repeated, until nobody sees it.
+/// A judge that reports nothing itself (T5) is one of them if nobody sees the bug without it.
+[[nodiscard]] std::vector<Judge> seen_by(const SeededBug& bug, const std::string& scheme, std::uint64_t states, std::uint64_t seed);
 
 } // namespace flashlab

@@ -1,5 +1,7 @@
 #include "pram/memory_pram_store.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <new>
 
@@ -9,19 +11,23 @@ namespace flashlab {
 
 namespace {
 
-// calloc instead of a vector: calloc takes large zeroed blocks from the kernel untouched; a vector would write every byte.
-void* zeroed(std::size_t count, std::size_t size) {
-    void* memory = std::calloc(count, size);
-    if (memory == nullptr) throw std::bad_alloc{};
+// Pages of the kernel, untouched, instead of a vector, which would write every byte. calloc would write them, too, once it has such a block to use
+// again.
+void* zeroed(std::size_t bytes) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc{};
     return memory;
 }
 
 } // namespace
 
+void MemoryPramStore::Unmap::operator()(void* memory) const { ::munmap(memory, bytes); }
+
 MemoryPramStore::MemoryPramStore(std::uint64_t bytes) : bytes_{bytes} {
     ensure(bytes > 0, "MemoryPramStore: a size above zero");
-    cells_.reset(static_cast<std::byte*>(zeroed(bytes, 1)));
-    wear_.reset(static_cast<std::uint64_t*>(zeroed(pram_wear_regions(bytes), sizeof(std::uint64_t))));
+    cells_ = {static_cast<std::byte*>(zeroed(bytes)), {bytes}};
+    const std::size_t wear_bytes = pram_wear_regions(bytes) * sizeof(std::uint64_t);
+    wear_ = {static_cast<std::uint64_t*>(zeroed(wear_bytes)), {wear_bytes}};
 }
 
 void MemoryPramStore::copy_from(const MemoryPramStore& other) {

@@ -6,7 +6,7 @@
 /// Power cut  The object holds what the cut left: the next Pram is built on the same store.
 #pragma once
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 
 #include "pram/pram.h"
@@ -23,11 +23,12 @@ public:
     void copy_from(const MemoryPramStore& other);
 
 private:
-    struct Free {
-        void operator()(void* memory) const { std::free(memory); }
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(void* memory) const;
     };
     template <class T>
-    using Zeroed = std::unique_ptr<T[], Free>;
+    using Zeroed = std::unique_ptr<T[], Unmap>;
     std::uint64_t bytes_;
     Zeroed<std::byte> cells_;
     Zeroed<std::uint64_t> wear_;

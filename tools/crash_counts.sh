@@ -9,7 +9,7 @@ page=$(dirname "$0")/../docs/crash-model.md
 schemes=$("$flashlab" info --keys --json | grep -o '"key":"ftl.scheme"[^}]*' | sed 's/.*"allowed":"\([^"]*\)".*/\1/; s/,//g')
 
 # "states violations" of one exploration.
-explored() { "$flashlab" crash explore --ftl "$1" --cuts "$2" --json | sed -E 's/.*"states":([0-9]+).*"violations":([0-9]+).*/\1 \2/'; }
+explored() { "$flashlab" crash explore --ftl "$1" --shape chip --cell slc --cuts "$2" --json | sed -E 's/.*"states":([0-9]+).*"violations":([0-9]+).*/\1 \2/'; }
 # With a comma before each three digits from the right.
 grouped() { printf '%s' "$1" | sed -E ':a; s/^([0-9]+)([0-9]{3})/\1,\2/; ta'; }
 

@@ -12,8 +12,19 @@ constexpr SimTime::duration one_ms{1'000'000};
 
 } // namespace
 
-CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells)
-    : random_{seed}, stack_{std::make_unique<FsStack>(config, trouble_, std::move(cells))}, model_{stack_->page_bytes(), !config.journal} {
+CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed)
+    : random_{seed}, judges_{config.judges}, stack_{std::make_unique<FsStack>(config, trouble_)},
+      model_{stack_->page_bytes(), !config.journal, config.judges} {
+    open();
+}
+
+CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed, const FsImage& image, FsCells cells)
+    : random_{seed}, judges_{config.judges}, stack_{std::make_unique<FsStack>(config, image, std::move(cells))},
+      model_{stack_->page_bytes(), !config.journal, config.judges} {
+    open();
+}
+
+void CrashRig::open() {
     if (!trouble_.empty()) return;
     now_ = stack_->ready_at();
     if (const auto opened = stack_->open(now_); !opened)
@@ -69,7 +80,7 @@ void CrashRig::begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op) {
 
 std::optional<std::string> CrashRig::run(std::uint64_t steps) {
     for (; steps > 0 && trouble_.empty(); --steps) step();
-    return trouble_.empty() ? std::nullopt : Verdict{trouble_};
+    return trouble_.empty() ? std::nullopt : convict(Judge::running, trouble_);
 }
 
 /// The instant of a cut: anywhere, or near the time at which an operation was issued.
@@ -85,24 +96,24 @@ SimTime CrashRig::moment() {
 }
 
 std::optional<std::string> CrashRig::reopen(SimTime at) {
-    if (const auto opened = stack_->open(at); !opened) return opened.error();
+    if (const auto opened = stack_->open(at); !opened) return convict(Judge::recovery, opened.error());
     now_ = stack_->ready_at();
     return std::nullopt;
 }
 
 std::optional<std::string> CrashRig::judge(SimTime at) {
-    if (const auto found = stack_->problems(); !found.empty()) {
+    if (const auto found = stack_->findings(); !found.empty()) {
         std::string all = fmt::format("{} problems", found.size());
-        for (const std::string& line : found) all += "\n  " + line;
-        return all;
+        for (const Finding& f : found) all += "\n  " + f.what;
+        return convict(found.front().judge, all);
     }
-    if (auto wrong = model_.settle_after_cut(stack_->fs(), at, now_)) return wrong;
+    if (auto wrong = model_.settle_after_cut(stack_->fs(), at, now_)) return convict(wrong->judge, wrong->what);
     const FsUsage usage = stack_->fs().usage();
     std::uint64_t in_files = 0;
     const FsCall c{.now = now_, .wall = wall_};
     for (const auto& [ino, node] : model_.now()) in_files += stack_->fs().attributes(c, ino)->value.blocks_512 * sector_bytes / usage.block_bytes;
-    if (usage.data_pages_free + in_files != usage.data_pages)
-        return fmt::format("{} pages free and {} in files of {} (C15)", usage.data_pages_free, in_files, usage.data_pages);
+    if (usage.data_pages_free + in_files != usage.data_pages && judges_.has(Judge::space))
+        return convict(Judge::space, fmt::format("{} pages free and {} in files of {} (C15)", usage.data_pages_free, in_files, usage.data_pages));
     stack_->settle(now_);
     stack_->recorder().clear();
     opened_ = now_;

@@ -21,8 +21,10 @@ namespace flashlab {
 
 class CrashRig {
 public:
-    /// `cells`: see FsStack.
-    CrashRig(const FsStackConfig& config, std::uint64_t seed, std::unique_ptr<MemoryPramStore> cells = nullptr);
+    /// On a new drive.
+    CrashRig(const FsStackConfig& config, std::uint64_t seed);
+    /// On a copy of `image`; `cells`: see FsStack.
+    CrashRig(const FsStackConfig& config, std::uint64_t seed, const FsImage& image, FsCells cells);
 
     /// Runs `steps` operations at most. An error while running is a verdict, too.
     [[nodiscard]] std::optional<std::string> run(std::uint64_t steps);
@@ -35,9 +37,11 @@ public:
     [[nodiscard]] std::optional<std::string> kill();
     [[nodiscard]] std::optional<std::string> remount();
 
+    /// Who was not satisfied, after a verdict.
+    [[nodiscard]] Judge convicted_by() const { return convicted_by_; }
     [[nodiscard]] FsStack& stack() { return *stack_; }
     /// The rig's last act: gives the cells away.
-    void end(std::unique_ptr<MemoryPramStore>& cells) {
+    void end(FsCells& cells) {
         pending_.clear();
         cells = stack_->take_cells();
     }
@@ -51,7 +55,12 @@ private:
         ModelOp op;
         SimTime resume;
     };
-    using Verdict = std::optional<std::string>;
+    using Wrong = std::optional<std::string>;
+    [[nodiscard]] Wrong convict(Judge judge, std::string what) {
+        convicted_by_ = judge;
+        return what;
+    }
+    void open();
     [[nodiscard]] FsCall call();
     void pass(SimTime done);
     void step_pending();
@@ -59,8 +68,8 @@ private:
     template <class Work>
     [[nodiscard]] auto patient(FsCall call, const Work& work);
     void begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op);
-    [[nodiscard]] Verdict reopen(SimTime at);
-    [[nodiscard]] Verdict judge(SimTime at);
+    [[nodiscard]] Wrong reopen(SimTime at);
+    [[nodiscard]] Wrong judge(SimTime at);
     [[nodiscard]] SimTime moment();
     /// A random node that satisfies `good`; 0: none.
     template <class Good>
@@ -85,6 +94,8 @@ private:
 
     Random random_;
     std::string trouble_;
+    JudgeSet judges_;
+    Judge convicted_by_ = Judge::recovery;
     std::unique_ptr<FsStack> stack_;
     TreeModel model_;
     SimTime now_ = sim_start;

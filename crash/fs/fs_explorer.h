@@ -2,8 +2,8 @@
 ///
 /// Idea       A program is a seed: some laps, each of which runs operations and ends in a cut at a drawn instant with drawn outcomes, perhaps with
 ///            another cut in the recovery. CrashRig runs it; its model, fsck and the drive's own check judge.
-/// Invariant  A case repeats exactly. Its id names scheme, metadata store, cells, seed, laps, most operations a lap, and cuts.
-///            "fs:hftl:pram-slc:17:3x40:2" = seed 17, three laps of at most 40 operations, recovery cut, too.
+/// Invariant  A case repeats exactly. Its id names scheme, metadata store, cells ("slc-buffer": see FsShape::variant), seed, laps, most operations a
+///            lap, and cuts. "fs:hftl:pram-slc:17:3x40:2" = seed 17, three laps of at most 40 operations, recovery cut, too.
 /// Cost       Half a millisecond a state, one in a journal.
 /// Power cut  Makes them.
 #pragma once
@@ -37,10 +37,12 @@ struct FsCrashCase {
 struct FsViolation {
     FsCrashCase where;
     std::string what;
+    Judge judge = Judge::recovery;
 };
 
 struct FsExploreReport {
-    std::uint64_t states = 0; ///< recoveries that were judged
+    std::uint64_t states = 0;          ///< recoveries that were judged
+    std::uint64_t distinct_states = 0; ///< of these: cells that no program before had left
     std::uint64_t second_cuts = 0;
     std::uint64_t programs = 0;
     std::uint64_t operations = 0;
@@ -53,10 +55,16 @@ struct FsExploreLimits {
     std::uint64_t states = 1000;
     std::size_t violations = 8;
     std::function<bool(const FsExploreReport&)> go_on; ///< asked after each program; false ends it
+    std::vector<std::string> variants{};               ///< the programs take turns on these; empty: all on where.shape
+    // Only to show that each judge is needed.
+    FsSabotage* sabotage = nullptr;
+    JudgeSet judges{};
 };
 
 /// The error is the reason: the scheme refuses the tiny stack, or cannot hold a file system on it.
 [[nodiscard]] std::expected<void, std::string> can_explore(const FsShape& shape);
+/// The variants of a tiny stack that the scheme accepts, that of `shape` first.
+[[nodiscard]] std::vector<std::string> variants_of(const FsShape& shape);
 /// Runs the programs of the seeds from where.seed on. Adds to the report.
 void explore_file_system(const FsCrashCase& where, const FsExploreLimits& limits, FsExploreReport& report);
 /// Says what is wrong in this case; nullopt when the contract holds.

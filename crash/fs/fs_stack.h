@@ -2,7 +2,7 @@
 ///
 /// Idea       The state that a cut leaves is in the two stores. open() builds everything above them anew.
 /// Invariant  After cut() or kill() only open() is allowed. Nothing here knows a test framework: errors are texts, so that an explorer can use it.
-/// Cost       open() builds every layer; some hundred microseconds on the tiny geometry.
+/// Cost       open() builds every layer; some hundred microseconds on the tiny geometry. A stack on an image costs what the last program changed.
 /// Power cut  Cuts of the whole stack are made here.
 #pragma once
 
@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "crash/fs/fs_sabotage.h"
+#include "crash/judges.h"
 #include "crash/scripted_outcomes.h"
 #include "fs/file_system.h"
 #include "ftl/drive.h"
@@ -24,11 +26,15 @@ struct FsStackConfig {
     std::uint64_t ftl_pram_bytes = 512u << 10; ///< the rest of ssd.pram.bytes is the file system's
     FsOptions fs;
     bool journal = false; ///< metadata in a journal on the drive, not on PRAM
+    bool worn = false;    ///< every logical page was written and trimmed before: blocks are erased before they are used
+    // Only to show that each judge is needed: a seeded bug, and fewer judges than all.
+    FsSabotage* sabotage = nullptr;
+    JudgeSet judges{};
 };
 
 /// 2 MiB of SLC on two dies, blocks of eight 4 KiB pages, hFTL: collections and trims come quickly.
 [[nodiscard]] FsStackConfig tiny_stack();
-/// The same with metadata in a journal: 16 MiB of flash, as the journal wants 2 of them at least.
+/// The same with metadata in a journal: 8 MiB of flash, as the journal wants 2 of them at least.
 [[nodiscard]] FsStackConfig tiny_journal_stack();
 
 /// Which of the tiny stacks: what `crash explore --metadata` chooses from.
@@ -36,6 +42,7 @@ struct FsShape {
     std::string scheme = "hftl";
     bool journal = false;
     std::string cell = "slc"; ///< slc, mlc or tlc
+    std::string variant;      ///< "": a new drive; "buffer": with a volatile write buffer; "worn": FsStackConfig::worn
     friend bool operator==(const FsShape&, const FsShape&) = default;
 };
 /// The tiny stack with as many blocks as the scheme needs. The error is the scheme's reason to refuse it.
@@ -56,11 +63,26 @@ private:
     std::vector<SimTime> at_;
 };
 
+/// The cells of a stack: all that outlives a cut.
+struct FsCells {
+    std::unique_ptr<MemoryPageStore> pages;
+    std::unique_ptr<MemoryPramStore> pram;
+};
+
+/// A drive with an empty file system, made once for many programs.
+struct FsImage {
+    FsCells cells;
+    SimTime ready_at = sim_start;
+    std::uint32_t page_bytes = 0;
+};
+
 class FsStack {
 public:
-    /// Makes the file system; on failure `trouble` says why. `cells`: PRAM cells of an earlier stack of the same size. They are wiped, which is
-    /// cheaper than new ones.
-    FsStack(const FsStackConfig& config, std::string& trouble, std::unique_ptr<MemoryPramStore> cells = nullptr);
+    /// Makes the file system; on failure `trouble` says why.
+    FsStack(const FsStackConfig& config, std::string& trouble);
+    /// On a copy of `image`. `cells`: of an earlier stack on a copy of the same image; what it has changed is copied, which is cheaper
+    /// than all. Empty: new ones.
+    FsStack(const FsStackConfig& config, const FsImage& image, FsCells cells);
     ~FsStack();
 
     /// Recovers drive and file system. The error says which of the two refused.
@@ -81,31 +103,42 @@ public:
     void cut(SimTime at, std::uint64_t seed);
     /// The process is killed: issued operations are complete.
     void kill() { drop(); }
-    /// Ends the stack and gives its PRAM cells away, for another stack.
-    [[nodiscard]] std::unique_ptr<MemoryPramStore> take_cells() {
+    /// Ends the stack and gives its cells away, for another stack.
+    [[nodiscard]] FsCells take_cells() {
         drop();
         return std::move(cells_);
     }
+    /// The empty file system as it is now; the stack has ended.
+    [[nodiscard]] FsImage take_image() { return {take_cells(), ready_at_, page_bytes_}; }
     [[nodiscard]] std::expected<SimTime, std::string> shut_down(SimTime now);
     /// The outcomes of all cuts so far.
     [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
     /// The problems that fsck and the drive's own check find, one line each.
     [[nodiscard]] std::vector<std::string> problems();
+    /// The same, by the judge that found them; only of the judges that the configuration has.
+    [[nodiscard]] std::vector<Finding> findings();
+    /// A hash of all that the last cut left, before anything was opened.
+    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
 
 private:
     void drop();
     [[nodiscard]] std::expected<void, std::string> open_drive(SimTime now);
+    [[nodiscard]] std::expected<std::unique_ptr<FileSystem>, std::string> open_sabotaged();
+    void take_fingerprint();
+    /// Writes every logical page and trims all.
+    [[nodiscard]] bool wear_out();
     [[nodiscard]] PramRange fs_range() const;
 
     FsStackConfig config_;
     Geometry geometry_;
-    MemoryPageStore pages_;
-    std::unique_ptr<MemoryPramStore> cells_;
+    FsCells cells_;
     InstantRecorder events_;
     OutcomeCounts outcomes_;
     std::uint32_t page_bytes_ = 0;
     std::unique_ptr<Drive> drive_;
+    std::unique_ptr<BlockDevice> liar_; ///< the sabotage's, around the drive
     std::unique_ptr<FileSystem> fs_;
+    std::uint64_t fingerprint_ = 0;
     SimTime opened_at_ = sim_start;
     SimTime ready_at_ = sim_start;
 };

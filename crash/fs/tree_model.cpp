@@ -37,7 +37,8 @@ bool punches(FallocateMode mode) {
 bool ModelNode::is_directory() const { return S_ISDIR(mode); }
 bool ModelNode::is_regular() const { return S_ISREG(mode); }
 
-TreeModel::TreeModel(std::uint32_t unit_bytes, bool answered_is_durable) : unit_bytes_{unit_bytes}, answered_is_durable_{answered_is_durable} {
+TreeModel::TreeModel(std::uint32_t unit_bytes, bool answered_is_durable, JudgeSet judges)
+    : unit_bytes_{unit_bytes}, answered_is_durable_{answered_is_durable}, judges_{judges} {
     ModelNode root;
     root.mode = S_IFDIR | 0755;
     root.links = 2;
@@ -48,7 +49,7 @@ TreeModel::TreeModel(std::uint32_t unit_bytes, bool answered_is_durable) : unit_
 
 std::size_t TreeModel::note(ModelOp op) {
     ops_.push_back(std::move(op));
-    apply(now_, ops_.back(), ops_.size(), sim_never);
+    apply(now_, ops_.back(), ops_.size(), sim_never, judges_);
     return ops_.size();
 }
 
@@ -82,7 +83,7 @@ void TreeModel::apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) 
     nodes.emplace(op.ino, std::move(node));
 }
 
-void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op) const {
+void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op, JudgeSet judges) const {
     ModelNode& from = nodes.at(op.parent);
     ModelNode& to = nodes.at(op.parent2);
     from.modified = to.modified = op.wall;
@@ -104,7 +105,7 @@ void TreeModel::apply_rename(Nodes& nodes, const ModelOp& op) const {
         return;
     }
     if (there != to.entries.end()) {
-        forget_older(nodes.at(moved), op.since);
+        if (judges.has(Judge::fsync)) forget_older(nodes.at(moved), op.since);
         const Ino gone = there->second;
         ModelNode& node = nodes.at(gone);
         if (node.is_directory()) --to.links;
@@ -155,21 +156,21 @@ void TreeModel::apply_attribute(Nodes& nodes, const ModelOp& op) const {
     }
 }
 
-void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at) const {
+void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at, JudgeSet judges) const {
     switch (op.kind) {
     case Kind::create:
     case Kind::link:
     case Kind::unlink:
         return apply_name(nodes, op, number);
     case Kind::rename:
-        return apply_rename(nodes, op);
+        return apply_rename(nodes, op, judges);
     default:
         break;
     }
     const auto found = nodes.find(op.ino);
     if (found == nodes.end()) return; // has no name any more
     ModelNode& node = found->second;
-    if (op.kind == Kind::sync_end && op.done <= at) forget_older(node, op.since);
+    if (op.kind == Kind::sync_end && op.done <= at && judges.has(Judge::fsync)) forget_older(node, op.since);
     if (op.is_ordered()) apply_attribute(nodes, op);
     if (op.after) {
         node.versions.push_back({number, op.after});
@@ -178,13 +179,13 @@ void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTi
 }
 
 /// The state with the first `prefix` ordered operations. Of the others only written bytes can be there, which may have reached their pages.
-TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at) const {
+TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at, JudgeSet judges) const {
     Nodes nodes = past_;
     std::size_t ordered = 0;
     for (std::size_t i = 0; i < ops_.size() && ops_[i].issued <= at; ++i) {
         const ModelOp& op = ops_[i];
         if (!op.is_ordered() || ordered++ < prefix) {
-            apply(nodes, op, i + 1, at);
+            apply(nodes, op, i + 1, at, judges);
         } else if (op.kind == Kind::allocate && nodes.contains(op.ino)) {
             // Not atomic: its zeros arrive page by page, before the rest.
             nodes.at(op.ino).versions.push_back({i + 1, op.after});

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "crash/judges.h"
 #include "fs/file_system.h"
 
 namespace flashlab {
@@ -81,8 +82,8 @@ struct ModelNode {
 class TreeModel {
 public:
     /// `answered_is_durable`: true: names and attributes are durable when they are answered (metadata on PRAM); false:
-    /// when a sync covers them (journal).
-    TreeModel(std::uint32_t unit_bytes, bool answered_is_durable);
+    /// when a sync covers them (journal). `judges`: fewer than all only to show that each is needed.
+    TreeModel(std::uint32_t unit_bytes, bool answered_is_durable, JudgeSet judges = {});
 
     /// Notes an operation that was answered without an error; returns its number.
     std::size_t note(ModelOp op);
@@ -91,7 +92,7 @@ public:
     [[nodiscard]] std::size_t operations() const { return ops_.size(); }
 
     /// Compares the file system after a cut at `at` with all allowed states, and makes the state found the past. nullopt: the state is allowed.
-    [[nodiscard]] std::optional<std::string> settle_after_cut(FileSystem& fs, SimTime at, SimTime now);
+    [[nodiscard]] Verdict settle_after_cut(FileSystem& fs, SimTime at, SimTime now);
     /// Compares the file system with what programs saw last: after a clean remount, or while running.
     [[nodiscard]] std::optional<std::string> compare_now(FileSystem& fs, SimTime now) const;
 
@@ -99,19 +100,22 @@ private:
     using Nodes = std::map<Ino, ModelNode>;
     /// The content of the file system, read through its interface.
     using Observed = std::map<Ino, ModelNode>;
-    void apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at) const;
+    void apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at, JudgeSet judges) const;
     void apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) const;
-    void apply_rename(Nodes& nodes, const ModelOp& op) const;
+    void apply_rename(Nodes& nodes, const ModelOp& op, JudgeSet judges) const;
     void apply_attribute(Nodes& nodes, const ModelOp& op) const;
-    [[nodiscard]] Nodes state_of(std::size_t prefix, SimTime at) const;
+    [[nodiscard]] Nodes state_of(std::size_t prefix, SimTime at, JudgeSet judges) const;
+    /// The allowed state that is seen, as these judges allow it; none: `story` says why.
+    [[nodiscard]] std::optional<Nodes> find_allowed(const Observed& seen, SimTime at, JudgeSet judges, std::string& story) const;
     [[nodiscard]] static std::optional<std::string> read_back(FileSystem& fs, SimTime now, Observed& out);
-    [[nodiscard]] std::optional<std::string> compare(const Nodes& allowed, const Observed& seen) const;
+    [[nodiscard]] std::optional<std::string> compare(const Nodes& allowed, const Observed& seen, JudgeSet judges) const;
     /// Everything since the last cut, for a failure's text.
     [[nodiscard]] std::string operations_text() const;
     [[nodiscard]] std::optional<std::string> compare_content(const ModelNode& allowed, const std::string& seen) const;
 
     std::uint32_t unit_bytes_;
     bool answered_is_durable_;
+    JudgeSet judges_;
     Nodes past_;
     Nodes now_;
     std::vector<ModelOp> ops_; ///< since the last cut

@@ -119,7 +119,7 @@ std::optional<std::string> TreeModel::compare_content(const ModelNode& allowed, 
     return std::nullopt;
 }
 
-std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observed& seen) const {
+std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observed& seen, JudgeSet judges) const {
     for (const auto& [ino, node] : seen)
         if (!allowed.contains(ino)) return fmt::format("inode {} must not be there", ino.value());
     for (const auto& [ino, node] : allowed) {
@@ -141,15 +141,13 @@ std::optional<std::string> TreeModel::compare(const Nodes& allowed, const Observ
             return fmt::format("inode {}: other names: {} instead of {}", ino.value(), is.entries.size(), node.entries.size());
         if (node.is_directory() && is.parent != node.parent) return differs("parent", is.parent.value(), node.parent.value());
         if (node.modified && is.modified != node.modified) return differs("mtime", is.modified->nanoseconds, node.modified->nanoseconds);
-        if (!node.is_regular()) continue;
+        if (!node.is_regular() || !judges.has(Judge::file_contents)) continue;
         if (const auto wrong = compare_content(node, is.content())) return fmt::format("inode {}: {}", ino.value(), *wrong);
     }
     return std::nullopt;
 }
 
-std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime at, SimTime now) {
-    Observed seen;
-    if (auto trouble = read_back(fs, now, seen)) return trouble;
+std::optional<TreeModel::Nodes> TreeModel::find_allowed(const Observed& seen, SimTime at, JudgeSet judges, std::string& story) const {
     std::size_t answered = 0;
     std::size_t issued = 0;
     std::size_t synced = 0; // operations below this number were there when a sync that is done began
@@ -159,28 +157,42 @@ std::optional<std::string> TreeModel::settle_after_cut(FileSystem& fs, SimTime a
         const ModelOp& op = ops_[i];
         if (!op.is_ordered() || op.issued > at) continue;
         ++issued;
-        if (answered_is_durable_ ? op.done <= at : i + 1 < synced) answered = issued;
+        if (judges.has(Judge::names) && (answered_is_durable_ ? op.done <= at : i + 1 < synced)) answered = issued;
     }
-    std::string story;
+    story = fmt::format("no allowed state ({} answered):", answered);
     for (std::size_t prefix = answered; prefix <= issued; ++prefix) {
-        Nodes state = state_of(prefix, at);
-        if (const auto wrong = compare(state, seen)) {
-            story += fmt::format("\n  with {} of {} ordered operations: {}", prefix, issued, *wrong);
-            continue;
-        }
-        const FsUsage usage = fs.usage();
-        if (usage.inodes != state.size()) return fmt::format("{} inodes are counted, {} are there (C15)", usage.inodes, state.size());
-        for (auto& [ino, node] : state) {
-            ModelNode& is = seen.at(ino);
-            node.modified = is.modified;
-            node.set_size = is.set_size;
-            node.versions = std::move(is.versions);
-        }
-        past_ = now_ = std::move(state);
-        ops_.clear();
-        return std::nullopt;
+        Nodes state = state_of(prefix, at, judges);
+        const auto wrong = compare(state, seen, judges);
+        if (!wrong) return state;
+        story += fmt::format("\n  with {} of {} ordered operations: {}", prefix, issued, *wrong);
     }
-    return fmt::format("no allowed state ({} answered):{}\ncut at {}; since the last one:{}", answered, story, ns_since_start(at), operations_text());
+    return std::nullopt;
+}
+
+Verdict TreeModel::settle_after_cut(FileSystem& fs, SimTime at, SimTime now) {
+    Observed seen;
+    if (auto trouble = read_back(fs, now, seen)) return Finding{Judge::tree, *trouble};
+    std::string story, ignored;
+    auto state = find_allowed(seen, at, judges_, story);
+    if (!state) {
+        story += fmt::format("\ncut at {}; since the last one:{}", ns_since_start(at), operations_text());
+        // Whose promise is it? The one without which all is well.
+        for (const Judge judge : {Judge::fsync, Judge::names, Judge::file_contents})
+            if (judges_.has(judge) && find_allowed(seen, at, judges_.without(judge), ignored)) return Finding{judge, std::move(story)};
+        return Finding{Judge::tree, std::move(story)};
+    }
+    const FsUsage usage = fs.usage();
+    if (usage.inodes != state->size() && judges_.has(Judge::space))
+        return Finding{Judge::space, fmt::format("{} inodes are counted, {} are there (C15)", usage.inodes, state->size())};
+    for (auto& [ino, node] : *state) {
+        ModelNode& is = seen.at(ino);
+        node.modified = is.modified;
+        node.set_size = is.set_size;
+        node.versions = std::move(is.versions);
+    }
+    past_ = now_ = std::move(*state);
+    ops_.clear();
+    return std::nullopt;
 }
 
 std::optional<std::string> TreeModel::compare_now(FileSystem& fs, SimTime now) const {
@@ -192,7 +204,7 @@ std::optional<std::string> TreeModel::compare_now(FileSystem& fs, SimTime now) c
         node.versions.erase(node.versions.begin(), node.versions.end() - 1);
         node.set_size = node.content().size();
     }
-    return compare(exact, seen);
+    return compare(exact, seen, judges_);
 }
 
 } // namespace flashlab

@@ -10,7 +10,7 @@ TEST_CASE("a file system over every scheme keeps its contract when the power fai
     const std::string scheme = GENERATE(from_range(all_schemes()));
     const bool journal = GENERATE(false, true);
     DYNAMIC_SECTION(scheme << (journal ? " journal" : " pram")) {
-        FsCrashCase first{.shape = {.scheme = scheme, .journal = journal, .cell = "slc"}, .laps = 3, .steps = 40};
+        FsCrashCase first{.shape = {.scheme = scheme, .journal = journal, .cell = "slc", .variant = ""}, .laps = 3, .steps = 40};
         if (const auto can = can_explore(first.shape); !can) {
             WARN(scheme << " skipped: " << can.error());
             return;
@@ -27,8 +27,12 @@ TEST_CASE("a file system over every scheme keeps its contract when the power fai
 TEST_CASE("the id of a file system's case reads back and runs the same again", "[fs][crash][explore]") {
     const auto where = FsCrashCase::parse("fs:dftl:journal-mlc:17:2x30:1");
     REQUIRE(where.has_value());
-    CHECK(where->shape == FsShape{"dftl", true, "mlc"});
+    CHECK(where->shape == FsShape{"dftl", true, "mlc", ""});
     CHECK(where->id() == "fs:dftl:journal-mlc:17:2x30:1");
+    const auto worn = FsCrashCase::parse("fs:dftl:journal-mlc-worn:17:2x30:1");
+    REQUIRE(worn.has_value());
+    CHECK(worn->shape == FsShape{"dftl", true, "mlc", "worn"});
+    CHECK(worn->id() == "fs:dftl:journal-mlc-worn:17:2x30:1");
     FsExploreReport first, second;
     CHECK_FALSE(replay_file_system(*where, first));
     CHECK_FALSE(replay_file_system(*where, second));
@@ -40,7 +44,7 @@ TEST_CASE("the id of a file system's case reads back and runs the same again", "
 }
 
 TEST_CASE("programs in a row find what each of them finds alone", "[fs][crash][explore]") {
-    FsCrashCase program{.shape = {.scheme = "hftl", .journal = false, .cell = "slc"}, .seed = 5, .laps = 3, .steps = 40};
+    FsCrashCase program{.shape = {.scheme = "hftl", .journal = false, .cell = "slc", .variant = ""}, .seed = 5, .laps = 3, .steps = 40};
     FsExploreReport in_a_row, alone;
     explore_file_system(program, {.states = 15, .go_on = {}}, in_a_row);
     for (int i = 0; i < 5; ++i, ++program.seed) CHECK_FALSE(replay_file_system(program, alone));
@@ -54,10 +58,10 @@ TEST_CASE("programs in a row find what each of them finds alone", "[fs][crash][e
 
 TEST_CASE("what is no id of a file system's case is refused", "[fs][crash][explore]") {
     for (const char* id : {"", "fs:", "fs:hftl:pram-slc:1:1x1", "fs:hftl:pram-slc:1:1x0:1", "fs:hftl:disk-slc:1:1x1:1", "fs:hftl:pram-slc:1:1x1:3",
-                           "fs:hftl:pram-slc:x:1x1:1", "hftl:chip-slc:w0:1-0"}) {
+                           "fs:hftl:pram-slc:x:1x1:1", "fs:hftl:pram-slc-old:1:1x1:1", "hftl:chip-slc:w0:1-0"}) {
         CAPTURE(id);
         CHECK_FALSE(FsCrashCase::parse(id).has_value());
     }
-    CHECK_FALSE(can_explore({.scheme = "hftl", .journal = false, .cell = "paper"}).has_value());
-    CHECK_FALSE(can_explore({.scheme = "nothing", .journal = false, .cell = "slc"}).has_value());
+    CHECK_FALSE(can_explore({.scheme = "hftl", .journal = false, .cell = "paper", .variant = ""}).has_value());
+    CHECK_FALSE(can_explore({.scheme = "nothing", .journal = false, .cell = "slc", .variant = ""}).has_value());
 }

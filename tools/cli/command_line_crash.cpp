@@ -75,9 +75,11 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
-    explore.add_option("--shape", o.shape,
-                       "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default chip, all of them with --states");
-    explore.add_option("--cell", o.cell, "slc, mlc, tlc; default slc, all of them with --states")->check(CLI::IsMember({"slc", "mlc", "tlc"}));
+    explore.add_option(
+        "--shape", o.shape,
+        "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default: every cut on chip, and drawn ones on all");
+    explore.add_option("--cell", o.cell, "slc, mlc, tlc; default: every cut on slc, and drawn ones on all")
+        ->check(CLI::IsMember({"slc", "mlc", "tlc"}));
     explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")
         ->check(at_least_one());
     explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
@@ -94,8 +96,8 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     add_torture(crash, action);
     static std::string ftl = "all";
     static std::uint64_t states = 30'000, seed = 1;
-    auto& selftest =
-        add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught", "flashlab crash selftest --ftl hftl");
+    auto& selftest = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught, and who sees which",
+                                 "flashlab crash selftest --ftl hftl");
     selftest.add_option("--ftl", ftl, translation_layers() + "; or all")->capture_default_str();
     selftest.add_option("--states", states, "States at most for each defect")->check(at_least_one())->capture_default_str();
     selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();

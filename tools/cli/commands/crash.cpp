@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "crash/default_exploration.h"
 #include "crash/endurance.h"
 #include "crash/explorer.h"
 #include "crash/fs/fs_explorer.h"
-#include "crash/seeded_bugs.h"
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "ftl/make_ftl.h"
@@ -27,16 +27,18 @@ namespace {
 constexpr std::uint64_t states_a_workload = 256; // of drawn ones
 constexpr std::uint64_t states_to_shrink = 2'000'000;
 constexpr std::uint32_t steps_a_workload = 24;
+constexpr std::uint64_t drawn_by_default = 100'000;
 
 Json report_of(const CrashExploreOptions& o, const std::vector<std::string>& devices, const ExploreReport& r, double cpu_seconds,
                double wall_seconds) {
     Json json = Json::object({{"ftl", o.ftl},
                               {"devices", fmt::format("{}", fmt::join(devices, " "))},
-                              {"exhaustive", o.states == 0},
+                              {"exhaustive", o.states == 0}, // of the standard workloads on chip-slc; the rest is drawn
                               {"partial", Interruption::came()},
                               {"seed", o.seed},
                               {"workloads", r.workloads},
                               {"states", r.states},
+                              {"distinct_states", r.distinct_states},
                               {"second_cuts", r.second_cuts},
                               {"thinned_moments", r.thinned_moments}});
     add_findings(json, r, cpu_seconds, wall_seconds);
@@ -82,6 +84,9 @@ void explore_one(Exploration& e, Explorer& explorer, std::uint64_t states, Rando
         explorer.sample(w, std::min(states_a_workload, until - e.report.states), random, e.limits, e.report);
     }
 }
+
+/// Without options that choose: what every cut of the standard workloads on one device does not show is drawn from all devices.
+bool draws_beside(const CrashExploreOptions& o) { return o.states == 0 && o.shape.empty() && o.cell.empty() && o.workload == "standard"; }
 
 void shrink_found(Exploration& e, const CrashExploreOptions& o, std::size_t from, Explorer& explorer) {
     for (std::size_t i = from; i < e.report.violations.size() && !Interruption::came() && o.shrinks; ++i)
@@ -166,44 +171,24 @@ int run_crash_explore(const CrashExploreOptions& o) {
         seconds += Progress::cpu_seconds() - from;
         shrink_found(e, o, found_before, *explorers[i]);
     }
+    if (draws_beside(o) && !done.empty() && !Interruption::came() && e.report.violations.size() < e.limits.violations) {
+        const double from = Progress::cpu_seconds();
+        auto drawn = DrawnExploration::make(o.ftl, o.seed, {});
+        if (!drawn) return complain(fmt::format("crash explore: {}", drawn.error()), exit_usage);
+        const std::size_t found_before = e.report.violations.size();
+        (*drawn)->run(drawn_by_default, e.limits, e.report);
+        seconds += Progress::cpu_seconds() - from;
+        done = (*drawn)->devices();
+        for (std::size_t i = found_before; i < e.report.violations.size() && !Interruption::came() && o.shrinks; ++i) {
+            Violation& v = e.report.violations[i];
+            v = shrink((*drawn)->explorer_of(v.where.device), v, states_to_shrink);
+        }
+    }
     if (done.empty()) return complain(fmt::format("crash explore: nothing to explore: {}", refusal), exit_usage);
     const Json json = report_of(o, done, e.report, seconds, progress.seconds());
     fmt::print("{}", shown(o.format, json));
     for (const Violation& v : e.report.violations) tell(fmt::format("flashlab: {}\n  flashlab crash replay '{}'\n", v.what, v.where.id()));
     return e.report.violations.empty() ? exit_done : exit_failed;
-}
-
-int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format) {
-    const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
-    std::uint64_t seeded = 0;
-    std::uint64_t caught = 0;
-    Json missed{Json::Array{}};
-    const Interruption interruption;
-    for (const std::string& scheme : schemes) {
-        if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
-            return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
-        for (const SeededBug& bug : seeded_bugs()) {
-            if (!applies(bug, scheme)) continue;
-            if (Interruption::came()) break;
-            ++seeded;
-            const auto hunted = hunt(bug, scheme, states, seed);
-            const bool found = hunted && hunted->found;
-            caught += found ? 1 : 0;
-            if (!found) missed.push(fmt::format("{}:{}", scheme, bug.name));
-            if (format == OutputFormat::table) {
-                fmt::print("{:10} {:24} {}\n", scheme, bug.name,
-                           found ? fmt::format("caught after {} states: {}", hunted->states, hunted->found->what)
-                                 : "MISSED: " + std::string{bug.what});
-            }
-        }
-    }
-    Json json_result = Json::object({{"seeded_bugs", seeded}, {"caught", caught}, {"missed", std::move(missed)}, {"version", FLASHLAB_VERSION}});
-    if (Interruption::came()) json_result.add("partial", true);
-    if (format != OutputFormat::table)
-        fmt::print("{}", shown(format, json_result));
-    else
-        fmt::print("{} of {} seeded bugs caught{}\n", caught, seeded, Interruption::came() ? " (partial: the others were not tried)" : "");
-    return caught == seeded ? exit_done : exit_failed;
 }
 
 int run_crash_replay(const std::string& id, OutputFormat format) {

@@ -1,0 +1,35 @@
+/// A block device that passes every call on. A seeded bug derives from it and overrides one function.
+///
+/// Idea       Forwarding, nothing else.
+/// Invariant  Without an override it behaves as the device that it wraps.
+/// Cost       A second virtual call a request.
+/// Power cut  The device's.
+#pragma once
+
+#include "ftl/block_device.h"
+
+namespace flashlab {
+
+class ForwardingDevice : public BlockDevice {
+public:
+    explicit ForwardingDevice(BlockDevice& real) : real_{real} {}
+
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override {
+        return real_.read(first, sectors, to, now);
+    }
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
+                                SimTime now) override {
+        return real_.write(first, sectors, from, durability, now);
+    }
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override { return real_.trim(first, sectors, now); }
+    DeviceResult<SimTime> flush(SimTime now) override { return real_.flush(now); }
+    DeviceIdentity identify() const override { return real_.identify(); }
+    std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override { return real_.lba_status(first, sectors); }
+    std::vector<CheckProblem> check() override { return real_.check(); }
+    SimTime tick(SimTime now) override { return real_.tick(now); }
+
+protected:
+    BlockDevice& real_;
+};
+
+} // namespace flashlab
