@@ -26,6 +26,10 @@ if command -v script > /dev/null; then
     TERM=xterm timeout 30 script -qec "stty rows 24 cols 80; '$FLASHLAB' top '$mnt' --samples 2 --interval 0.3" "$work/screen" < /dev/null > /dev/null || die "top on a terminal ended with $?"
     grep -q 'flashlab top' "$work/screen" && grep -q 'IOPS' "$work/screen" && grep -q 'ch0' "$work/screen" && grep -q 'wear' "$work/screen" || die "the screen: $(cat "$work/screen")"
 fi
+if command -v script > /dev/null; then
+    TERM=nonsense timeout 30 script -qec "'$FLASHLAB' top '$mnt' --samples 1" "$work/screen" < /dev/null > /dev/null && die "a terminal that nobody knows"
+    grep -q 'set TERM' "$work/screen" || die "the remedy: $(cat "$work/screen")"
+fi
 code=0
 "$FLASHLAB" top "$mnt" > "$work/out" 2> "$work/err" || code=$?
 [[ $code -eq 2 ]] || die "top without a terminal: $code"

@@ -36,7 +36,8 @@ struct Rig {
         ledger.on(request);
     }
     [[nodiscard]] Json row(const char* list, const char* key, const std::string& name) const {
-        for (const Json& row : ledger.report(1000)[list].items())
+        const Json report = ledger.report(1000);
+        for (const Json& row : report[list].items())
             if (row[key].text() == name) return row;
         return {};
     }
@@ -70,6 +71,18 @@ TEST_CASE("the process that wrote a page answers for it, not the one that calls 
     CHECK(sync["process"].text() == "other");
     CHECK(sync["path"].text() == "a");
     CHECK(sync["max_us"].real() == 5);
+}
+
+TEST_CASE("of two processes that write one file each answers for its own pages", "[use]") {
+    Rig rig;
+    rig.write(1, first, 0);
+    rig.write(20, first, 1);
+    rig.write(20, first, 2);
+    rig.send(first, 0, 7);
+    rig.send(first, 1, 8);
+    rig.send(first, 2, 9);
+    CHECK(rig.row("processes", "process", "writer")["host_write_bytes"].number() == 4096);
+    CHECK(rig.row("processes", "process", "other")["host_write_bytes"].number() == 2 * 4096);
 }
 
 TEST_CASE("a page given to another file is the other file's from then on", "[use]") {

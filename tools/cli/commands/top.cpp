@@ -45,7 +45,8 @@ int run_top(const TopOptions& o) {
     if (!about || !before) return complain(fmt::format("top: {}", about ? before.error() : about.error()));
     const Interruption interruption;
     std::unique_ptr<TopScreen> screen;
-    if (!o.json) screen = std::make_unique<TopScreen>();
+    if (!o.json && (screen = TopScreen::make()) == nullptr)
+        return complain("top: the terminal is of a kind that is not known here; set TERM, such as TERM=xterm, or use --json", exit_usage);
     std::string gone;
     auto then = Clock::now();
     for (std::uint64_t n = 0; !Interruption::came() && (!o.samples || n < *o.samples); ++n) {

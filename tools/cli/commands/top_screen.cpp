@@ -123,15 +123,21 @@ std::vector<std::string> top_lines(const std::string& mount_point, const Json& a
     return lines;
 }
 
-TopScreen::TopScreen() {
-    ::initscr();
+std::unique_ptr<TopScreen> TopScreen::make() {
+    SCREEN* terminal = ::newterm(nullptr, stdout, stdin); // initscr() would end the process where TERM is wrong
+    if (terminal == nullptr) return nullptr;
+    ::set_term(terminal);
     ::cbreak();
     ::noecho();
     ::curs_set(0);
     ::keypad(stdscr, TRUE);
+    return std::unique_ptr<TopScreen>{new TopScreen{terminal}};
 }
 
-TopScreen::~TopScreen() { ::endwin(); }
+TopScreen::~TopScreen() {
+    ::endwin();
+    ::delscreen(static_cast<SCREEN*>(terminal_));
+}
 
 std::size_t TopScreen::columns() const { return static_cast<std::size_t>(std::max(20, getmaxx(stdscr))); }
 std::size_t TopScreen::rows() const { return static_cast<std::size_t>(std::max(5, getmaxy(stdscr))); }

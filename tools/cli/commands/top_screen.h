@@ -5,6 +5,7 @@
 /// Cost       A few kilobytes of text a second.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace flashlab {
 
 class TopScreen {
 public:
-    TopScreen();
+    /// Null: the terminal is of a kind that nobody knows here (TERM).
+    [[nodiscard]] static std::unique_ptr<TopScreen> make();
     ~TopScreen();
     TopScreen(const TopScreen&) = delete;
     TopScreen& operator=(const TopScreen&) = delete;
@@ -28,6 +30,10 @@ public:
     void show(const std::vector<std::string>& lines);
     /// Waits so long at most. False: the user wants to go (q).
     [[nodiscard]] bool wait(double seconds);
+
+private:
+    explicit TopScreen(void* terminal) : terminal_{terminal} {}
+    void* terminal_; ///< curses' SCREEN
 };
 
 } // namespace flashlab
