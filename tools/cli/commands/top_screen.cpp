@@ -29,7 +29,7 @@ std::string micros(const Json& us) {
 }
 
 void add_latencies(std::vector<std::string>& lines, const Json& latency) {
-    lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}   since the mount, simulated", "call", "calls", "p50", "p99", "max"));
+    lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}  since the mount", "call", "calls", "p50", "p99", "max"));
     for (const auto& [op, l] : latency.members())
         lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}", op, l["calls"].dump(), micros(l["p50"]), micros(l["p99"]), micros(l["max"])));
 }
@@ -97,13 +97,14 @@ std::string wear_line(const Json& blocks, std::size_t columns) {
 std::vector<std::string> top_lines(const std::string& mount_point, const Json& about, const Json& s, const Json& blocks, std::size_t columns,
                                    std::size_t rows) {
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("flashlab top   {}   {} on {}, {}   simulated {:.3f} s   q quits", mount_point, about["ftl"].text(),
-                                about["preset"].text(), human_size(about["device_bytes"].number()), s["sim_seconds"].real()));
-    lines.push_back(fmt::format("read  {:>10.0f} IOPS {:>9.2f} MB/s    write {:>10.0f} IOPS {:>9.2f} MB/s    queue {}", s["read_iops"].real(),
+    lines.push_back(fmt::format("flashlab top (q quits)  {} on {}, {}, simulated {:.3f} s, {}", about["ftl"].text(), about["preset"].text(),
+                                human_size(about["device_bytes"].number()), s["sim_seconds"].real(), mount_point));
+    lines.push_back(fmt::format("read {:>8.0f} IOPS {:>8.2f} MB/s  write {:>8.0f} IOPS {:>8.2f} MB/s  queue {}", s["read_iops"].real(),
                                 s["read_mb_s"].real(), s["write_iops"].real(), s["write_mb_s"].real(), s["queue"].dump()));
-    lines.push_back(fmt::format("flash {:>15} {:>9.2f} MB/s    WAF   {:>5} now, {} since the mount: user {} gc {} merge {} map {}", "",
-                                s["nand_write_mb_s"].real(), number(s["waf"]), number(s["waf_since_mount"]), number(s["waf_user"]),
-                                number(s["waf_gc"]), number(s["waf_merge"]), number(s["waf_map"])));
+    lines.push_back(fmt::format("flash programs {:>8.2f} MB/s, WAF {} now, {} since the mount:", s["nand_write_mb_s"].real(), number(s["waf"]),
+                                number(s["waf_since_mount"])));
+    lines.push_back(fmt::format("    user {}, collections {}, merges {}, the map {}", number(s["waf_user"]), number(s["waf_gc"]),
+                                number(s["waf_merge"]), number(s["waf_map"])));
     lines.emplace_back();
     add_latencies(lines, s["latency_us"]);
     lines.emplace_back();
