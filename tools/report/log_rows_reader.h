@@ -1,7 +1,8 @@
 /// Rows of an event log for the report and for exports: opened for reading, with every ready view.
 ///
 /// Idea       The views are made anew as temporary ones, so that a log of an older version, which nobody may change, can be asked like a new one.
-/// Invariant  The file is not written. A signal that Interruption notes ends what is being read as a failure. A table that the log's version lacks has no rows.
+/// Invariant  The file is not written. A signal that Interruption notes ends what is being read as a failure. A table that the log's version lacks
+///            has no rows.
 /// Cost       Opening reads the schema.
 #pragma once
 
