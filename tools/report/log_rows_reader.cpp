@@ -35,7 +35,7 @@ std::expected<LogRowsReader, std::string> LogRowsReader::open(const std::string&
     if (!db) return std::unexpected(db.error());
     const auto version = db->number("PRAGMA user_version");
     if (!version || *version == 0) return std::unexpected(fmt::format("{}: not an event log of flashlab", path));
-    if (auto made = db->execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
+    if (auto made = db->execute("PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
         return std::unexpected(fmt::format("{}: {}", path, made.error()));
     // A signal ends a query, however long it is: the caller then leaves nothing behind.
     sqlite3_progress_handler(
