@@ -318,37 +318,6 @@ NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, O
     return when.end;
 }
 
-std::expected<StoredOob, HostIoError> NandArray::Impl::oob_of(Ppn page) {
-    auto known = store.read_oob(page);
-    if (!known) return known;
-    known->state = as_read(known->state);
-    if (const auto* backup = guard && known->state == CellState::garbage ? guard->backup_of(page) : nullptr)
-        return StoredOob{CellState::programmed, backup->oob.origin};
-    return known;
-}
-
-std::expected<PageRecord, HostIoError> NandArray::Impl::record_of(Ppn page) {
-    auto known = store.read_record(page);
-    if (!known) return known;
-    known->state = as_read(known->state);
-    if (const auto* backup = guard && known->state == CellState::garbage ? guard->backup_of(page) : nullptr) {
-        known = store.read_record(backup->at);
-        if (known) backup->oob.origin.encode(known->oob);
-    }
-    return known;
-}
-
-std::expected<void, HostIoError> NandArray::Impl::records_of(BlockId block, std::span<PageRecord> to) {
-    if (auto read = store.read_block_records(block, to); !read) return read;
-    for (std::uint32_t page = 0; page < to.size(); ++page) {
-        if (to[page].state != CellState::weak && to[page].state != CellState::garbage) continue;
-        auto record = record_of(geometry.page_of(block, page));
-        if (!record) return std::unexpected(record.error());
-        to[page] = *record;
-    }
-    return {};
-}
-
 /// The mark comes into being in the last nanosecond before it stands, so that a cut never finds it in between.
 NandArray::Impl::Done NandArray::Impl::mark_bad(BlockId block, SimTime now) {
     ensure(!cut_, "no operation after a power cut");

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "nand/block_table.h"
-#include "nand/nand_array.h"
+#include "nand/nand_addressing.h"
 #include "nand/pair_backup.h"
 #include "nand/paired_pages.h"
 #include "nand/scheduler.h"
@@ -18,26 +18,35 @@
 
 namespace flashlab {
 
-class NandArray::Impl {
+class NandArray::Impl final : public NandArray::Addressing {
 public:
     Impl(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
-    ~Impl();
+    ~Impl() override;
 
-    using Done = std::expected<SimTime, NandError>;
+    // Addressing: an address is the chips' own
+    [[nodiscard]] const Geometry& wide_geometry() const override { return geometry; }
+    Done read(const PageRead& page, SimTime now, Origin origin) override;
+    Done read(std::span<const PageRead> pages, SimTime now, Origin origin) override;
+    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) override;
+    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) override;
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) override;
+    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) override;
+    Done erase(BlockId block, SimTime now, Origin origin) override;
+    Done mark_bad(BlockId block, SimTime now) override;
+    [[nodiscard]] bool is_bad(BlockId block) const override { return blocks.is_bad(block) || is_backup_block(config, block); }
+    [[nodiscard]] bool is_factory_bad(BlockId block) const override { return blocks.is_factory_bad(block) || is_backup_block(config, block); }
+    [[nodiscard]] std::uint32_t erase_count(BlockId block) const override { return blocks.erase_count(block); }
+    /// Records that cannot be read leave nothing to program.
+    [[nodiscard]] std::uint32_t write_pointer(BlockId block) override { return blocks.write_pointer(block).value_or(geometry.pages_per_block()); }
+    std::expected<StoredOob, NandError> inspect_oob(Ppn page) override;
+    std::expected<PageRecord, NandError> inspect(Ppn page) override;
+    std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) override;
+    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const override { return scheduler.plane_free_at(plane); }
 
-    Done read(const PageRead& page, SimTime now, Origin origin);
-    Done read(std::span<const PageRead> pages, SimTime now, Origin origin);
-    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
-    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
-    /// `scheme_word`: none keeps the page's own.
-    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
-    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
-    Done erase(BlockId block, SimTime now, Origin origin);
     /// State and OOB of a page, taken from its backup where the page is read from there.
     std::expected<StoredOob, HostIoError> oob_of(Ppn page);
     std::expected<PageRecord, HostIoError> record_of(Ppn page);
     std::expected<void, HostIoError> records_of(BlockId block, std::span<PageRecord> to);
-    [[nodiscard]] bool is_set_aside(BlockId block) const { return blocks.is_bad(block) || is_backup_block(config, block); }
     /// For PairGuard: the erase of one of its backup blocks, and the program of a page in one.
     Done erase_block(BlockId block, SimTime now, Origin origin);
     Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
@@ -48,7 +57,6 @@ public:
     [[nodiscard]] NandError read_error(HostIoError error, Ppn page, SimTime at) const {
         return error.error_number == EBADMSG ? NandError{NandErrorKind::uncorrectable, page, at} : host_error(error, page, at);
     }
-    Done mark_bad(BlockId block, SimTime now);
     /// The end of everything that was issued to the block, `now` at least.
     [[nodiscard]] SimTime busy_until(BlockId block, SimTime now) const { return blocks.erase_ready(block, now); }
     void settle(SimTime now);

@@ -62,6 +62,16 @@ NandArray::Striped::Done NandArray::Striped::read(const PageRead& page, SimTime 
     return all;
 }
 
+NandArray::Striped::Done NandArray::Striped::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
+    Done all = now;
+    for (const PageRead& page : pages) {
+        const Done one = read(page, now, origin);
+        if (!all) continue;
+        all = one ? Done{std::max(*all, *one)} : one;
+    }
+    return all;
+}
+
 std::expected<OobRead, NandError> NandArray::Striped::read_oob(Ppn page, SimTime now, Origin origin) {
     StoredOob all;
     SimTime done = now;
@@ -129,6 +139,19 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
     return CopiedPage{*all, oob};
 }
 
+CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
+    CopiedRun run{.pages = 0, .done = now, .failed = std::nullopt};
+    for (; run.pages < pages; ++run.pages) {
+        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, std::nullopt, run.done, origin);
+        if (!copied) {
+            run.failed = copied.error();
+            break;
+        }
+        run.done = copied->done;
+    }
+    return run;
+}
+
 NandArray::Striped::Done NandArray::Striped::erase(BlockId block, SimTime now, Origin origin) {
     Done all = now;
     for (std::uint32_t m = 0; m < width_; ++m) {
@@ -157,6 +180,26 @@ std::expected<StoredOob, NandError> NandArray::Striped::inspect_oob(Ppn page) {
             join(all, *part);
     }
     return all;
+}
+
+std::expected<PageRecord, NandError> NandArray::Striped::inspect(Ppn page) {
+    const auto known = inspect_oob(page);
+    if (!known) return std::unexpected(known.error());
+    PageRecord record{.state = known->state};
+    if (known->oob)
+        known->oob->encode(record.oob);
+    else if (known->state != CellState::erased)
+        record.oob.fill(std::byte{0xff});
+    return record;
+}
+
+std::expected<void, NandError> NandArray::Striped::inspect(BlockId block, std::span<PageRecord> to) {
+    for (std::uint32_t page = 0; page < to.size(); ++page) {
+        const auto record = inspect(geometry_.page_of(block, page));
+        if (!record) return std::unexpected(record.error());
+        to[page] = *record;
+    }
+    return {};
 }
 
 bool NandArray::Striped::is_bad(BlockId block) const {

@@ -13,25 +13,27 @@
 
 namespace flashlab {
 
-class NandArray::Striped {
+class NandArray::Striped final : public NandArray::Addressing {
 public:
     Striped(Impl& chips, std::uint32_t width);
-    using Done = Impl::Done;
 
-    [[nodiscard]] const Geometry& geometry() const { return geometry_; }
-    [[nodiscard]] std::uint32_t width() const { return width_; }
-    Done read(const PageRead& page, SimTime now, Origin origin);
-    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
-    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin);
-    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin);
-    Done erase(BlockId block, SimTime now, Origin origin);
-    Done mark_bad(BlockId block, SimTime now);
-    std::expected<StoredOob, NandError> inspect_oob(Ppn page);
-    [[nodiscard]] bool is_bad(BlockId block) const;
-    [[nodiscard]] bool is_factory_bad(BlockId block) const;
-    [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
-    [[nodiscard]] std::uint32_t write_pointer(BlockId block);
-    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
+    [[nodiscard]] const Geometry& wide_geometry() const override { return geometry_; }
+    Done read(const PageRead& page, SimTime now, Origin origin) override;
+    Done read(std::span<const PageRead> pages, SimTime now, Origin origin) override;
+    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) override;
+    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) override;
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) override;
+    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) override;
+    Done erase(BlockId block, SimTime now, Origin origin) override;
+    Done mark_bad(BlockId block, SimTime now) override;
+    std::expected<StoredOob, NandError> inspect_oob(Ppn page) override;
+    std::expected<PageRecord, NandError> inspect(Ppn page) override;
+    std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) override;
+    [[nodiscard]] bool is_bad(BlockId block) const override;
+    [[nodiscard]] bool is_factory_bad(BlockId block) const override;
+    [[nodiscard]] std::uint32_t erase_count(BlockId block) const override;
+    [[nodiscard]] std::uint32_t write_pointer(BlockId block) override;
+    [[nodiscard]] SimTime plane_free_at(PlaneId plane) const override;
 
 private:
     [[nodiscard]] PlaneId member(PlaneId plane, std::uint32_t m) const { return PlaneId{place(planes_, plane.value(), m)}; }

@@ -4,6 +4,7 @@
 
 #include "tests/support/catch.h"
 
+#include "base/random.h"
 #include "nand/memory_page_store.h"
 #include "nand/nand_array.h"
 

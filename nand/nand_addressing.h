@@ -1,0 +1,38 @@
+/// How the addresses of a NandArray's users reach the chips: as they are, or striped. Chosen once, when the array is made. Internal to nand/.
+///
+/// Idea       Every call that names a plane, a block or a page goes through here: NandArray::Impl takes the address as it is, NandArray::Striped
+///            makes it S of them. What names none (cuts, clocks, counters) concerns the chips alone.
+/// Invariant  One of the two stands behind an array for all its life.
+/// Cost       One virtual call an operation.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include "nand/nand_array.h"
+
+namespace flashlab {
+
+class NandArray::Addressing {
+public:
+    using Done = std::expected<SimTime, NandError>;
+    virtual ~Addressing() = default;
+    [[nodiscard]] virtual const Geometry& wide_geometry() const = 0; ///< as the users see it
+    virtual Done read(const PageRead& page, SimTime now, Origin origin) = 0;
+    virtual Done read(std::span<const PageRead> pages, SimTime now, Origin origin) = 0;
+    virtual std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) = 0;
+    virtual Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) = 0;
+    /// `scheme_word`: none keeps the page's own.
+    virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) = 0;
+    virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) = 0;
+    virtual Done erase(BlockId block, SimTime now, Origin origin) = 0;
+    virtual Done mark_bad(BlockId block, SimTime now) = 0;
+    [[nodiscard]] virtual bool is_bad(BlockId block) const = 0;
+    [[nodiscard]] virtual bool is_factory_bad(BlockId block) const = 0;
+    [[nodiscard]] virtual std::uint32_t erase_count(BlockId block) const = 0;
+    [[nodiscard]] virtual std::uint32_t write_pointer(BlockId block) = 0;
+    virtual std::expected<StoredOob, NandError> inspect_oob(Ppn page) = 0;
+    virtual std::expected<PageRecord, NandError> inspect(Ppn page) = 0;
+    virtual std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) = 0;
+    [[nodiscard]] virtual SimTime plane_free_at(PlaneId plane) const = 0;
+};
+
+} // namespace flashlab

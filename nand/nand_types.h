@@ -1,0 +1,129 @@
+/// What goes into calls of a NandArray and comes out of them.
+///
+/// Idea       Plain data: requests, answers, errors, and the outcomes of operations that a power cut finds in flight.
+/// Invariant  An error names the page and the time at which it is known.
+/// Cost       None.
+/// Power cut  ProgramOutcome and EraseOutcome are docs/crash-model.md's T0 to T6 and E0 to E4.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/events.h"
+#include "base/id.h"
+#include "base/sim_time.h"
+#include "nand/page_store.h"
+
+namespace flashlab {
+
+/// What a failed operation means, and what its caller does next.
+enum class NandErrorKind : std::uint8_t {
+    erased_page,    ///< of a read: nothing was programmed here since the erase
+    uncorrectable,  ///< of a read or copy: ECC fails, the data are lost for good; the OOB may still parse
+    program_failed, ///< the page reads as uncorrectable; the block's other pages are intact. Copy what is valid, then mark_bad()
+    erase_failed,   ///< nothing of the block can be read; it was erased because nothing was wanted. mark_bad()
+    host_io,        ///< the image could not be read or written: no fault of the flash. The operation may have happened or not: write no more
+};
+struct NandError {
+    NandErrorKind kind;
+    Ppn page;
+    SimTime done; ///< the attempt took time, too: when its outcome is known
+    int host_errno = 0;
+};
+
+struct PageProgram {
+    Ppn page;
+    std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
+    PageOob oob;
+    std::uint32_t bytes = 0; ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
+};
+
+struct PageRead {
+    Ppn page;
+    std::uint32_t offset = 0; ///< in bytes from the page's start; only the part that is read crosses the bus (MC3)
+    std::uint32_t bytes = 0;
+    std::span<std::byte> to; ///< `bytes` long; empty: the payload is not wanted, and no data checksum is verified
+};
+
+struct OobRead {
+    std::expected<PageOob, OobError> oob;
+    /// What the chip's ECC says of the data: erased, programmed, torn, garbage or unstable.
+    /// Unstable data are right, but needed too many corrections to last.
+    CellState state;
+    SimTime done;
+};
+
+struct CopiedPage {
+    SimTime done;
+    PageOob oob;
+};
+
+struct CopiedRun {
+    std::uint32_t pages = 0; ///< how many were copied, counted from the first one
+    SimTime done;
+    std::optional<NandError> failed; ///< the error of the page behind them; none: all were copied
+};
+
+/// What becomes of an operation that is in flight at a cut. Outcomes are drawn from a seed, or enumerated by the explorer.
+enum class ProgramOutcome : std::uint8_t {
+    not_started,  ///< T0
+    complete,     ///< T1
+    prefix_torn,  ///< T2
+    garbage,      ///< T3
+    unstable,     ///< T4: reads right once, then no longer
+    looks_erased, ///< T5: reads erased, but programming over it gives garbage
+    pair_damaged, ///< T6: garbage, and so are the earlier pages that share its cells (paired_pages.h)
+};
+enum class EraseOutcome : std::uint8_t {
+    not_started, ///< E0
+    complete,    ///< E1
+    garbage,     ///< E2
+    weak,        ///< E3: reads erased, but has to be erased again before a program
+    mixed,       ///< E4: some pages are as before, others are garbage or look erased
+};
+class CutOutcomes {
+public:
+    virtual ~CutOutcomes() = default;
+    virtual ProgramOutcome of_program(Ppn page) = 0;
+    virtual EraseOutcome of_erase(BlockId block) = 0;
+    virtual std::uint64_t random() = 0; ///< for the bytes of a torn page
+};
+
+struct NandCutReport {
+    std::uint64_t undone = 0;
+    std::uint64_t torn_programs = 0;
+    std::uint64_t torn_erases = 0;
+};
+
+/// The host request at hand, on a drive whose link transfers each page's data by themselves.
+struct LinkedRequest {
+    struct Out {
+        SimTime end;
+        std::uint32_t bytes = 0;
+    };
+    Origin origin;          ///< an operation with this origin belongs to the request
+    std::vector<Out> out{}; ///< read: the pages that have left the flash
+    Lpn first{0};           ///< write: the data of this logical page arrive at `first_in`
+    SimTime first_in = sim_start;
+    Duration each_in{0};        ///< the data of each further page arrive later by this much
+    SimTime all_in = sim_start; ///< no data arrive later than this
+    [[nodiscard]] SimTime arrival_of(Lpn lpn) const {
+        if (lpn < first) return sim_start;
+        return std::min(all_in, first_in + static_cast<std::int64_t>(lpn.value() - first.value()) * each_in);
+    }
+};
+
+enum class UndoPolicy : std::uint8_t { keep, none };
+
+struct NandCounters {
+    std::uint64_t reads[cause_count] = {};
+    std::uint64_t programs[cause_count] = {};
+    std::uint64_t erases[cause_count] = {};
+    std::uint64_t multi_plane_programs = 0;
+};
+
+} // namespace flashlab
