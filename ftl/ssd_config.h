@@ -27,8 +27,8 @@ struct FtlConfig {
     std::uint32_t groups = 0;             ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50; ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
     std::uint32_t log_blocks = 0;         ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
-    std::string victim = "greedy";        ///< which full block is collected: blocks/victim_policies.cpp
-    std::string separation = "none";      ///< which pages share superblocks: blocks/separation_policies.cpp
+    std::string victim = "greedy";        ///< which full block is collected: blocks/victim_policies.def
+    std::string separation = "none";      ///< which pages share superblocks: blocks/separation_policies.def
     std::uint32_t checkpoint_blocks = 0;  ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
     CoftlOptions coftl;
     std::uint64_t mapping_cache_bytes = 0; ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
