@@ -14,6 +14,7 @@
 
 #include "crash/sabotage.h"
 #include "ftl/drive.h"
+#include "ftl/make_ftl.h"
 #include "nand/memory_page_store.h"
 #include "nand/nand_faults.h"
 #include "pram/memory_pram_store.h"

@@ -1,6 +1,7 @@
 #include "ftl/drive.h"
 
 #include "ftl/cache/dram_partition.h"
+#include "ftl/make_ftl.h"
 
 namespace flashlab {
 

@@ -14,10 +14,12 @@
 #include <optional>
 #include <string>
 
-#include "ftl/make_ftl.h"
 #include "ftl/ssd.h"
+#include "pram/redo_log.h"
 
 namespace flashlab {
+
+struct FtlPlan;
 
 /// What a drive stands on; all of it outlives the drive.
 struct DriveBase {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ftl/drive.h"
+#include "ftl/make_ftl.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 
