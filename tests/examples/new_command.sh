@@ -34,9 +34,10 @@ for source in tools/cli/command_line.cpp tools/cli/commands/cells.cpp "$root/too
     # shellcheck disable=SC2086 # flags are words
     $CXX -std=c++23 -O0 -I. -I"$root" -DFLASHLAB_VERSION='"0"' -c "$source" -o "$(basename "$source" .cpp).o" || fail "$source does not compile"
 done
-rooms="cli live reproduce run drive workloads traces log host text fs_crash crash fuse fs ftl pram nand base"
 archives=
-for room in $rooms; do archives="$archives $LIBRARIES/libflashlab_$room.a"; done
+for room in $(sed -n 's/^flashlab_room(\([a-z_]*\) .*/\1/p; s/^flashlab_library(flashlab_\([a-z_]*\) .*/\1/p' "$root/CMakeLists.txt"); do
+    archives="$archives $LIBRARIES/libflashlab_$room.a"
+done
 # shellcheck disable=SC2086
 $CXX ./*.o -Wl,--start-group $archives -Wl,--end-group $LINK -o flashlab || fail "it does not link"
 
