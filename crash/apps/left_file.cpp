@@ -1,5 +1,7 @@
 // The content of a file in a state that a power cut left: which write is there, in which pages, and how far the size has come.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "crash/apps/left_state.h"
 
@@ -10,6 +12,24 @@ namespace {
 std::uint64_t mixed(std::uint64_t into, std::uint64_t word) {
     into = (into ^ word) * 0xbf58476d1ce4e5b9u;
     return into ^ (into >> 31);
+}
+
+/// Only sectors that differ can be told apart: a tear of equal ones is no tear.
+void settle_tear(const Past& past, std::uint64_t ino, LeftPage& page) {
+    std::array<std::byte, page_bytes> older{}, newer{};
+    past.compose(ino, page.page, page.older, older);
+    past.compose(ino, page.page, page.version, newer);
+    unsigned kept = 0, lost = 0;
+    for (std::size_t sector = 0; sector < page_bytes / 512; ++sector) {
+        if (std::memcmp(older.data() + sector * 512, newer.data() + sector * 512, 512) == 0) continue;
+        ((page.sectors >> sector & 1) != 0 ? kept : lost) |= 1u << sector;
+    }
+    if (lost == 0)
+        page = {.page = page.page, .version = page.version};
+    else if (kept == 0)
+        page = {.page = page.page, .version = page.older};
+    else
+        page.sectors = static_cast<std::uint8_t>(kept);
 }
 
 } // namespace
@@ -119,6 +139,7 @@ void LeftState::finish(Growing& from) {
     for (auto& [number, page] : from.pages) {
         page.page = number;
         if (number * std::uint64_t{page_bytes} >= file.size) break;
+        if (page.sectors != 0xff) settle_tear(past_, file.ino, page);
         const std::uint64_t content = past_.content_id(file.ino, number, page.version);
         if (content == 1 && page.sectors == 0xff) continue; // zeros
         id = mixed(mixed(id, number), content);

@@ -313,3 +313,16 @@ TEST_CASE("the same history and seed give the same states in the same order", "[
         REQUIRE(left.losses == right.losses);
     }
 }
+
+TEST_CASE("a tear of sectors that are equal is no state of its own", "[apps]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(page, 'A'));
+    p.prepared();
+    p.write(file, 0, "B");
+    const Past past{p.history()};
+    const Persistence model = *find_persistence("posix");
+    StateOrder order{past, model, 1};
+    std::set<std::uint64_t> trees;
+    for (int i = 0; i < 2000; ++i) trees.insert(LeftState{past, model, order.next()}.tree().id);
+    CHECK(trees.size() == 2); // the old content and the new one
+}

@@ -50,6 +50,15 @@ xml.dom.minidom.parse(sys.argv[3])' "$work/cert.json" "$work/cert.sarif" "$work/
 fi
 say "--- the preparation is durable, and what a check leaves behind goes"
 expect 0 --persistence posix --states 50 --setup 'mkdir d; echo 1 > d/f' --check '[ "$(cat d/f)" = 1 ] && [ ! -e junk ] && touch junk && rm -r d' -- touch x
+if [[ $(id -u) -eq 0 ]] && id nobody > /dev/null 2>&1; then
+    say "--- an ordinary user"
+    plain=$(mktemp -d -p /tmp)
+    chmod 755 "$plain"
+    install -m 755 "$FLASHLAB" "$plain/flashlab"
+    su nobody -s /bin/sh -c "TMPDIR=/tmp $plain/flashlab crash torture --explore --size 64M --persistence posix --keep /tmp --check true -- sh -c 'echo 1 > x && sync x .'" > "$work/out" 2> "$work/err" ||
+        die "as nobody: $(cat "$work/err" "$work/out")"
+    rm -r "$plain"
+fi
 say "--- what cannot be"
 expect 2 --check true -- true
 expect 2 --check 'exit 1' -- touch x
