@@ -3,6 +3,8 @@
 
 #include "tests/support/catch.h"
 
+#include <fmt/format.h>
+
 namespace flashlab {
 
 namespace {
@@ -146,7 +148,7 @@ TEST_CASE("what belongs to nobody is the drive's or the file system's, so that c
 TEST_CASE("beyond so many files the others are one row, and nothing is lost", "[use]") {
     Rig rig;
     for (std::uint32_t i = 0; i < 20; ++i) {
-        rig.ledger.named(Ino{10 + i}, 1, root, "f" + std::to_string(i));
+        rig.ledger.named(Ino{10 + i}, 1, root, fmt::format("f{}", i));
         rig.send(Ino{10 + i}, 0, i);
     }
     std::uint64_t sum = 0;
