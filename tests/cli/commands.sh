@@ -102,8 +102,8 @@ code 1 info "$work/nowhere"
 code 1 smart "$work/nowhere"
 code 1 ctl "$work" stats
 code 2 ctl "$work" nosuch
-code 2 ctl "$work" fault
-grep -q "did you mean ''" "$work/err" && wrong "ctl fault: a suggestion of nothing"
+code 2 ctl "$work" zzz
+grep -q "did you mean ''" "$work/err" && wrong "ctl zzz: a suggestion of nothing"
 code 2 ctl "$work" set latency=foo
 code 2 ctl "$work" set log=some
 code 2 snapshot "$dev" ../x
