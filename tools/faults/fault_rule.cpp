@@ -49,6 +49,14 @@ std::expected<void, std::string> set_kind(FaultRule& rule, std::string_view word
     return {};
 }
 
+/// In a plan, or in a rule that the shell passes on as one word, quotes around a glob are still there: as part of it they would never match.
+std::expected<std::string, std::string> unquoted(std::string_view glob) {
+    const char quote = glob.front();
+    if (quote != '\'' && quote != '"') return std::string{glob};
+    if (glob.size() < 3 || glob.back() != quote) return std::unexpected(fmt::format("path={}: a quote that does not end, or nothing within", glob));
+    return std::string{glob.substr(1, glob.size() - 2)};
+}
+
 std::expected<void, std::string> set_word(FaultRule& rule, std::string_view word) {
     if (word == "sticky") {
         rule.times = 0;
@@ -68,7 +76,9 @@ std::expected<void, std::string> set_word(FaultRule& rule, std::string_view word
     if (rule.is_about_calls()) {
         if (key == "ino") return put(rule.ino, 1, ~std::uint64_t{0});
         if (key == "path" && !value.empty()) {
-            rule.path = value;
+            const auto glob = unquoted(value);
+            if (!glob) return std::unexpected(glob.error());
+            rule.path = *glob;
             return {};
         }
         if (key == "op") {

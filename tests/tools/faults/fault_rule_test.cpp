@@ -32,6 +32,13 @@ TEST_CASE("a rule says what it means in words that make the same rule again", "[
     CHECK(FaultRule::parse(fault_words("die_dead die=0"))->times == 0);
 }
 
+TEST_CASE("quotes around a glob are not part of it", "[tools][faults]") {
+    CHECK(FaultRule::parse(fault_words("eio op=fsync path='*.db'"))->path == "*.db");
+    CHECK(FaultRule::parse(fault_words("eio path=\"a.db\""))->path == "a.db");
+    CHECK_THAT(refusal("eio path='*.db"), ContainsSubstring("quote"));
+    CHECK_THAT(refusal("eio path=''"), ContainsSubstring("quote"));
+}
+
 TEST_CASE("a rule strikes from its n-th match on, so many times, or for ever", "[tools][faults]") {
     const auto rule = FaultRule::parse(fault_words("eio nth=3 times=2"));
     REQUIRE(rule.has_value());
