@@ -55,7 +55,7 @@ constexpr std::array<Metric, 29> metrics{{{"ftl", "", "ftl"},
 constexpr std::array<std::string_view, 6> host_columns{"wall_seconds",     "wall_requests_per_second", "wall_states_per_second",
                                                        "wall_cpu_seconds", "wall_run_seconds",         "peak_rss_bytes"};
 
-std::string quoted(std::string_view name, char quote) {
+std::string sql_quoted(std::string_view name, char quote) {
     std::string text{quote};
     for (const char c : name) text += c == quote ? std::string(2, c) : std::string{c};
     return text + quote;
@@ -76,8 +76,8 @@ std::string view_sql(const SweepRecords& records) {
         for (const auto& [key, value] : record.run.parameters.members()) keys.insert(key);
     std::string sql = "CREATE VIEW v_runs AS SELECT load", order = "load";
     for (const std::string& key : keys) {
-        const std::string path = quoted("$." + quoted(key, '"'), '\'');
-        sql += fmt::format(", json_extract(parameters, {}) AS {}", path, quoted(key == "preset" ? "grid_preset" : key, '"'));
+        const std::string path = sql_quoted("$." + sql_quoted(key, '"'), '\'');
+        sql += fmt::format(", json_extract(parameters, {}) AS {}", path, sql_quoted(key == "preset" ? "grid_preset" : key, '"'));
         order += fmt::format(", json_extract(parameters, {})", path);
     }
     sql += ", seed, status, error";
