@@ -1,28 +1,12 @@
 // mkfs and mount: the file system over its metadata on PRAM.
 #include "base/contract.h"
-#include "fs/file_system_impl.h"
 #include "fs/journal_metadata_store.h"
 #include "fs/offset_device.h"
-#include "fs/pram_metadata_store.h"
+#include "fs/tree_superblock.h"
 
 namespace flashlab {
 
 namespace {
-
-/// The superblock of a PramMetadataStore, as FsSuperblock. `owner` keeps the store alive.
-class TreeSuperblock final : public FsSuperblock {
-public:
-    TreeSuperblock(std::shared_ptr<MetadataStore> owner, PramMetadataStore& store) : owner_{std::move(owner)}, store_{store} {}
-    std::string label() const override { return store_.label(); }
-    FsResult<SimTime> set_label(std::string_view label, SimTime now) override { return store_.set_label(label, now); }
-    bool was_clean() const override { return store_.was_clean(); }
-    FsResult<SimTime> mark_dirty(SimTime now) override { return store_.mark_dirty(now); }
-    FsResult<SimTime> mark_clean(SimTime now) override { return store_.mark_clean(now); }
-
-private:
-    std::shared_ptr<MetadataStore> owner_;
-    PramMetadataStore& store_;
-};
 
 MetadataFormat format_of(const BlockDevice& device, std::string_view label, FileTime wall) {
     return {.data_pages = device.identify().sectors / (data_page_bytes_for(device) / sector_bytes),

@@ -1,29 +1,10 @@
 // Opens the file system as FileSystem::open() does, with a sabotage's wrappers between its parts.
 #include "crash/fs/fs_stack.h"
-#include "fs/file_system_impl.h"
 #include "fs/journal_metadata_store.h"
 #include "fs/offset_device.h"
-#include "fs/pram_metadata_store.h"
+#include "fs/tree_superblock.h"
 
 namespace flashlab {
-
-namespace {
-
-class LentSuperblock final : public FsSuperblock {
-public:
-    LentSuperblock(std::shared_ptr<MetadataStore> owner, PramMetadataStore& store) : owner_{std::move(owner)}, store_{store} {}
-    std::string label() const override { return store_.label(); }
-    FsResult<SimTime> set_label(std::string_view label, SimTime now) override { return store_.set_label(label, now); }
-    bool was_clean() const override { return store_.was_clean(); }
-    FsResult<SimTime> mark_dirty(SimTime now) override { return store_.mark_dirty(now); }
-    FsResult<SimTime> mark_clean(SimTime now) override { return store_.mark_clean(now); }
-
-private:
-    std::shared_ptr<MetadataStore> owner_;
-    PramMetadataStore& store_;
-};
-
-} // namespace
 
 std::expected<std::unique_ptr<FileSystem>, std::string> FsStack::open_sabotaged() {
     FsSabotage& sabotage = *config_.sabotage;
@@ -47,7 +28,7 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FsStack::open_sabotaged(
         store = std::move(*opened);
     }
     const std::uint32_t page_bytes = tree->data_page_bytes();
-    auto superblock = std::make_shared<LentSuperblock>(store, *tree);
+    auto superblock = std::make_shared<TreeSuperblock>(store, *tree);
     store = sabotage.around_store(std::move(store));
     BlockDevice& data = part ? *part : drive;
     auto fs = std::make_unique<FileSystemImpl>(store, std::move(superblock), data, events_, config_.fs, page_bytes);
