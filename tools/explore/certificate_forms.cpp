@@ -2,33 +2,17 @@
 #include <fmt/format.h>
 
 #include "tools/explore/certificate.h"
+#include "tools/text/markup.h"
 
 namespace flashlab {
 
 namespace {
 
 /// For XML and HTML. Control characters, which XML has no way to write, become '?'.
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        default:
-            out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-        }
-    }
-    return out;
+std::string escaped(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
+    return markup_escaped(text);
 }
 
 std::string scope_of(const Json& c) {

@@ -7,6 +7,7 @@
 #include "tools/report/page_parts.h"
 #include "tools/reproduce/series.h"
 #include "tools/reproduce/svg_plot.h"
+#include "tools/text/markup.h"
 
 namespace flashlab {
 namespace {
@@ -50,7 +51,7 @@ std::string plots_of(const Experiment& experiment, const Reproduction& result) {
 
 std::string row(std::initializer_list<std::string_view> cells) {
     std::string out = "<tr>";
-    for (const std::string_view cell : cells) out += fmt::format("<td>{}</td>", html_escaped(cell));
+    for (const std::string_view cell : cells) out += fmt::format("<td>{}</td>", markup_escaped(cell));
     return out + "</tr>\n";
 }
 
@@ -58,8 +59,8 @@ std::string claims_of(const Reproduction& result) {
     std::string out = "<table><tr><th></th><th>claim [bound]</th><th>kind</th><th>ours</th><th>the paper's words</th></tr>\n";
     for (const ReproducedClaim& c : result.claims)
         out += fmt::format("<tr><td class='{}'>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", c.holds ? "yes" : "no",
-                           c.holds ? "&#10003;" : "&#10007;", html_escaped(c.text), words_of(c.kind),
-                           html_escaped(c.holds ? c.ours : fmt::format("{}; shown by: {}", c.ours, c.cause)), html_escaped(c.paper));
+                           c.holds ? "&#10003;" : "&#10007;", markup_escaped(c.text), words_of(c.kind),
+                           markup_escaped(c.holds ? c.ours : fmt::format("{}; shown by: {}", c.ours, c.cause)), markup_escaped(c.paper));
     return out + "</table>\n";
 }
 
@@ -97,8 +98,10 @@ void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
     ClaimTally own;
     own.add(experiment.id, result.claims);
     tally_.add(experiment.id, result.claims);
-    contents_ += fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2})</li>\n", experiment.id, html_escaped(experiment.title), html_escaped(own.text()));
-    body_ += fmt::format("<h2 id='{0}'>{0}: {1}</h2>\n<p>{2}</p>\n", experiment.id, html_escaped(experiment.title), html_escaped(experiment.paper));
+    contents_ +=
+        fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2})</li>\n", experiment.id, markup_escaped(experiment.title), markup_escaped(own.text()));
+    body_ +=
+        fmt::format("<h2 id='{0}'>{0}: {1}</h2>\n<p>{2}</p>\n", experiment.id, markup_escaped(experiment.title), markup_escaped(experiment.paper));
     body_ += plots_of(experiment, result) + claims_of(result) + points_of(experiment, result) + parameters_of(result);
 }
 
@@ -111,7 +114,7 @@ std::string HtmlReport::page() const {
         "numbers that the paper prints; "
         "its plots themselves are not in the text that we have. Claims that fail are explained in "
         "tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
-        page_parts::page_style(), style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, html_escaped(tally_.text()), contents_,
+        page_parts::page_style(), style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, markup_escaped(tally_.text()), contents_,
         body_);
 }
 

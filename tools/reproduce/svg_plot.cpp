@@ -1,5 +1,7 @@
 #include "tools/reproduce/svg_plot.h"
 
+#include "tools/text/markup.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -102,9 +104,9 @@ void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y
     out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' class='frame'/>\n", left, top, width - left - right,
                        height - top - bottom);
     out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left,
-                       html_escaped(plot.title), (left + width - right) / 2, height - 12, html_escaped(plot.x_label));
+                       markup_escaped(plot.title), (left + width - right) / 2, height - 12, markup_escaped(plot.x_label));
     out += fmt::format("<text transform='translate(14 {:.0f}) rotate(-90)' text-anchor='middle'>{}</text>\n", (top + height - bottom) / 2,
-                       html_escaped(plot.y_label));
+                       markup_escaped(plot.y_label));
 }
 
 void draw_series(std::string& out, const PlotSeries& series, std::size_t index, const Axis& x, const Axis& y) {
@@ -117,7 +119,7 @@ void draw_series(std::string& out, const PlotSeries& series, std::size_t index, 
     for (const PlotPoint& p : series.points)
         if (is_shown(p))
             out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y),
-                               colour, html_escaped(series.name), p.x, p.y);
+                               colour, markup_escaped(series.name), p.x, p.y);
     for (const PlotPoint& p : series.marks)
         if (is_shown(p))
             out += fmt::format(
@@ -125,7 +127,7 @@ void draw_series(std::string& out, const PlotSeries& series, std::size_t index, 
                 x.at(p.x), y.at(p.y), colour, p.x, p.y);
     const double line = top + 10 + static_cast<double>(index) * 17;
     out += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2'/><text x='{4}' y='{5}'>{6}</text>\n",
-                       width - right + 14, line, width - right + 34, colour, width - right + 40, line + 4, html_escaped(series.name));
+                       width - right + 14, line, width - right + 34, colour, width - right + 40, line + 4, markup_escaped(series.name));
 }
 
 /// One value of each series, all over the same x.
@@ -142,12 +144,12 @@ void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>&
     const auto most = std::ranges::max(all, {}, &PlotPoint::y).y;
     const double names = 300, room = width - names - 80, step = (height - top - bottom) / static_cast<double>(plot.series.size());
     const auto length = [&](double value) { return most > 0 ? std::max(0.0, value) / most * room : 0.0; };
-    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", left, html_escaped(plot.title));
+    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", left, markup_escaped(plot.title));
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
         const PlotSeries& s = plot.series[i];
         const double at = top + step * static_cast<double>(i), thick = std::min(step * 0.7, 34.0), middle = at + thick / 2 + 4;
         const double y = s.points.front().y;
-        out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", names - 8, middle, html_escaped(s.name));
+        out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", names - 8, middle, markup_escaped(s.name));
         out += fmt::format("<rect x='{}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/><text x='{:.1f}' y='{:.1f}'>{:.4g}</text>\n", names, at,
                            length(y), thick, colours[i % colours.size()], names + length(y) + 6, middle, y);
         for (const PlotPoint& mark : s.marks)
@@ -159,32 +161,6 @@ void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>&
 }
 
 } // namespace
-
-std::string html_escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        case '\'':
-            out += "&#39;";
-            break;
-        default:
-            out += c;
-        }
-    }
-    return out;
-}
 
 std::string to_svg(const Plot& plot) {
     const auto all = all_points(plot);

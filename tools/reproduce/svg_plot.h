@@ -31,7 +31,4 @@ struct Plot {
 /// Several series of one value each are bars. Otherwise an axis is logarithmic if its largest value is at least 8 times (x) or 100 times (y) the
 /// smallest. A linear y axis begins at 0.
 [[nodiscard]] std::string to_svg(const Plot& plot);
-/// The text with the characters escaped that mean something in text and attributes.
-[[nodiscard]] std::string html_escaped(std::string_view text);
-
 } // namespace flashlab
