@@ -20,13 +20,7 @@ SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) 
     if (scheme == std::string_view{"fast"}) shape.ftl.log_blocks = 8;
     if (scheme == std::string_view{"coftl"}) shape.ftl.reserved_permille = 150;
     SsdConfig config = *shape_for(scheme, shape);
-    config.nand.timing = {.page_read = Duration{60'000},
-                          .page_program = Duration{700'000},
-                          .block_erase = Duration{3'000'000},
-                          .command = Duration{100},
-                          .bus_ps_per_byte = 1000,
-                          .controller_page_read = Duration{0},
-                          .controller_page_program = Duration{0}};
+    config.nand.timing = test::round_timing;
     config.ftl.mapping_cache_bytes = bytes;
     config.dram.size_bytes = bytes;
     config.dram.partition = how;

@@ -213,13 +213,7 @@ TEST_CASE("a full merge takes the time of its page reads and programs, one after
     SsdConfig config = tiny_config();
     config.nand.geometry.planes_per_die = 1;
     config.nand.geometry.blocks_per_plane = 30;
-    config.nand.timing = {.page_read = Duration{60'000},
-                          .page_program = Duration{700'000},
-                          .block_erase = Duration{3'000'000},
-                          .command = Duration{100},
-                          .bus_ps_per_byte = 1000,
-                          .controller_page_read = Duration{0},
-                          .controller_page_program = Duration{0}};
+    config.nand.timing = test::round_timing;
     config.ftl.scheme = "log_block";
     config.ftl.log_blocks = 2;
     CutRig rig{config, Payload::keep, UndoPolicy::none};

@@ -78,13 +78,7 @@ TEST_CASE("requests beyond the end, and empty ones, are refused and change nothi
 
 TEST_CASE("a single read takes overhead, command, sensing and two transfers", "[ssd][time]") {
     SsdConfig config = tiny_config();
-    config.nand.timing = {.page_read = Duration{60'000},
-                          .page_program = Duration{700'000},
-                          .block_erase = Duration{3'000'000},
-                          .command = Duration{100},
-                          .bus_ps_per_byte = 1000,
-                          .controller_page_read = Duration{0},
-                          .controller_page_program = Duration{0}};
+    config.nand.timing = test::round_timing;
     config.host_link = {.ps_per_byte = 250, .request_overhead = Duration{1000}};
     CutRig rig{config};
     const SimTime open_committed = rig.write(0, 1); // opens the superblock: later writes find it open

@@ -11,13 +11,7 @@ namespace {
 /// Pages of 512 bytes: link 1000 + 128 ns, command 100, transfer 512, program 700 us.
 SsdConfig buffered(std::uint32_t pages) {
     SsdConfig config = tiny_config();
-    config.nand.timing = {.page_read = Duration{60'000},
-                          .page_program = Duration{700'000},
-                          .block_erase = Duration{3'000'000},
-                          .command = Duration{100},
-                          .bus_ps_per_byte = 1000,
-                          .controller_page_read = Duration{0},
-                          .controller_page_program = Duration{0}};
+    config.nand.timing = test::round_timing;
     config.host_link = {.ps_per_byte = 250, .request_overhead = Duration{1000}};
     config.dram.write_buffer_bytes = std::uint64_t{pages} * 512;
     return config;
