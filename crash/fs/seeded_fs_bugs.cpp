@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "crash/fs/forwarding_device.h"
 #include "crash/fs/forwarding_file_system.h"
 #include "crash/fs/forwarding_metadata_store.h"
 #include "crash/lying_ftl.h"
+#include "ftl/forwarding_device.h"
 
 namespace flashlab {
 

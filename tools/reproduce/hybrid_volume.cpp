@@ -10,13 +10,13 @@ std::string to_text(const FsError& error) { return std::strerror(error.error_num
 
 DeviceResult<SimTime> MetadataShadow::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) {
     if (keeps(first) && !to.empty()) std::memcpy(to.data(), bytes_.data() + first.value() * sector_bytes, to.size());
-    return device_.read(first, sectors, {}, now);
+    return real_.read(first, sectors, {}, now);
 }
 
 DeviceResult<SimTime> MetadataShadow::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
                                             SimTime now) {
     if (keeps(first) && !from.empty()) std::memcpy(bytes_.data() + first.value() * sector_bytes, from.data(), from.size());
-    return device_.write(first, sectors, {}, durability, now);
+    return real_.write(first, sectors, {}, durability, now);
 }
 
 std::expected<FatLayout, std::string> hybrid_layout(std::uint64_t bytes) {

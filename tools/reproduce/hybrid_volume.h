@@ -8,28 +8,22 @@
 /// Source     Kim et al. 2008, sections 3.2, 5.1 and 5.2; HY8.
 #pragma once
 
+#include "ftl/forwarding_device.h"
 #include "tools/reproduce/fat/fat_volume.h"
 #include "tools/reproduce/hybrid_device.h"
 
 namespace flashlab {
 
 /// Passes every request on. It also keeps the bytes of the first sectors, because the drive keeps none.
-class MetadataShadow final : public BlockDevice {
+class MetadataShadow final : public ForwardingDevice {
 public:
-    MetadataShadow(BlockDevice& device, std::uint64_t sectors) : device_{device}, bytes_(sectors * sector_bytes) {}
+    MetadataShadow(BlockDevice& device, std::uint64_t sectors) : ForwardingDevice{device}, bytes_(sectors * sector_bytes) {}
     DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
                                 SimTime now) override;
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override { return device_.trim(first, sectors, now); }
-    DeviceResult<SimTime> flush(SimTime now) override { return device_.flush(now); }
-    DeviceIdentity identify() const override { return device_.identify(); }
-    std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override { return device_.lba_status(first, sectors); }
-    std::vector<CheckProblem> check() override { return device_.check(); }
-    SimTime tick(SimTime now) override { return device_.tick(now); }
 
 private:
     [[nodiscard]] bool keeps(Sector first) const { return first.value() * sector_bytes < bytes_.size(); }
-    BlockDevice& device_;
     std::vector<std::byte> bytes_;
 };
 

@@ -1,4 +1,4 @@
-/// A block device that passes every call on. A seeded bug derives from it and overrides one function.
+/// A block device that passes every call on. Who wants one call to be different derives from it and overrides that function.
 ///
 /// Idea       Forwarding, nothing else.
 /// Invariant  Without an override it behaves as the device that it wraps.
