@@ -8,6 +8,7 @@
 
 #include "ftl/make_ftl.h"
 #include "tools/drive/device_presets.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -79,8 +80,6 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
     return text;
 }
 
-/// In single quotes for a shell that knows no escape within them.
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", R"('\'')") + "'"; }
 std::string quoted_fish(const std::string& text) { return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'"; }
 
 std::vector<std::string> names_of(const CommandEntry& command) {
@@ -98,7 +97,7 @@ std::vector<std::string> options_of(const CommandEntry& command) {
 std::string path_loop(std::string_view words, std::string_view from, std::string_view to, const std::vector<CommandEntry>& commands) {
     std::vector<std::string> paths;
     for (const CommandEntry& command : commands)
-        if (!command.path.empty()) paths.push_back(quoted(command.path));
+        if (!command.path.empty()) paths.push_back(shell_word(command.path));
     return fmt::format(
         "    for ((i = {}; i < {}; i++)); do\n        case \"${{at:+$at }}${{{}[i]}}\" in\n            {}) at=\"${{at:+$at }}${{{}[i]}}\" ;;\n"
         "        esac\n    done\n",
@@ -110,15 +109,15 @@ std::string bash_text(const std::vector<CommandEntry>& commands) {
                        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} at= words= values= i\n";
     text += path_loop("COMP_WORDS", "1", "COMP_CWORD", commands) + "    case \"$at\" in\n";
     for (const CommandEntry& command : commands) {
-        text += fmt::format("        {})\n            words={}\n", quoted(command.path),
-                            quoted(fmt::format("{}", fmt::join(command.inner.empty() ? options_of(command) : names_of(command), " "))));
+        text += fmt::format("        {})\n            words={}\n", shell_word(command.path),
+                            shell_word(fmt::format("{}", fmt::join(command.inner.empty() ? options_of(command) : names_of(command), " "))));
         if (!command.inner.empty())
-            text += fmt::format("            [[ $cur != -* ]] || words={}\n", quoted(fmt::format("{}", fmt::join(options_of(command), " "))));
+            text += fmt::format("            [[ $cur != -* ]] || words={}\n", shell_word(fmt::format("{}", fmt::join(options_of(command), " "))));
         std::string cases;
         for (const OptionEntry& option : command.options)
             if (!option.choices.empty())
                 cases += fmt::format("                {}) values={} ;;\n", fmt::join(option.names, "|"),
-                                     quoted(fmt::format("{}", fmt::join(option.choices, " "))));
+                                     shell_word(fmt::format("{}", fmt::join(option.choices, " "))));
         if (!cases.empty()) text += "            case \"$prev\" in\n" + cases + "            esac\n";
         text += "            ;;\n";
     }
@@ -134,9 +133,9 @@ std::string zsh_text(const std::vector<CommandEntry>& commands) {
     std::string text = "#compdef flashlab\n# made by: flashlab completion zsh\n_flashlab() {\n"
                        "    local at= i prev=${words[CURRENT-1]}\n    local -a inner options values\n";
     text += path_loop("words", "2", "CURRENT", commands) + "    case \"$at\" in\n";
-    const auto described = [](const std::string& name, const std::string& help) { return quoted(replaced(name, ":", "\\:") + ":" + help); };
+    const auto described = [](const std::string& name, const std::string& help) { return shell_word(replaced(name, ":", "\\:") + ":" + help); };
     for (const CommandEntry& command : commands) {
-        text += fmt::format("        {})\n            inner=(\n", quoted(command.path));
+        text += fmt::format("        {})\n            inner=(\n", shell_word(command.path));
         for (const auto& [name, help] : command.inner) text += "                " + described(name, help) + "\n";
         text += "            )\n            options=(\n";
         for (const OptionEntry& option : command.options)

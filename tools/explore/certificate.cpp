@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "tools/text/shell_word.h"
+
 namespace flashlab {
 
 namespace {
@@ -52,11 +54,7 @@ std::string hash_of_command(const std::vector<std::string>& command) {
     return fmt::format("{:016x}", hash);
 }
 
-std::string replay_line(const Finding& finding) {
-    std::string quoted = "'";
-    for (const char c : finding.kept) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
-    return fmt::format("flashlab crash torture --replay {}'", quoted);
-}
+std::string replay_line(const Finding& finding) { return fmt::format("flashlab crash torture --replay {}", shell_word(finding.kept)); }
 
 Json certificate(const CertificateFacts& facts, const Past& past, const Persistence& model, StateOrder& order, const ExploreResult& result) {
     std::uint64_t syncs = 0, promises = 0;

@@ -35,6 +35,7 @@
 #include "tools/live/mount_session.h"
 #include "tools/live/recovery_cut.h"
 #include "tools/live/trial_drive.h"
+#include "tools/text/shell_word.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -177,12 +178,6 @@ int replay_torture(const CrashTortureOptions& o, Torture& torture) {
     return wrong ? exit_failed : exit_done;
 }
 
-std::string quoted(const std::string& text) {
-    std::string out = "'";
-    for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
-    return out + "'";
-}
-
 /// What a trial has shown so far.
 struct Trial {
     std::uint64_t cuts = 0; ///< whose recovery was judged
@@ -210,8 +205,8 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         trial.holds = false;
         const auto moved = torture.hand_over(cut);
         trial.keeps_work = !moved;
-        std::string line = fmt::format("flashlab crash torture --replay {}", quoted(moved.value_or(torture.copy())));
-        if (!o.check.empty()) line += fmt::format(" --check {}", quoted(o.check));
+        std::string line = fmt::format("flashlab crash torture --replay {}", shell_word(moved.value_or(torture.copy())));
+        if (!o.check.empty()) line += fmt::format(" --check {}", shell_word(o.check));
         tell(fmt::format("flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cut, after.count(), *wrong, line));
         trial.replays.push(line);
         trial.found.push(*wrong);
