@@ -47,6 +47,8 @@ struct Operation {
     std::uint32_t mode = 0;
     std::string name{}, to_name{};
     std::string data{};
+    std::uint32_t uid = 0, gid = 0; ///< of what was made; not in the file
+    std::int64_t done_ns = 0;       ///< of a sync of everything: when it is over; not in the file
 };
 
 [[nodiscard]] constexpr bool is_about_names(Act act) {

@@ -176,7 +176,7 @@ std::uint32_t LeftState::mode_of(std::uint64_t ino) const {
 
 void LeftState::list(std::uint64_t directory, const std::string& above) {
     for (const auto& [name, ino] : directories_[directory].entries) {
-        LeftName entry{.path = above + name, .mode = mode_of(ino), .ino = ino, .target = {}};
+        LeftName entry{.path = above + name, .mode = mode_of(ino), .ino = ino, .target = {}, .parent = directory};
         if (S_ISLNK(entry.mode)) entry.target = made_[ino]->data;
         tree_.names.push_back(entry);
         if (S_ISDIR(entry.mode)) {

@@ -57,6 +57,7 @@ struct LeftName {
     std::uint32_t mode = 0; ///< type bits, too
     std::uint64_t ino = 0;
     std::string target; ///< of a symlink
+    std::uint64_t parent = 0;
 };
 
 struct LeftTree {

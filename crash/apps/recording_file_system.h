@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "crash/apps/history.h"
 #include "fs/file_system.h"
@@ -16,11 +17,26 @@ namespace flashlab {
 class RecordingFileSystem final : public FileSystem {
 public:
     using Sink = std::function<void(Operation&&)>;
-    /// `before_call` runs at the beginning of each call that changes or syncs something, and with each tick: promises are fetched there.
-    RecordingFileSystem(FileSystem& below, Sink sink, std::function<void()> before_call)
+    /// What a call is about to do, without data: a write has `bytes` instead.
+    struct Planned {
+        const FsCall& call;
+        const Operation& operation;
+        bool may_wait; ///< the call may be answered "again"
+    };
+    using BeforeCall = std::function<std::optional<FsError>(const Planned*)>;
+    /// `before_call` runs at the beginning of each call that changes or syncs something, also of one that then fails or is made again; and with each
+    /// tick, then without a plan. A call that may wait is not made when it returns "again".
+    RecordingFileSystem(FileSystem& below, Sink sink, BeforeCall before_call)
         : below_{below}, sink_{std::move(sink)}, before_call_{std::move(before_call)} {}
 
-    FsResult<Timed<Attributes>> lookup(const FsCall& c, Ino parent, std::string_view name) override { return below_.lookup(c, parent, name); }
+    /// Called with what each look-up found.
+    void watch_lookups(std::function<void(Ino parent, std::string_view name, Ino found)> watch) { watch_ = std::move(watch); }
+
+    FsResult<Timed<Attributes>> lookup(const FsCall& c, Ino parent, std::string_view name) override {
+        auto found = below_.lookup(c, parent, name);
+        if (found && watch_) watch_(parent, name, found->value.ino);
+        return found;
+    }
     void forget(Ino ino, std::uint64_t references, SimTime now) override { below_.forget(ino, references, now); }
     FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) override;
     FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) override;
@@ -72,11 +88,14 @@ public:
     std::vector<std::string> paths_of(Ino ino, std::size_t most) const override { return below_.paths_of(ino, most); }
 
 private:
+    void before(const FsCall& call, const Operation& operation);
+    [[nodiscard]] std::optional<FsError> before_or_again(const FsCall& call, const Operation& operation);
     FsResult<std::unique_ptr<SlowCall>> note_at_end(FsResult<std::unique_ptr<SlowCall>> call, Operation operation);
 
     FileSystem& below_;
     Sink sink_;
-    std::function<void()> before_call_;
+    BeforeCall before_call_;
+    std::function<void(Ino, std::string_view, Ino)> watch_;
 };
 
 } // namespace flashlab

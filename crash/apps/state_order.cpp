@@ -97,13 +97,10 @@ void StateOrder::plan() {
     std::ranges::stable_sort(jobs_, [](const Job& a, const Job& b) { return std::pair{a.priority, b.tier} < std::pair{b.priority, a.tier}; });
 }
 
-const UnsyncedLines& StateOrder::unsynced(std::uint32_t cut) {
-    const auto found = known_.find(cut);
-    if (found != known_.end()) return found->second;
-    if (known_.size() > 4096) known_.clear();
-    UnsyncedLines lines{std::make_shared<Durability>(past_, model_, cut), {}, {}};
-    for (std::uint32_t i = past_.first_cut(); i < cut; ++i) {
-        const Act act = past_.line(i).act;
+UnsyncedLines find_unsynced(const Past& past, const Persistence& model, std::uint32_t cut) {
+    UnsyncedLines lines{std::make_shared<Durability>(past, model, cut), {}, {}};
+    for (std::uint32_t i = past.first_cut(); i < cut; ++i) {
+        const Act act = past.line(i).act;
         if (is_sync(act) || act == Act::promise || act == Act::close) continue;
         if (act == Act::write) {
             if (!lines.durable->data_is_durable(i)) lines.writes.push_back(i);
@@ -112,12 +109,26 @@ const UnsyncedLines& StateOrder::unsynced(std::uint32_t cut) {
             lines.names.push_back(i);
         }
     }
-    return known_.emplace(cut, std::move(lines)).first->second;
+    return lines;
+}
+
+const UnsyncedLines& StateOrder::unsynced(std::uint32_t cut) {
+    const auto found = known_.find(cut);
+    if (found != known_.end()) return found->second;
+    if (known_.size() > 4096) known_.clear();
+    return known_.emplace(cut, find_unsynced(past_, model_, cut)).first->second;
+}
+
+CutState StateOrder::draw_at(std::uint32_t cut) {
+    edges_.clear();
+    for (unsigned tier = 0; tier < tiers; ++tier) add_edges({.priority = 0, .tier = tier, .cut = cut});
+    const std::uint64_t drawn = random_.below(2 * edges_.size());
+    return drawn < edges_.size() ? edges_[drawn] : draw(cut);
 }
 
 CutState StateOrder::next() {
     while (edges_.empty() && job_ < jobs_.size()) add_edges(jobs_[job_++]);
-    if (edges_.empty()) return draw();
+    if (edges_.empty()) return draw(all_cuts_[random_.below(all_cuts_.size())]);
     CutState state = std::move(edges_.front());
     edges_.pop_front();
     return state;
@@ -214,8 +225,7 @@ void StateOrder::add_single_writes(std::uint32_t cut, const UnsyncedLines& u) {
         for (std::size_t j = i + 1; j < names.size(); ++j) push(cut, {{.line = names[i]}, {.line = names[j]}});
 }
 
-CutState StateOrder::draw() {
-    const std::uint32_t cut = all_cuts_[random_.below(all_cuts_.size())];
+CutState StateOrder::draw(std::uint32_t cut) {
     const UnsyncedLines& u = unsynced(cut);
     constexpr std::array<std::uint64_t, 4> of_16{8, 2, 14, 1};
     const std::uint64_t chance = of_16[random_.below(of_16.size())];

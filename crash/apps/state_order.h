@@ -29,12 +29,16 @@ struct UnsyncedLines {
     std::vector<std::uint32_t> writes; ///< in order
 };
 
+[[nodiscard]] UnsyncedLines find_unsynced(const Past& past, const Persistence& model, std::uint32_t cut);
+
 class StateOrder {
 public:
     StateOrder(const Past& past, const Persistence& model, std::uint64_t seed);
 
     /// The next state to try. Never the end: once the edges are through, states are drawn.
     [[nodiscard]] CutState next();
+    /// A state of this cut: one of the edges, or a drawn one. Not to be mixed with next().
+    [[nodiscard]] CutState draw_at(std::uint32_t cut);
     [[nodiscard]] bool is_drawing() const { return job_ == jobs_.size() && edges_.empty(); }
     [[nodiscard]] const UnsyncedLines& unsynced(std::uint32_t cut);
     /// So many points at which a cut may come.
@@ -56,7 +60,7 @@ private:
     void add_last_writes(std::uint32_t cut, const UnsyncedLines& u);
     void add_only_one(std::uint32_t cut, const UnsyncedLines& u);
     void add_single_writes(std::uint32_t cut, const UnsyncedLines& u);
-    [[nodiscard]] CutState draw();
+    [[nodiscard]] CutState draw(std::uint32_t cut);
 
     const Past& past_;
     const Persistence& model_;

@@ -14,8 +14,7 @@ namespace {
 void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     auto* explore = torture.add_flag("--explore", o.explores, "Run the command once, and check the states that a cut at any point could have left");
     const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
-    torture.add_option("--persistence", o.persistence, "With --explore: what unsynced changes may lose: strict, ext4, xfs, btrfs, posix")
-        ->capture_default_str();
+    torture.add_option("--persistence", o.persistence, "What unsynced changes may lose: strict, ext4, xfs, btrfs, posix")->capture_default_str();
     only_there(torture.add_option("--setup", o.setup, "For sh -c before the command; what it leaves is durable"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));

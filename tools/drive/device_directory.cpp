@@ -26,7 +26,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
+constexpr std::array<const char*, 3> locked_files{"nand.img", "pram.img", "device.toml"}; // the last by a mount that settles a cut
 constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
                                                "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
 
@@ -183,7 +183,7 @@ void add_failure_log(Json& report, const std::string& directory) {
 }
 
 ImageUse use_of_images(const std::string& directory) {
-    for (const char* image : images) {
+    for (const char* image : locked_files) {
         const int fd = ::open((directory + "/" + image).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0) continue;
         struct flock lock {};

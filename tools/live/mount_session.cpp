@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,9 +64,14 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
         }
         session->recording_ = std::move(*recording);
     }
-    FileSystem& served = session->recording_ ? session->recording_->fs() : device.fs();
+    FileSystem* served = session->recording_ ? &session->recording_->fs() : &device.fs();
+    if (config.persistence && !config.mount.read_only) {
+        session->persistence_ = std::make_unique<LivePersistence>(*config.persistence, *served);
+        session->reopen_ = config.open;
+        served = &session->persistence_->fs();
+    }
     auto mount =
-        Mount::make(served, device, session->opened_->events(), mount_config, [self](std::string_view request) { return self->answer(request); });
+        Mount::make(*served, device, session->opened_->events(), mount_config, [self](std::string_view request) { return self->answer(request); });
     if (!mount) {
         const auto closed = session->opened_->close(device.ready_at(), {});
         return std::unexpected(closed ? mount.error() : fmt::format("{}; {}", mount.error(), closed.error()));
@@ -94,11 +100,27 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
             fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_,
                         directory_));
     }
-    const auto closed = opened_->close(now, latency);
+    const auto closed = end == MountEnd::power_cut && persistence_ ? close_after_cut(now, latency) : opened_->close(now, latency);
     if (end == MountEnd::power_cut) mount_->refuse_the_rest();
     mount_.reset();
     if (!closed) return std::unexpected(closed.error());
     return end;
+}
+
+/// What the weaker file system left is made of what the drive left. A cut that nobody asked for here (an ioctl) has drawn nothing yet.
+std::expected<void, std::string> MountSession::close_after_cut(SimTime now, const std::vector<FsLatencyRow>& latency) {
+    const SimTime at = opened_->device().last_cut().at;
+    const auto seed = static_cast<std::uint64_t>(ns_since_start(at));
+    if (!persistence_->has_chosen()) (void)persistence_->choose(at, seed);
+    const auto held = persistence_->hold(directory_);
+    const auto closed = opened_->close(now, latency);
+    if (!closed) return closed;
+    const auto settled = held ? persistence_->settle(directory_, reopen_, seed) : held;
+    if (!settled)
+        complain_(
+            fmt::format("{}: the cut left what the drive's own file system leaves, not what -o persistence says: {}", directory_, settled.error()));
+    persistence_.reset(); // others may have the device
+    return {};
 }
 
 std::vector<FsLatencyRow> MountSession::latency_rows() {
@@ -182,11 +204,7 @@ Json MountSession::dispatch(const Json& request) {
         return good();
     }
     if (command == "config") return Json::object({{"toml", to_toml(opened_->device().config())}, {"config", to_json(opened_->device().config())}});
-    if (command == "powercut") {
-        const auto at = parse_cut_at(request["at"].text("work"));
-        if (!at) return failure(fmt::format("at {}: allowed: {}", request["at"].text(), fmt::join(cut_at_names, ", ")));
-        return to_json(mount_->power_cut(request["seed"].number(1), *at));
-    }
+    if (command == "powercut") return power_cut(request);
     Json report;
     if (command == "info")
         mount_->with_monitor([&](SimTime) { report = info_report(opened_->device()); });
@@ -220,13 +238,37 @@ Json MountSession::use() {
     return report;
 }
 
+Json MountSession::power_cut(const Json& request) {
+    const auto at = parse_cut_at(request["at"].text("work"));
+    if (!at) return failure(fmt::format("at {}: allowed: {}", request["at"].text(), fmt::join(cut_at_names, ", ")));
+    if (persistence_) mount_->with_monitor([&](SimTime) { persistence_->begin_cut(); });
+    const std::uint64_t seed = request["seed"].number(1);
+    const CutSummary cut = mount_->power_cut(seed, *at);
+    Json report = to_json(cut);
+    if (persistence_ && !persistence_->has_chosen())
+        mount_->with_monitor([&](SimTime) { report.add("persistence", persistence_->choose(cut.at, seed)); });
+    return report;
+}
+
+/// By file and range, in order. Names where a model keeps account of them.
 Json MountSession::unsynced() {
-    Json ranges{Json::Array{}};
-    mount_->with_monitor([&](SimTime) {
+    Json report;
+    mount_->with_monitor([&](SimTime now) {
+        if (persistence_) {
+            report = persistence_->unsynced(now);
+            return;
+        }
+        std::map<Ino, Json> ranges;
         for (const auto& range : opened_->device().fs().unsynced())
-            ranges.push(Json::object({{"ino", range.ino.value()}, {"offset", range.offset}, {"bytes", range.bytes}}));
+            ranges.try_emplace(range.ino, Json::Array{}).first->second.push(Json::object({{"offset", range.offset}, {"bytes", range.bytes}}));
+        Json files{Json::Array{}};
+        for (auto& [ino, of_file] : ranges)
+            files.push(Json::object(
+                {{"ino", ino.value()}, {"path", ""}, {"ranges", std::move(of_file)}, {"changes", Json{Json::Array{}}}, {"call", "fdatasync"}}));
+        report = Json::object({{"persistence", "strict"}, {"files", std::move(files)}, {"names", Json{Json::Array{}}}});
     });
-    return Json::object({{"unsynced", std::move(ranges)}});
+    report.add("metadata", opened_->device().config().in_journal() ? "journal" : "pram");
+    return report;
 }
 
 Json MountSession::set(const Json& request) {

@@ -20,6 +20,7 @@
 #include "fs/fuse/mount.h"
 #include "tools/drive/device_directory.h"
 #include "tools/live/fault_control.h"
+#include "tools/live/live_persistence.h"
 #include "tools/live/recording.h"
 #include "tools/text/json.h"
 
@@ -29,8 +30,9 @@ struct MountSessionConfig {
     std::string directory;
     MountConfig mount;
     OpenOptions open;
-    std::vector<FaultRule> faults; ///< in force from the first request on
-    std::string record{};          ///< the file to which every change is recorded; empty: none
+    std::vector<FaultRule> faults;            ///< in force from the first request on
+    std::optional<Persistence> persistence{}; ///< what a cut may lose; nothing: what the drive's own file system loses
+    std::string record{};                     ///< the file to which every change is recorded; empty: none
 };
 
 /// "off", "real", or "Nx" with N between 0.001 and 1000000.
@@ -50,6 +52,8 @@ private:
     [[nodiscard]] Json dispatch(const Json& request);
     [[nodiscard]] Json stats();
     [[nodiscard]] Json unsynced();
+    [[nodiscard]] Json power_cut(const Json& request);
+    [[nodiscard]] std::expected<void, std::string> close_after_cut(SimTime now, const std::vector<FsLatencyRow>& latency);
     [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
@@ -64,7 +68,9 @@ private:
     std::atomic<bool> told_host_errno_{false};
     FaultControl faults_; ///< outlives device and mount, which ask it
     std::unique_ptr<DeviceDirectory> opened_;
-    std::unique_ptr<Recording> recording_; ///< null: nothing is recorded
+    std::unique_ptr<Recording> recording_;         ///< null: nothing is recorded
+    std::unique_ptr<LivePersistence> persistence_; ///< null: strict
+    OpenOptions reopen_;
     std::unique_ptr<Mount> mount_;
     SimTime started_ = sim_start;
     std::mutex mutex_; ///< protects stopping_ only

@@ -32,7 +32,11 @@ std::expected<std::unique_ptr<Recording>, std::string> Recording::open(const std
     recording->buffer_ = history_head();
     Recording* self = recording.get();
     recording->recorded_ = std::make_unique<RecordingFileSystem>(
-        below, [self](Operation&& operation) { self->note(std::move(operation)); }, [self] { self->fetch_promises(); });
+        below, [self](Operation&& operation) { self->note(std::move(operation)); },
+        [self](const RecordingFileSystem::Planned*) -> std::optional<FsError> {
+            self->fetch_promises();
+            return std::nullopt;
+        });
     return recording;
 }
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include "tools/cli/commands/ctl_fault.h"
+#include "tools/cli/commands/ctl_unsynced.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
@@ -28,38 +26,6 @@ namespace flashlab {
 namespace {
 
 const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut", "fault"};
-
-/// Paths of inodes, found by walking the mount from outside: the file system keeps no way back from an inode to its names.
-std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, std::map<std::uint64_t, std::string> wanted) {
-    std::size_t missing = wanted.size();
-    std::error_code error;
-    std::filesystem::recursive_directory_iterator walk{mount_point, std::filesystem::directory_options::skip_permission_denied, error};
-    for (; missing != 0 && !error && walk != std::filesystem::recursive_directory_iterator{}; walk.increment(error)) {
-        struct stat status {};
-        if (::lstat(walk->path().c_str(), &status) != 0) continue;
-        const auto found = wanted.find(status.st_ino);
-        if (found == wanted.end() || !found->second.empty()) continue;
-        found->second = walk->path().string();
-        --missing;
-    }
-    return wanted;
-}
-
-int print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
-    std::map<std::uint64_t, std::string> wanted;
-    for (const auto& range : answer["unsynced"].items()) wanted[range["ino"].number()];
-    const auto paths = paths_of(mount_point, wanted);
-    Table table{{"path", "ino", "offset", "bytes"}};
-    Json all{Json::Array{}};
-    for (const auto& range : answer["unsynced"].items()) {
-        const std::uint64_t ino = range["ino"].number();
-        const std::string& path = paths.at(ino);
-        table.add({path.empty() ? "(no name)" : path, fmt::format("{}", ino), range["offset"].dump(), range["bytes"].dump()});
-        all.push(Json::object({{"path", path}, {"ino", ino}, {"offset", range["offset"]}, {"bytes", range["bytes"]}}));
-    }
-    fmt::print("{}", shown(format, Json::object({{"unsynced", std::move(all)}}), table));
-    return exit_done;
-}
 
 void print_stats(const Json& stats) {
     Json flat{Json::Object{}};
@@ -125,6 +91,11 @@ void print_cut(const Json& cut) {
     fmt::print("the power failed at {} ns, during {}: {} operations undone, {} interrupted, {} of them torn{}\n", cut["at_ns"].dump(),
                cut["struck"].text(), cut["operations_undone"].dump(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
                outcomes_text(cut));
+    const Json& persistence = cut["persistence"];
+    if (persistence.members().empty()) return;
+    fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),
+               persistence["changes_lost"].dump());
+    for (const Json& line : persistence["lost"].items()) fmt::print("  {}\n", line.text());
 }
 
 /// The power failed in the work of the mount; with --at recovery it fails again in the recovery from that.
@@ -170,7 +141,10 @@ int run_ctl(const CtlOptions& o) {
         fmt::print("{}", prometheus_text(*answer, *smart, mounted->source));
         return exit_done;
     }
-    if (o.action == "unsynced") return print_unsynced(*answer, mounted->mount_point, o.format);
+    if (o.action == "unsynced") {
+        print_unsynced(*answer, mounted->mount_point, o.format);
+        return exit_done;
+    }
     if (o.format != OutputFormat::table)
         fmt::print("{}", shown(o.format, *answer));
     else if (o.action == "use")

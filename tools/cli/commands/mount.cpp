@@ -110,11 +110,9 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
             return std::unexpected(fmt::format("-o host_cache={}: allowed: delayed (lossy is the same), writethrough", value));
         config.open.fs.host_cache = value == "writethrough" ? HostCache::writethrough : HostCache::delayed;
     } else if (name == "persistence") {
-        if (value != "strict")
-            return std::unexpected(
-                fmt::format("-o persistence={}: a mount has the promises of its own file system, which are strict; what weaker ones "
-                            "leave is explored: flashlab crash torture --explore --persistence ext4 --check CMD -- COMMAND",
-                            value));
+        const auto model = find_persistence(value);
+        if (!model) return std::unexpected(fmt::format("-o persistence={}: allowed: {}", value, persistence_names));
+        config.persistence = value == "strict" ? std::nullopt : model;
     } else if (name == "latency") {
         latency = value;
     } else if (name == "log") {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "crash/apps/persistence.h"
 #include "tools/cli/commands/torture_explore.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
@@ -137,22 +138,25 @@ public:
     [[nodiscard]] const std::array<std::uint64_t, 12>& outcomes() const { return outcomes_; }
     [[nodiscard]] std::uint64_t operations_torn() const { return operations_torn_; }
     [[nodiscard]] std::uint64_t cuts_that_tore() const { return cuts_that_tore_; }
+    /// Which the model of --persistence took.
+    [[nodiscard]] std::uint64_t changes_lost() const { return changes_lost_; }
 
 private:
     void note_cut(const Json& report) {
         add_outcomes(report, outcomes_);
         operations_torn_ += report["operations_torn"].number();
         cuts_that_tore_ += report["operations_torn"].number() != 0 ? 1 : 0;
+        changes_lost_ += report["persistence"]["changes_lost"].number(0);
     }
     SubprocessCall in_mount(const std::vector<std::string>& words, std::uint64_t cut) {
         return drive_.in_mount(words, {{"FLASHLAB_CUT", fmt::format("{}", cut)}});
     }
-    Failure mount() { return drive_.mount({"--latency", o_.latency, "--log", "none"}); }
+    Failure mount() { return drive_.mount({"--latency", o_.latency, "--log", "none", "-o", "persistence=" + o_.persistence}); }
 
     const CrashTortureOptions& o_;
     TrialDrive drive_;
     fs::path copy_;
-    std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0;
+    std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0, changes_lost_ = 0;
     std::array<std::uint64_t, 12> outcomes_{};
     bool wrong_usage_ = false;
     double slowest_ = 0;
@@ -219,9 +223,8 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && o.explores) return run_torture_explore(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
-    if (o.persistence != "strict")
-        return complain("crash torture: --persistence needs --explore: a live cut leaves what FlashLab's own file system does, which is strict",
-                        exit_usage);
+    if (!find_persistence(o.persistence))
+        return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
     if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
@@ -248,6 +251,8 @@ int run_crash_torture(const CrashTortureOptions& o) {
                                     {"violations", trial.holds ? 0 : 1},
                                     {"slowest_mount_ms", torture.slowest_mount_ms()},
                                     {"at", o.at},
+                                    {"persistence", o.persistence},
+                                    {"changes_lost", torture.changes_lost()},
                                     {"outcomes", outcomes_json(torture.outcomes())},
                                     {"operations_torn", torture.operations_torn()},
                                     {"cuts_that_tore", torture.cuts_that_tore()},
