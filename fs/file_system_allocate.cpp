@@ -24,14 +24,14 @@ FilePage FileSystemImpl::end_of_hole(const Inode& inode, FilePage page, FilePage
     return behind ? std::min(last, behind->page) : last;
 }
 
-std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const {
+std::uint64_t FileSystemImpl::holes_in(const Inode& inode, FilePage first, FilePage last) const {
     std::uint64_t missing = 0;
-    for (FilePage page{first}; page < FilePage{last};) {
+    for (FilePage page = first; page < last;) {
         if (const auto extent = extents_.find(inode.ino, page)) {
             page = extent->end();
             continue;
         }
-        const FilePage end = end_of_hole(inode, page, FilePage{last});
+        const FilePage end = end_of_hole(inode, page, last);
         missing += end - page;
         page = end;
     }
@@ -39,13 +39,13 @@ std::uint64_t FileSystemImpl::holes_in(const Inode& inode, std::uint64_t first, 
 }
 
 /// Puts unwritten extents into every hole of [first, last). The inode must be clean.
-FsResult<void> FileSystemImpl::fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+FsResult<void> FileSystemImpl::fill_holes(Inode& inode, FilePage first, FilePage last, SimTime now) {
     const std::uint64_t missing = holes_in(inode, first, last);
     if (missing == 0) return {};
     if (const auto fits = space_.could_reserve(missing, extents_for(missing)); !fits) return fits; // nobody else runs before the pages are taken
     if (const auto there = space_.wait_for_pages(missing, now); !there) return there;
-    for (FilePage page{first}; page < FilePage{last};) {
-        const auto filled = fill_some(inode, page, FilePage{last}, now);
+    for (FilePage page = first; page < last;) {
+        const auto filled = fill_some(inode, page, last, now);
         if (!filled) return std::unexpected(filled.error());
         page = *filled;
     }
@@ -83,11 +83,10 @@ FsResult<FilePage> FileSystemImpl::fill_some(Inode& inode, FilePage page, FilePa
 
 /// Zeroes those bytes of [from, to) that share their page with bytes outside.
 FsResult<void> FileSystemImpl::zero_edges(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
-    const std::uint64_t first = pages_for(from);
-    const std::uint64_t last = page_of(to);
+    const FilePage first = page_from(from), last = page_of(to);
     if (page_of(from) == page_of(to)) return write_zeros(call, inode, from, to);
-    if (const auto head = write_zeros(call, inode, from, first * page_bytes_); !head) return head;
-    return write_zeros(call, inode, last * page_bytes_, to);
+    if (const auto head = write_zeros(call, inode, from, offset_of(first)); !head) return head;
+    return write_zeros(call, inode, offset_of(last), to);
 }
 
 /// As many extents of [first, last) as one transaction may touch.
@@ -99,10 +98,10 @@ FsResult<ExtentMap::Removed> FileSystemImpl::empty_some(Ino ino, FilePage first,
 }
 
 /// Makes the whole pages [first, last) read as zeros: they are freed, or, with `keep_pages`, kept as unwritten ones. The inode must be clean.
-FsResult<void> FileSystemImpl::empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now) {
+FsResult<void> FileSystemImpl::empty_pages(Inode& inode, FilePage first, FilePage last, bool keep_pages, SimTime now) {
     for (bool done = first >= last; !done;) {
         MetadataTransaction transaction{*store_}; // it splits extents, and may be called any number of times: so it must not use the reserve
-        const auto emptied = empty_some(inode.ino, FilePage{first}, FilePage{last}, keep_pages);
+        const auto emptied = empty_some(inode.ino, first, last, keep_pages);
         if (!emptied) return std::unexpected(emptied.error());
         const PageRuns& freed = emptied->freed;
         done = emptied->is_all;
@@ -133,15 +132,15 @@ FsResult<SimTime> FileSystemImpl::allocate(const FsCall& call, Ino ino, Fallocat
     const bool grows = (mode == FallocateMode::allocate || mode == FallocateMode::zero_range) && end > inode.record.size;
     if (fills) {
         // ENOSPC comes before anything changes. Cached pages whose allocation is delayed have reserved theirs already.
-        const std::uint64_t missing = holes_in(inode, page_of(offset), pages_for(end));
+        const std::uint64_t missing = holes_in(inode, page_of(offset), page_from(end));
         const std::uint64_t wanted = missing > inode.delayed_pages ? missing - inode.delayed_pages : 0;
         if (const auto fits = space_.could_reserve(wanted, extents_for(wanted)); !fits) return std::unexpected(fits.error());
     }
     FsResult<void> step;
     if (empties) step = zero_edges(call, inode, offset, end);
     if (step) step = write_back_.settle(inode, call.now);
-    if (step && empties) step = empty_pages(inode, pages_for(offset), page_of(end), fills, call.now);
-    if (step && fills) step = fill_holes(inode, page_of(offset), pages_for(end), call.now);
+    if (step && empties) step = empty_pages(inode, page_from(offset), page_of(end), fills, call.now);
+    if (step && fills) step = fill_holes(inode, page_of(offset), page_from(end), call.now);
     if (step && grows) step = zero_committed_tail(inode, call.now);
     if (!step) return std::unexpected(step.error());
     InodeRecord record = inode.record;
@@ -162,13 +161,13 @@ FsResult<std::unique_ptr<BlockDevice>> FileSystemImpl::device_of(Ino ino) {
     const auto found = get_regular(ino);
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
-    const std::uint64_t pages = page_of(inode.record.size);
+    const FilePage end = page_of(inode.record.size);
     const std::uint64_t per_page = page_bytes_ / sector_bytes;
     std::vector<ExtentsDevice::Run> runs;
-    for (FilePage page{0}; page < FilePage{pages};) {
+    for (FilePage page{0}; page < end;) {
         const auto extent = extents_.find(ino, page);
         if (inode.delayed_pages != 0 || !extent) return std::unexpected(FsError{EINVAL});
-        const std::uint64_t n = std::min(extent->end(), FilePage{pages}) - page;
+        const std::uint64_t n = std::min(extent->end(), end) - page;
         runs.push_back({.at = page.value() * per_page, .first = extent->first.value() * per_page, .sectors = n * per_page});
         page = extent->end();
     }
@@ -189,7 +188,7 @@ std::optional<FilePage> FileSystemImpl::next_data(Inode& inode, FilePage page) c
     }
     if (inode.pages == nullptr) return data;
     for (const CachePage& cached : *inode.pages)
-        if (FilePage{cached.index} >= page) offer(FilePage{cached.index});
+        if (cached.page >= page) offer(cached.page);
     return data;
 }
 
@@ -199,21 +198,21 @@ FsResult<std::uint64_t> FileSystemImpl::seek(const FsCall&, Ino ino, std::uint64
     Inode& inode = **found;
     const std::uint64_t size = inode.record.size;
     if (offset >= size) return std::unexpected(FsError{ENXIO});
-    FilePage page{page_of(offset)};
+    FilePage page = page_of(offset);
     if (what == SeekWhat::data) {
         const auto data = next_data(inode, page);
         if (!data) return std::unexpected(FsError{ENXIO});
-        const std::uint64_t at = std::max(offset, data->value() * page_bytes_);
+        const std::uint64_t at = std::max(offset, offset_of(*data));
         if (at >= size) return std::unexpected(FsError{ENXIO});
         return at;
     }
-    while (page.value() * page_bytes_ < size) {
+    while (offset_of(page) < size) {
         if (const auto extent = find_extent(extents_, inode, page); extent && !extent->unwritten)
             page = extent->end();
-        else if (cache_.find(inode, page.value()) != nullptr)
+        else if (cache_.find(inode, page) != nullptr)
             page += 1;
         else
-            return std::max(offset, page.value() * page_bytes_);
+            return std::max(offset, offset_of(page));
     }
     return size;
 }

@@ -47,7 +47,7 @@ FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offs
             return end;
         }
         std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), inode.committed_size - offset));
-        const FilePage page{page_of(offset)};
+        const FilePage page = page_of(offset);
         if (const auto extent = find_extent(extents_, inode, page)) {
             part = static_cast<std::size_t>(std::min<std::uint64_t>(part, extent->end().value() * page_bytes_ - offset));
             if (extent->unwritten) {
@@ -63,7 +63,7 @@ FsResult<SimTime> FileSystemImpl::read_uncached(Inode& inode, std::uint64_t offs
             }
         } else {
             const auto behind = page < inode.extents_end ? extents_.next(inode.ino, page) : std::nullopt;
-            if (behind) part = static_cast<std::size_t>(std::min<std::uint64_t>(part, behind->page.value() * page_bytes_ - offset));
+            if (behind) part = static_cast<std::size_t>(std::min<std::uint64_t>(part, offset_of(behind->page) - offset));
             std::ranges::fill(to.first(part), std::byte{0});
         }
         offset += part;
@@ -82,7 +82,7 @@ FsResult<Timed<std::size_t>> FileSystemImpl::read(const FsCall& call, Ino ino, s
     const std::size_t bytes = to.size();
     SimTime end = call.now;
     while (!to.empty()) {
-        std::uint64_t page = page_of(offset);
+        FilePage page = page_of(offset);
         const std::uint64_t in_page = offset % page_bytes_;
         if (const CachePage* cached = cache_.find(inode, page)) {
             const std::size_t part = std::min<std::size_t>(to.size(), page_bytes_ - in_page);
@@ -91,14 +91,14 @@ FsResult<Timed<std::size_t>> FileSystemImpl::read(const FsCall& call, Ino ino, s
             to = to.subspan(part);
             continue;
         }
-        const std::uint64_t last = page_of(offset + to.size() - 1);
+        const FilePage last = page_of(offset + to.size() - 1);
         if (inode.pages == nullptr) {
             page = last + 1;
         } else {
             do ++page;
             while (page <= last && cache_.find(inode, page) == nullptr);
         }
-        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), page * page_bytes_ - offset));
+        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), offset_of(page) - offset));
         const auto done = read_uncached(inode, offset, to.first(part), call.now);
         if (!done) return std::unexpected(done.error());
         end = std::max(end, *done);
@@ -108,14 +108,14 @@ FsResult<Timed<std::size_t>> FileSystemImpl::read(const FsCall& call, Ino ino, s
     return Timed<std::size_t>{bytes, end};
 }
 
-FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now) {
-    return read_uncached(inode, page * page_bytes_, to, now);
+FsResult<SimTime> FileSystemImpl::load_page(Inode& inode, FilePage page, std::span<std::byte> to, SimTime now) {
+    return read_uncached(inode, offset_of(page), to, now);
 }
 
 /// Zeroes the tail of the last committed page on the device, before the committed size grows over it (I3). again: not yet done.
 FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     const std::uint64_t used = inode.committed_size % page_bytes_;
-    const std::uint64_t page = page_of(inode.committed_size);
+    const FilePage page = page_of(inode.committed_size);
     if (used == 0 || inode.tail_zeroed <= now) return {};
     if (inode.tail_zeroed != sim_never) return std::unexpected(again_at(inode.tail_zeroed));
     if (const auto shrunk = write_back_.wait_for_commit(inode.shrunk, now); !shrunk) return shrunk;
@@ -123,8 +123,8 @@ FsResult<void> FileSystemImpl::zero_committed_tail(Inode& inode, SimTime now) {
     LogicalPage logical{0};
     if (cached != nullptr && cached->in_flight) {
         logical = inode.job->pieces[cached->job_slot].logical; // not committed yet; it may hold a tail that a truncate took away
-    } else if (const auto extent = find_extent(extents_, inode, FilePage{page}); extent && !extent->unwritten) {
-        logical = extent->logical_page_of(FilePage{page});
+    } else if (const auto extent = find_extent(extents_, inode, page); extent && !extent->unwritten) {
+        logical = extent->logical_page_of(page);
     } else {
         return {};
     }
@@ -158,7 +158,7 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     if (size > inode.committed_size) {
         if (const auto zeroed = zero_committed_tail(inode, now); !zeroed) return std::unexpected(zeroed.error());
     }
-    const std::uint64_t first = pages_for(size);
+    const FilePage first = page_from(size);
     changed.size = size;
     PageRuns freed;
     bool complete = true;
@@ -166,7 +166,7 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     {
         MetadataTransaction transaction{*store_, size < old_size ? MetadataTransaction::Reserve::use : MetadataTransaction::Reserve::keep};
         if (changed.pages != 0 && size <= old_size) {
-            auto removed = extents_.remove(inode.ino, FilePage{first}, FilePage{~std::uint64_t{0}}, ExtentMap::extents_per_transaction);
+            auto removed = extents_.remove(inode.ino, first, no_page, ExtentMap::extents_per_transaction);
             if (!removed) return std::unexpected(removed.error());
             freed = std::move(removed->freed);
             complete = removed->is_all;
@@ -175,7 +175,7 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
         if (const auto written = space_.put_pending(freed); !written) return std::unexpected(written.error());
         if (!complete) {
             std::array<std::byte, sizeof(std::uint64_t)> bytes;
-            store_le<std::uint64_t>(bytes, first);
+            store_le<std::uint64_t>(bytes, first.value());
             if (const auto written = store_->put(orphan_key(inode.ino), bytes); !written) return std::unexpected(written.error());
         }
         if (with_mode) {
@@ -193,7 +193,7 @@ FsResult<SimTime> FileSystemImpl::truncate(const FsCall& call, Inode& inode, Ino
     inode.forget_extents();
     space_.add_pending(freed);
     WriteBack::limit_size(inode, size);
-    write_back_.drop_range(inode, first, ~std::uint64_t{0});
+    write_back_.drop_range(inode, first, no_page);
     if (CachePage* last = cache_.find(inode, page_of(size)); last != nullptr && size % page_bytes_ != 0) {
         std::memset(last->data + size % page_bytes_, 0, page_bytes_ - size % page_bytes_);
         write_back_.mark_dirty(*last, now); // what is in flight still has the old tail

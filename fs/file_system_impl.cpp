@@ -114,7 +114,7 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::trim_free(const FsCall& call, std
     const std::uint64_t all = space_.total() * page_bytes_;
     if (offset >= all) return std::unexpected(FsError{EINVAL});
     const std::uint64_t end = bytes > all - offset ? all : offset + bytes;
-    const auto trimmed = space_.trim_unowned(LogicalPage{pages_for(offset)}, LogicalPage{page_of(end)}, pages_for(min_bytes), call.now);
+    const auto trimmed = space_.trim_unowned(LogicalPage{pages_for(offset)}, LogicalPage{end / page_bytes_}, pages_for(min_bytes), call.now);
     if (!trimmed) return trimmed;
     return Timed<std::uint64_t>{trimmed->value * page_bytes_, trimmed->done};
 }
@@ -134,7 +134,7 @@ std::vector<UnsyncedRange> FileSystemImpl::unsynced() const {
     std::vector<UnsyncedRange> found;
     for (const Inode& inode : write_back_.dirty_inodes()) {
         if (inode.pages == nullptr) continue;
-        for (const CachePage& page : *inode.pages) found.push_back({.ino = inode.ino, .offset = page.index * page_bytes_, .bytes = page_bytes_});
+        for (const CachePage& page : *inode.pages) found.push_back({.ino = inode.ino, .offset = offset_of(page.page), .bytes = page_bytes_});
     }
     write_back_.undurable().append_to(found);
     std::ranges::sort(found, {}, [](const UnsyncedRange& range) { return std::pair{range.ino, range.offset}; });

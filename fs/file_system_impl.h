@@ -119,7 +119,10 @@ private:
     [[nodiscard]] std::uint64_t size_of(Ino ino) const;
     [[nodiscard]] Attributes attributes_of(const Inode& inode) const;
     void touch_accessed(const FsCall& call, Inode& inode);
-    [[nodiscard]] std::uint64_t page_of(std::uint64_t offset) const { return offset / page_bytes_; }
+    [[nodiscard]] FilePage page_of(std::uint64_t offset) const { return FilePage{offset / page_bytes_}; }
+    /// The first page that begins at `offset` or behind it.
+    [[nodiscard]] FilePage page_from(std::uint64_t offset) const { return FilePage{pages_for(offset)}; }
+    [[nodiscard]] std::uint64_t offset_of(FilePage page) const { return page.value() * page_bytes_; }
     [[nodiscard]] std::uint64_t pages_for(std::uint64_t size) const { return (size + page_bytes_ - 1) / page_bytes_; }
     /// Puts the record into the transaction, with the committed size.
     [[nodiscard]] static FsResult<void> put(MetadataTransaction& transaction, const Inode& inode, const InodeRecord& record);
@@ -154,7 +157,7 @@ private:
     void destroy_doomed(SimTime now);
     [[nodiscard]] FsResult<void> clean_orphans(SimTime now);
     void load_counters(bool clean);
-    [[nodiscard]] FsResult<SimTime> free_extents_from(Inode& inode, std::uint64_t page, SimTime now);
+    [[nodiscard]] FsResult<SimTime> free_extents_from(Inode& inode, FilePage page, SimTime now);
 
     // --- file_system_attributes.cpp, file_system_xattrs.cpp
     [[nodiscard]] FsResult<void> chmod_acl(const Inode& inode, InodeRecord& record);
@@ -163,7 +166,7 @@ private:
     // --- file_system_data.cpp, file_system_write.cpp
     [[nodiscard]] FsResult<SimTime> truncate(const FsCall&, Inode& inode, InodeRecord changed, std::uint64_t size, bool with_mode);
     [[nodiscard]] FsResult<void> zero_committed_tail(Inode& inode, SimTime now);
-    [[nodiscard]] FsResult<SimTime> load_page(Inode& inode, std::uint64_t page, std::span<std::byte> to, SimTime now);
+    [[nodiscard]] FsResult<SimTime> load_page(Inode& inode, FilePage page, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_device(std::uint64_t device_byte, std::span<std::byte> to, SimTime now);
     [[nodiscard]] FsResult<SimTime> read_uncached(Inode& inode, std::uint64_t offset, std::span<std::byte> to, SimTime now);
     enum class Fit : std::uint8_t { all, what_fits };
@@ -174,19 +177,19 @@ private:
         std::uint64_t pages = 0;   ///< logical pages
         std::uint64_t records = 0; ///< pages whose commit adds records
     };
-    [[nodiscard]] Needs needs_of(Inode& inode, std::uint64_t first, std::uint64_t last);
-    [[nodiscard]] FsResult<void> make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
-    [[nodiscard]] FsResult<std::uint64_t> reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last, Fit fit);
-    [[nodiscard]] bool needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const;
-    [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, std::uint64_t first, SimTime now);
+    [[nodiscard]] Needs needs_of(Inode& inode, FilePage first, FilePage last);
+    [[nodiscard]] FsResult<void> make_room_for_records(Inode& inode, FilePage first, FilePage last, SimTime now);
+    [[nodiscard]] FsResult<FilePage> reserve_for(Inode& inode, FilePage first, FilePage last, Fit fit);
+    [[nodiscard]] bool needs_load(const Inode& inode, FilePage page, std::uint64_t from, std::uint64_t to) const;
+    [[nodiscard]] FsResult<SimTime> take_tail_along(Inode& inode, FilePage first, SimTime now);
     [[nodiscard]] FsResult<void> write_zeros(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);
     [[nodiscard]] static FsResult<void> may_write(const Inode& inode, std::uint64_t offset);
 
     // --- file_system_allocate.cpp
     [[nodiscard]] FsResult<void> zero_edges(const FsCall&, Inode& inode, std::uint64_t from, std::uint64_t to);
-    [[nodiscard]] FsResult<void> empty_pages(Inode& inode, std::uint64_t first, std::uint64_t last, bool keep_pages, SimTime now);
-    [[nodiscard]] std::uint64_t holes_in(const Inode& inode, std::uint64_t first, std::uint64_t last) const;
-    [[nodiscard]] FsResult<void> fill_holes(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now);
+    [[nodiscard]] FsResult<void> empty_pages(Inode& inode, FilePage first, FilePage last, bool keep_pages, SimTime now);
+    [[nodiscard]] std::uint64_t holes_in(const Inode& inode, FilePage first, FilePage last) const;
+    [[nodiscard]] FsResult<void> fill_holes(Inode& inode, FilePage first, FilePage last, SimTime now);
     [[nodiscard]] FsResult<FilePage> fill_some(Inode& inode, FilePage page, FilePage last, SimTime now);
     [[nodiscard]] FsResult<ExtentMap::Removed> empty_some(Ino ino, FilePage first, FilePage last, bool keep_pages);
     [[nodiscard]] FilePage end_of_hole(const Inode& inode, FilePage page, FilePage last) const;

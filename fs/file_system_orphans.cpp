@@ -16,7 +16,7 @@ namespace flashlab {
 namespace {
 
 constexpr std::size_t xattr_records_per_transaction = 64;
-constexpr std::uint64_t no_page = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t last_key = std::numeric_limits<std::uint64_t>::max();
 
 FsResult<void> put_orphan(MetadataStore& store, Ino ino, std::uint64_t first_page) {
     std::array<std::byte, sizeof(std::uint64_t)> bytes;
@@ -80,7 +80,7 @@ void FileSystemImpl::finish_drop(Inode& inode, const LinkDrop& drop, SimTime now
 
 void FileSystemImpl::destroy_if_unused(Inode& inode, SimTime now) {
     if (inode.record.links != 0 || !inode.is_unused()) return;
-    write_back_.drop_range(inode, 0, no_page);
+    write_back_.drop_range(inode, FilePage{0}, no_page);
     if (inode.job != nullptr || !destroy(inode, now)) {
         if (std::ranges::find(doomed_, inode.ino) == doomed_.end()) doomed_.push_back(inode.ino);
     }
@@ -96,11 +96,11 @@ void FileSystemImpl::destroy_doomed(SimTime now) {
 }
 
 /// Frees extents in bounded steps, the last ones first. Between the steps the orphan record says that the work has to go on.
-FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t page, SimTime now) {
+FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, FilePage page, SimTime now) {
     SimTime durable = now;
     for (bool done = false; !done;) {
         MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
-        const auto removed = extents_.remove(inode.ino, FilePage{page}, FilePage{no_page}, ExtentMap::extents_per_transaction);
+        const auto removed = extents_.remove(inode.ino, page, no_page, ExtentMap::extents_per_transaction);
         if (!removed) return std::unexpected(removed.error());
         const PageRuns& freed = removed->freed;
         done = removed->is_all;
@@ -123,7 +123,7 @@ FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, std::uint64_t 
 
 FsResult<SimTime> FileSystemImpl::destroy(Inode& inode, SimTime now) {
     if (inode.record.pages != 0) {
-        const auto freed = free_extents_from(inode, 0, now);
+        const auto freed = free_extents_from(inode, FilePage{0}, now);
         if (!freed) return freed;
     }
     for (bool done = inode.record.xattrs == 0; !done;) {
@@ -149,9 +149,9 @@ FsResult<SimTime> FileSystemImpl::destroy(Inode& inode, SimTime now) {
 }
 
 FsResult<void> FileSystemImpl::clean_orphans(SimTime now) {
-    std::vector<std::pair<Ino, std::uint64_t>> orphans;
-    store_->scan(orphan_key(Ino{0}), orphan_key(Ino{no_page}), [&](const RecordKey& key, std::span<const std::byte> value) {
-        orphans.emplace_back(Ino{key.subkey}, value.size() == sizeof(std::uint64_t) ? load_le<std::uint64_t>(value) : 0);
+    std::vector<std::pair<Ino, FilePage>> orphans;
+    store_->scan(orphan_key(Ino{0}), orphan_key(Ino{last_key}), [&](const RecordKey& key, std::span<const std::byte> value) {
+        orphans.emplace_back(Ino{key.subkey}, FilePage{value.size() == sizeof(std::uint64_t) ? load_le<std::uint64_t>(value) : 0});
         return true;
     });
     for (const auto& [ino, page] : orphans) {
@@ -172,7 +172,7 @@ void FileSystemImpl::load_counters(bool clean) {
     }
     inodes_ = 0;
     RecordKey next{.ino = Ino{1}, .kind = RecordKind::inode, .subkey = 0};
-    const RecordKey end{.ino = Ino{no_page}, .kind = RecordKind::counter, .subkey = no_page};
+    const RecordKey end{.ino = Ino{last_key}, .kind = RecordKind::counter, .subkey = last_key};
     store_->scan(next, end, [&](const RecordKey& key, std::span<const std::byte>) {
         if (key.kind == RecordKind::inode) ++inodes_;
         return true;

@@ -11,11 +11,11 @@ constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 
-FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first, std::uint64_t last) {
+FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, FilePage first, FilePage last) {
     Needs needs;
-    for (std::uint64_t page = first; page <= last; ++page) {
+    for (FilePage page = first; page <= last; ++page) {
         if (cache_.find(inode, page) != nullptr) continue;
-        const auto extent = find_extent(extents_, inode, FilePage{page});
+        const auto extent = find_extent(extents_, inode, page);
         if (!extent) ++needs.pages;
         if (!extent || extent->unwritten) ++needs.records;
     }
@@ -23,7 +23,7 @@ FileSystemImpl::Needs FileSystemImpl::needs_of(Inode& inode, std::uint64_t first
 }
 
 /// Writes cached pages back as long as only the metadata promised to them takes the room for new records. again: not enough room yet.
-FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t first, std::uint64_t last, SimTime now) {
+FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, FilePage first, FilePage last, SimTime now) {
     const std::uint64_t most = last - first + 1;
     if (space_.could_reserve(0, most)) return {}; // without looking at each page
     for (;;) {
@@ -35,10 +35,10 @@ FsResult<void> FileSystemImpl::make_room_for_records(Inode& inode, std::uint64_t
 
 /// Reserves a logical page for each page of [first, last] that has none yet, and room for the records of their commit. Returns the last page for
 /// which there was room.
-FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t first, std::uint64_t last, Fit fit) {
+FsResult<FilePage> FileSystemImpl::reserve_for(Inode& inode, FilePage first, FilePage last, Fit fit) {
     Needs needs = needs_of(inode, first, last);
     if (fit == Fit::what_fits && !space_.could_reserve(needs.pages, needs.records)) {
-        const std::uint64_t wanted_last = last;
+        const FilePage wanted_last = last;
         needs = {};
         for (last = first; last < wanted_last; ++last) {
             const Needs more = needs_of(inode, last, last);
@@ -47,25 +47,25 @@ FsResult<std::uint64_t> FileSystemImpl::reserve_for(Inode& inode, std::uint64_t 
             needs.records += more.records;
         }
         if (last == first) return std::unexpected(FsError{ENOSPC});
-        --last;
+        last = FilePage{last.value() - 1};
     }
     if (const auto reserved = space_.reserve(needs.pages, needs.records); !reserved) return std::unexpected(reserved.error());
     return last;
 }
 
 /// True when the page has committed data outside its bytes [from, to), which must be kept.
-bool FileSystemImpl::needs_load(const Inode& inode, std::uint64_t page, std::uint64_t from, std::uint64_t to) const {
-    const std::uint64_t begin = page * page_bytes_;
+bool FileSystemImpl::needs_load(const Inode& inode, FilePage page, std::uint64_t from, std::uint64_t to) const {
+    const std::uint64_t begin = offset_of(page);
     if (begin >= inode.committed_size || cache_.find(inode, page) != nullptr) return false;
     return from > 0 || to < std::min<std::uint64_t>(page_bytes_, inode.committed_size - begin);
 }
 
 /// After a write behind a hole the page that was the last one lies in the middle of the file. Its tail must be zero on the device before the size
 /// grows (I3). This makes that page cached and dirty, so that it is written back with zeros in its tail, in time.
-FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t first, SimTime now) {
-    const std::uint64_t tail = page_of(inode.record.size);
+FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, FilePage first, SimTime now) {
+    const FilePage tail = page_of(inode.record.size);
     if (inode.record.size % page_bytes_ == 0 || tail >= first || inode.tail_zeroed <= now || cache_.find(inode, tail) != nullptr) return now;
-    if (const auto extent = find_extent(extents_, inode, FilePage{tail}); !extent || extent->unwritten) return now;
+    if (const auto extent = find_extent(extents_, inode, tail); !extent || extent->unwritten) return now;
     const auto loaded = load_page(inode, tail, head_page_, now);
     if (!loaded) return loaded;
     CachePage& page = cache_.insert(inode, tail);
@@ -76,14 +76,14 @@ FsResult<SimTime> FileSystemImpl::take_tail_along(Inode& inode, std::uint64_t fi
 
 FsResult<Timed<std::size_t>> FileSystemImpl::write_pages(Inode& inode, std::uint64_t offset, std::span<const std::byte> from, Fit fit, SimTime now) {
     std::uint64_t end = offset + from.size();
-    const std::uint64_t first = page_of(offset);
-    std::uint64_t last = page_of(end - 1);
+    const FilePage first = page_of(offset);
+    FilePage last = page_of(end - 1);
     if (const auto room = write_back_.make_room(static_cast<std::size_t>(last - first + 2), now); !room) return std::unexpected(room.error());
     if (const auto room = make_room_for_records(inode, first, last, now); !room) return std::unexpected(room.error());
     SimTime done = now;
-    const std::uint64_t head_to = std::min<std::uint64_t>(page_bytes_, end - first * page_bytes_);
+    const std::uint64_t head_to = std::min<std::uint64_t>(page_bytes_, end - offset_of(first));
     const bool load_head = needs_load(inode, first, offset % page_bytes_, head_to);
-    bool load_tail = last != first && needs_load(inode, last, 0, end - last * page_bytes_);
+    bool load_tail = last != first && needs_load(inode, last, 0, end - offset_of(last));
     for (const auto& [load, page, to] : {std::tuple{load_head, first, &head_page_}, std::tuple{load_tail, last, &tail_page_}}) {
         if (!load) continue;
         const auto loaded = load_page(inode, page, *to, now);
@@ -100,18 +100,18 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write_pages(Inode& inode, std::uint
     if (*reserved < last) {
         last = *reserved;
         load_tail = false; // of a page that does not fit; the new last one is written whole
-        end = (last + 1) * page_bytes_;
+        end = offset_of(last + 1);
         from = from.first(static_cast<std::size_t>(end - offset));
     }
     const std::size_t written = from.size();
     inode.loaded_until = std::max(inode.loaded_until, done);
 
-    for (std::uint64_t page = first; page <= last; ++page) {
+    for (FilePage page = first; page <= last; ++page) {
         const std::uint64_t in_page = offset % page_bytes_;
         const std::size_t part = std::min<std::size_t>(from.size(), page_bytes_ - in_page);
         CachePage* cached = cache_.find(inode, page);
         if (cached == nullptr) {
-            const auto extent = find_extent(extents_, inode, FilePage{page});
+            const auto extent = find_extent(extents_, inode, page);
             cached = &cache_.insert(inode, page);
             if (!extent) {
                 cached->reserved = true;
@@ -157,8 +157,8 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write(const FsCall& call, Ino ino, 
 FsResult<void> FileSystemImpl::write_zeros(const FsCall& call, Inode& inode, std::uint64_t from, std::uint64_t to) {
     to = std::min(to, inode.record.size);
     if (from >= to) return {};
-    const std::uint64_t page = page_of(from);
-    const auto extent = find_extent(extents_, inode, FilePage{page});
+    const FilePage page = page_of(from);
+    const auto extent = find_extent(extents_, inode, page);
     const bool is_data = extent && !extent->unwritten;
     if (!is_data && cache_.find(inode, page) == nullptr) return {};
     std::vector<std::byte> bytes(static_cast<std::size_t>(to - from));

@@ -43,9 +43,9 @@ CachePage& PageCache::take_place() {
     return places_[last_taken_];
 }
 
-CachePage& PageCache::insert(Inode& inode, std::uint64_t index) {
+CachePage& PageCache::insert(Inode& inode, FilePage at) {
     CachePage& page = take_place();
-    const bool fresh = pages_.emplace(Key{inode.ino.value(), index}, &page).second;
+    const bool fresh = pages_.emplace(Key{inode.ino.value(), at.value()}, &page).second;
     ensure(fresh, "PageCache::insert: a page is cached once");
     if (inode.pages == nullptr) {
         if (free_lists_.empty()) free_lists_.push_back(&lists_.emplace_back());
@@ -53,7 +53,7 @@ CachePage& PageCache::insert(Inode& inode, std::uint64_t index) {
         free_lists_.pop_back();
     }
     page.owner = &inode;
-    page.index = index;
+    page.page = at;
     page.dirty = page.in_flight = page.reserved = page.adds_records = false;
     inode.pages->push_back(page);
     return page;
@@ -76,7 +76,7 @@ void PageCache::drop(CachePage& page) {
         free_lists_.push_back(inode.pages);
         inode.pages = nullptr;
     }
-    pages_.erase(Key{inode.ino.value(), page.index});
+    pages_.erase(Key{inode.ino.value(), page.page.value()});
     page.owner = nullptr;
     free_.set(page.place);
     ++free_places_;

@@ -21,7 +21,7 @@ namespace flashlab {
 
 struct CachePage : CachePageHook {
     Inode* owner = nullptr;
-    std::uint64_t index = 0;
+    FilePage page{0};
     std::byte* data = nullptr;
     std::uint64_t first_dirty = 0; ///< write sequence that made it dirty; meaningful while dirty
     bool dirty = false;
@@ -38,13 +38,13 @@ public:
     PageCache(const PageCache&) = delete;
     PageCache& operator=(const PageCache&) = delete;
 
-    [[nodiscard]] CachePage* find(const Inode& inode, std::uint64_t index) const {
+    [[nodiscard]] CachePage* find(const Inode& inode, FilePage page) const {
         if (inode.pages == nullptr) return nullptr;
-        const auto at = pages_.find(Key{inode.ino.value(), index});
+        const auto at = pages_.find(Key{inode.ino.value(), page.value()});
         return at == pages_.end() ? nullptr : at->second;
     }
     /// Makes a new page of the inode. It is clean, and its bytes are not initialised.
-    CachePage& insert(Inode& inode, std::uint64_t index);
+    CachePage& insert(Inode& inode, FilePage page);
     void drop(CachePage& page);
     void set_adds_records(CachePage& page, bool adds);
 
@@ -57,12 +57,12 @@ public:
 private:
     struct Key {
         std::uint64_t ino;
-        std::uint64_t index;
+        std::uint64_t page;
         friend bool operator==(const Key&, const Key&) = default;
     };
     struct Hash {
         std::size_t operator()(const Key& key) const {
-            std::uint64_t z = (key.ino * 0x9e3779b97f4a7c15u) ^ (key.index * 0xbf58476d1ce4e5b9u);
+            std::uint64_t z = (key.ino * 0x9e3779b97f4a7c15u) ^ (key.page * 0xbf58476d1ce4e5b9u);
             z = (z ^ (z >> 31)) * 0x94d049bb133111ebu;
             return z ^ (z >> 29);
         }

@@ -23,6 +23,7 @@ public:
         value_ += pages;
         return *this;
     }
+    constexpr PageNumber& operator++() { return *this += 1; }
 
 private:
     std::uint64_t value_;
@@ -30,5 +31,8 @@ private:
 
 using FilePage = PageNumber<struct FilePageTag>;       ///< of a file, from its start
 using LogicalPage = PageNumber<struct LogicalPageTag>; ///< of the drive, as the file system's space counts them
+
+/// Behind the last page that any file can have.
+constexpr FilePage no_page{~std::uint64_t{0}};
 
 } // namespace flashlab

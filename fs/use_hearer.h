@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/events.h"
+#include "fs/page_number.h"
 
 namespace flashlab {
 
@@ -33,7 +34,7 @@ public:
     /// The inode is found under this name, or was given it. An inode number that is used again comes with another generation.
     virtual void named(Ino ino, std::uint64_t generation, Ino parent, std::string_view name) = 0;
     /// `sectors` sectors from `first` on are about to be written with data of the file from its page `page` on.
-    virtual void data_written(Ino ino, std::uint64_t page, Sector first, std::uint32_t sectors) = 0;
+    virtual void data_written(Ino ino, FilePage page, Sector first, std::uint32_t sectors) = 0;
     /// What is known of a file by now.
     [[nodiscard]] virtual std::optional<FileUse> use_of(Ino ino) const = 0;
 };

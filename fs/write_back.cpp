@@ -43,15 +43,15 @@ void WriteBack::collect(WriteBackJob& job) {
     Inode& inode = *job.inode;
     batch_.clear();
     for (CachePage& page : *inode.pages) batch_.push_back(&page);
-    const auto by_index = [](const CachePage* a, const CachePage* b) { return a->index < b->index; };
-    const bool in_order = std::ranges::is_sorted(batch_, by_index);
+    const auto by_page = [](const CachePage* a, const CachePage* b) { return a->page < b->page; };
+    const bool in_order = std::ranges::is_sorted(batch_, by_page);
     job.size_target = inode.record.size;
     if (batch_.size() > pages_per_job) {
-        if (!in_order) std::ranges::nth_element(batch_, batch_.begin() + pages_per_job, by_index);
+        if (!in_order) std::ranges::nth_element(batch_, batch_.begin() + pages_per_job, by_page);
         batch_.resize(pages_per_job);
     }
-    if (!in_order) std::ranges::sort(batch_, by_index);
-    if (batch_.size() < inode.pages->size()) job.size_target = std::min(job.size_target, (batch_.back()->index + 1) * cache_.page_bytes());
+    if (!in_order) std::ranges::sort(batch_, by_page);
+    if (batch_.size() < inode.pages->size()) job.size_target = std::min(job.size_target, (batch_.back()->page + 1).value() * cache_.page_bytes());
 }
 
 /// The bytes of pages [first, first + count) of the batch in one piece: where they lie, or copied together.
@@ -73,7 +73,7 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
         const std::size_t pages = std::min(per_write, count - at);
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
-        if (use_ != nullptr) use_->data_written(job.inode->ino, batch_[first + at]->index, space_.sector_of(logical + at), sectors);
+        if (use_ != nullptr) use_->data_written(job.inode->ino, batch_[first + at]->page, space_.sector_of(logical + at), sectors);
         const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
         if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
@@ -95,9 +95,9 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     job.resume = now;
     inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
-        const FilePage page{batch_[at]->index};
+        const FilePage page = batch_[at]->page;
         std::size_t count = 1;
-        while (at + count < batch_.size() && FilePage{batch_[at + count]->index} == page + count) ++count;
+        while (at + count < batch_.size() && batch_[at + count]->page == page + count) ++count;
         auto kind = WriteBackPiece::Kind::fresh;
         LogicalPage logical{0};
         if (const auto extent = find_extent(extents_, inode, page)) {
@@ -230,14 +230,14 @@ void WriteBack::drop(CachePage& page) {
     cache_.drop(page);
 }
 
-void WriteBack::drop_range(Inode& inode, std::uint64_t first, std::uint64_t last) {
+void WriteBack::drop_range(Inode& inode, FilePage first, FilePage last) {
     if (inode.pages == nullptr) return;
     if (last - first == 1) {
         if (CachePage* page = cache_.find(inode, first)) drop(*page);
     } else {
         batch_.clear();
         for (CachePage& page : *inode.pages) {
-            if (page.index >= first && page.index < last) batch_.push_back(&page);
+            if (page.page >= first && page.page < last) batch_.push_back(&page);
         }
         for (CachePage* page : batch_) drop(*page);
     }

@@ -85,7 +85,7 @@ public:
 
     void drop(CachePage& page);
     /// Forgets the cached pages in [first, last).
-    void drop_range(Inode& inode, std::uint64_t first, std::uint64_t last);
+    void drop_range(Inode& inode, FilePage first, FilePage last);
     /// Limits the size that a job under way may commit.
     static void limit_size(Inode& inode, std::uint64_t size);
 

@@ -37,9 +37,9 @@ void WriteBack::give_up_pages(WriteBackJob& job, std::size_t first, SimTime now)
         if (!holds_end || !take_back_page(piece, used, now)) drop(*piece.cached);
     }
     if (failed_pages_ != FailedPages::reverted || inode.record.size <= inode.committed_size) return;
-    const auto is_beyond = [&](const CachePage& page) { return (page.index + 1) * page_bytes > inode.committed_size; };
+    const auto is_beyond = [&](const CachePage& page) { return (page.page + 1).value() * page_bytes > inode.committed_size; };
     if (inode.pages == nullptr || std::ranges::none_of(*inode.pages, [&](const CachePage& page) {
-            return is_beyond(page) && (page.dirty || page.index != inode.committed_size / page_bytes);
+            return is_beyond(page) && (page.dirty || page.page != FilePage{inode.committed_size / page_bytes});
         }))
         inode.record.size = inode.committed_size;
 }

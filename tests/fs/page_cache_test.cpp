@@ -23,11 +23,12 @@ TEST_CASE("pages written one after another lie one after another in memory, agai
     const std::byte* before = nullptr;
     constexpr std::uint64_t pages = 50 * capacity;
     for (std::uint64_t index = 0; index < pages; ++index) {
-        const CachePage& page = cache.insert(inode, index);
+        const CachePage& page = cache.insert(inode, FilePage{index});
         neighbours += page.data == before + page_bytes ? 1 : 0;
         before = page.data;
         if (cache.pages() < capacity * 3 / 4) continue;
-        for (std::uint64_t gone = index + 1 - cache.pages(), end = gone + capacity / 4; gone < end; ++gone) cache.drop(*cache.find(inode, gone));
+        for (std::uint64_t gone = index + 1 - cache.pages(), end = gone + capacity / 4; gone < end; ++gone)
+            cache.drop(*cache.find(inode, FilePage{gone}));
     }
     CHECK(neighbours >= pages - 2 - pages / (capacity / 2)); // all but where it began again at the front
 }
@@ -43,14 +44,14 @@ TEST_CASE("no two pages of the cache share a byte, and each keeps its own, below
     for (int step = 0; step < 60'000; ++step) {
         const std::uint64_t index = random.next() % (4 * capacity);
         const bool fills = (step / 10'000) % 2 == 0;
-        if (CachePage* page = cache.find(inode, index)) {
+        if (CachePage* page = cache.find(inode, FilePage{index})) {
             REQUIRE(std::ranges::all_of(std::span{page->data, page_bytes}, [&](std::byte b) { return b == model.at(index); }));
             if (fills && random.next() % 4 != 0) continue;
             cache.drop(*page);
             model.erase(index);
         } else if (fills || random.next() % 4 == 0) {
             const auto value = static_cast<std::byte>(random.next());
-            std::ranges::fill(std::span{cache.insert(inode, index).data, page_bytes}, value);
+            std::ranges::fill(std::span{cache.insert(inode, FilePage{index}).data, page_bytes}, value);
             model[index] = value;
         }
         REQUIRE(cache.pages() == model.size());

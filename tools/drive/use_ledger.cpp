@@ -108,14 +108,14 @@ void UseLedger::named(Ino ino, std::uint64_t generation, Ino parent, std::string
     file.name = name;
 }
 
-void UseLedger::data_written(Ino ino, std::uint64_t page, Sector first, std::uint32_t sectors) {
+void UseLedger::data_written(Ino ino, FilePage page, Sector first, std::uint32_t sectors) {
     const FileIndex file = file_of(ino);
     const std::uint64_t begin = first.value() * sector_bytes, end = begin + std::uint64_t{sectors} * sector_bytes;
     files_[file].counts.host_write_bytes += end - begin;
     if (owners_.size() <= (end - 1) / lpn_bytes_) owners_.resize((end - 1) / lpn_bytes_ + 1);
     for (std::uint64_t at = begin; at < end; at += file_page_bytes_, ++page) {
         ProcessIndex process = files_[file].last_writer;
-        if (const auto writer = writer_of_page_.find(std::uint64_t{file} << bits_of_page | page); writer != writer_of_page_.end()) {
+        if (const auto writer = writer_of_page_.find(std::uint64_t{file} << bits_of_page | page.value()); writer != writer_of_page_.end()) {
             process = writer->second;
             writer_of_page_.erase(writer);
         }

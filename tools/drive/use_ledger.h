@@ -49,7 +49,7 @@ public:
     void call_began(std::int32_t thread, FsOp op, Ino ino, std::uint64_t offset, std::uint64_t bytes) override;
     void call_ended(std::int32_t thread, FsOp op, Ino ino, std::uint64_t bytes, int error, Duration took) override;
     void named(Ino ino, std::uint64_t generation, Ino parent, std::string_view name) override;
-    void data_written(Ino ino, std::uint64_t page, Sector first, std::uint32_t sectors) override;
+    void data_written(Ino ino, FilePage page, Sector first, std::uint32_t sectors) override;
 
     /// Processes, files and syncs, greatest first. `most`: so many files and syncs; the others are one row.
     [[nodiscard]] Json report(std::size_t most) const;

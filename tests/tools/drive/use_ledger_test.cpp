@@ -30,7 +30,7 @@ struct Rig {
     }
     /// The file system sends the page to this logical page of the drive.
     void send(Ino ino, std::uint64_t page, std::uint32_t lpn) {
-        ledger.data_written(ino, page, Sector{lpn * 8}, 8);
+        ledger.data_written(ino, FilePage{page}, Sector{lpn * 8}, 8);
         HostRequestEvent request;
         request.op = HostOp::write;
         request.sectors = 8;
