@@ -18,8 +18,8 @@ const Scheme& block_map_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map alone: an overwrite rewrites its block (the baseline BL)",
                                    .keys = merge_keys,
-                                   .plan = plan_of<kind>,
-                                   .make = make_of<BlockMapFtl, kind>,
+                                   .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
+                                   .make = [](const FtlParts& parts) { return make_of<BlockMapFtl>(kind, parts); },
                                    .write_memory = turnover_of_logs};
     return scheme;
 }

@@ -14,8 +14,8 @@ const Scheme& log_block_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map with a log block for each logical block under write (BAST, LBFTL)",
                                    .keys = merge_keys,
-                                   .plan = plan_of<kind>,
-                                   .make = make_of<LogBlockFtl, kind>,
+                                   .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
+                                   .make = [](const FtlParts& parts) { return make_of<LogBlockFtl>(kind, parts); },
                                    .write_memory = turnover_of_logs};
     return scheme;
 }

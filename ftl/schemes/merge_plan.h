@@ -37,16 +37,16 @@ struct MergePlan {
     return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 64};
 }
 
-/// The two functions of a Scheme that each has.
-template <const MergeKind& kind>
-std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config, const Geometry& geometry) {
+/// The two functions of a Scheme that each has. `kind` is an argument of the function and not of the template: it is an object of one .cpp, and
+/// GCC 14 lets the linker take one instantiation for those of all such objects that have the same name.
+[[nodiscard]] inline std::expected<FtlPlan, std::string> plan_of(const MergeKind& kind, const SsdConfig& config, const Geometry& geometry) {
     auto planned = plan_merge(kind, config, geometry);
     if (!planned) return std::unexpected(planned.error());
     return std::move(planned->plan);
 }
 
-template <class Ftl_, const MergeKind& kind>
-std::expected<std::unique_ptr<Ftl>, std::string> make_of(const FtlParts& parts) {
+template <class Ftl_>
+std::expected<std::unique_ptr<Ftl>, std::string> make_of(const MergeKind& kind, const FtlParts& parts) {
     auto planned = plan_merge(kind, parts.config, parts.array.geometry());
     if (!planned) return std::unexpected(planned.error());
     return std::make_unique<Ftl_>(std::move(planned->ftl), parts.array, parts.events);

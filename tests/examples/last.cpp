@@ -44,8 +44,8 @@ const Scheme& last_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map with log blocks of their own for long writes, and shared ones for short (LAST)",
                                    .keys = merge_keys,
-                                   .plan = plan_of<kind>,
-                                   .make = make_of<LastFtl, kind>};
+                                   .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
+                                   .make = [](const FtlParts& parts) { return make_of<LastFtl>(kind, parts); }};
     return scheme;
 }
 

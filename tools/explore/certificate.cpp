@@ -54,7 +54,7 @@ std::string hash_of_command(const std::vector<std::string>& command) {
     return fmt::format("{:016x}", hash);
 }
 
-std::string replay_line(const Finding& finding) { return fmt::format("flashlab crash torture --replay {}", shell_word(finding.kept)); }
+std::string replay_line(const LossFinding& finding) { return fmt::format("flashlab crash torture --replay {}", shell_word(finding.kept)); }
 
 Json certificate(const CertificateFacts& facts, const Past& past, const Persistence& model, StateOrder& order, const ExploreResult& result) {
     std::uint64_t syncs = 0, promises = 0;
@@ -63,7 +63,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
         promises += past.line(i).act == Act::promise ? 1 : 0;
     }
     Json findings{Json::Array{}};
-    for (const Finding& finding : result.findings) {
+    for (const LossFinding& finding : result.findings) {
         Json lost{Json::Array{}};
         for (const std::string& line : finding.words.lost) lost.push(line);
         findings.push(Json::object({{"what", finding.words.what},

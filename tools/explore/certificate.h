@@ -28,7 +28,7 @@ struct CertificateFacts {
 [[nodiscard]] Json certificate(const CertificateFacts& facts, const Past& past, const Persistence& model, StateOrder& order,
                                const ExploreResult& result);
 /// The line that checks the kept state of this finding again.
-[[nodiscard]] std::string replay_line(const Finding& finding);
+[[nodiscard]] std::string replay_line(const LossFinding& finding);
 
 enum class ReportForm : std::uint8_t { json, html, junit, sarif };
 /// By the end of the name: .json, .html, .junit.xml, .sarif; nothing: another one.

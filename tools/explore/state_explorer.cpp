@@ -134,7 +134,7 @@ bool StateExplorer::is_known(Worker& worker, const LeftState& state, CutState& r
     const std::set<std::string> here = kinds_of(past_, state.lost());
     {
         const std::lock_guard lock{mutex_};
-        for (const Finding& finding : result_.findings) {
+        for (const LossFinding& finding : result_.findings) {
             if (finding.kinds.empty() || !std::ranges::includes(here, finding.kinds)) continue;
             known.insert(finding.kinds.begin(), finding.kinds.end());
             if (cause.empty()) cause = finding.words.cause;
@@ -149,7 +149,7 @@ bool StateExplorer::is_known(Worker& worker, const LeftState& state, CutState& r
         return false;
     }
     const std::lock_guard lock{mutex_};
-    const auto found = std::ranges::find(result_.findings, cause, [](const Finding& f) { return f.words.cause; });
+    const auto found = std::ranges::find(result_.findings, cause, [](const LossFinding& f) { return f.words.cause; });
     if (found != result_.findings.end()) ++found->states;
     return true;
 }
@@ -195,16 +195,16 @@ void StateExplorer::judge(Worker& worker, const LeftState& state) {
     const CutState small = shrink(worker, std::move(rest));
     const bool fails_still = fails(worker, small); // and leaves what it printed
     if (Interruption::came() || !fails_still) return;
-    Finding finding{.words = {}, .state = small, .found_at = found_at, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}};
+    LossFinding finding{.words = {}, .state = small, .found_at = found_at, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}};
     add(std::move(finding));
 }
 
-void StateExplorer::add(Finding finding) {
+void StateExplorer::add(LossFinding finding) {
     const std::lock_guard lock{mutex_};
     const LeftState small{past_, model_, order_.unsynced(finding.state.cut).durable, finding.state};
     finding.words = tell_losses(past_, model_, small);
     finding.kinds = kinds_of(past_, finding.state.losses);
-    const auto found = std::ranges::find(result_.findings, finding.words.cause, [](const Finding& f) { return f.words.cause; });
+    const auto found = std::ranges::find(result_.findings, finding.words.cause, [](const LossFinding& f) { return f.words.cause; });
     if (found != result_.findings.end()) {
         ++found->states;
     } else if (result_.findings.size() < most_findings) {
@@ -231,7 +231,7 @@ ExploreResult StateExplorer::run() {
         work(workers[0]);
     }
     result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
-    std::ranges::sort(result_.findings, {}, &Finding::found_at);
+    std::ranges::sort(result_.findings, {}, &LossFinding::found_at);
     return result_;
 }
 

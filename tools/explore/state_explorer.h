@@ -32,7 +32,7 @@ struct ExploreConfig {
     std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
 };
 
-struct Finding {
+struct LossFinding {
     LossWords words;
     CutState state;              ///< shrunk
     std::uint64_t found_at = 0;  ///< so many states were tried then
@@ -51,7 +51,7 @@ struct ExploreResult {
     bool edges_done = false;    ///< all edges were tried, and states were drawn
     double wall_seconds = 0;
     std::string broken; ///< why it could not go on; empty: it did
-    std::vector<Finding> findings;
+    std::vector<LossFinding> findings;
 };
 
 class StateExplorer {
@@ -79,7 +79,7 @@ private:
     [[nodiscard]] CutState shrink(Worker& worker, CutState state);
     [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
     [[nodiscard]] std::string said(const Worker& worker, int lines) const;
-    void add(Finding finding);
+    void add(LossFinding finding);
     void stop(std::string why);
 
     const Past& past_;

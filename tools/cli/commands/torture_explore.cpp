@@ -53,7 +53,7 @@ std::string text_of(const std::string& file) {
 }
 
 /// The state as the cut left it, its promises, the trace, and the check: all that a replay needs.
-std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, Finding& finding) {
+std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, LossFinding& finding) {
     const std::string first =
         fs::absolute(fmt::format("{}/flashlab-state-{}-{}", o.keep.empty() ? "." : o.keep, o.seed, finding.found_at)).lexically_normal().string();
     std::error_code error;
@@ -77,7 +77,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
     return {};
 }
 
-void tell_finding(const Finding& finding) {
+void tell_finding(const LossFinding& finding) {
     std::string text = fmt::format("flashlab: {} state{}: {}\n", finding.states, finding.states == 1 ? "" : "s", finding.words.what);
     text += fmt::format("  missing: {}\n", finding.words.missing_call);
     for (std::size_t i = 0; i < std::min<std::size_t>(finding.words.lost.size(), 5); ++i) text += fmt::format("  lost: {}\n", finding.words.lost[i]);
@@ -138,7 +138,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     ExploreResult result = explorer.run();
     facts.partial = Interruption::came();
     if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
-    for (Finding& finding : result.findings) {
+    for (LossFinding& finding : result.findings) {
         if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
         tell_finding(finding);
     }
