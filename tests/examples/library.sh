@@ -10,7 +10,7 @@ die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 cmake --install "$build" --component development --prefix "$work/prefix" > "$work/log" 2>&1 || die "install: $(tail -n 3 "$work/log")"
 mv "$work/prefix" "$work/moved" # what is installed may be moved
 cp -r "$examples" "$work/project"
-cmake -S "$work/project" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_BUILD_TYPE=Release > "$work/log" 2>&1 || die "cmake: $(tail -n 5 "$work/log")"
+cmake -G Ninja -S "$work/project" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_BUILD_TYPE=Release > "$work/log" 2>&1 || die "cmake: $(tail -n 5 "$work/log")"
 cmake --build "$work/build" > "$work/log" 2>&1 || die "build: $(grep -m 3 -E 'error|undefined' "$work/log")"
 "$work/build/power_cuts" || die "power cuts"
 "$work/build/power_cuts" broken > "$work/broken" && die "a store that overwrites its only copy passes"

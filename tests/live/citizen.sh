@@ -33,6 +33,8 @@ if with lsattr && [[ $(id -u) -eq 0 ]]; then
 fi
 if [[ $(id -u) -eq 0 ]]; then
     if with fstrim; then fstrim "$mnt" || die "fstrim"; fi
+    # Since util-linux 2.39 mount(8) asks by fsconfig(2), in which the kernel lets no FUSE mount change; the variable makes it use mount(2).
+    export LIBMOUNT_FORCE_MOUNT2=always
     mount -i -o remount,ro "$mnt" || die "remount,ro"
     touch "$mnt/no" 2> /dev/null && die "a file is made on a mount that is read-only"
     mount -i -o remount,rw "$mnt" && touch "$mnt/yes" || die "remount,rw"
