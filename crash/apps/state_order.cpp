@@ -73,16 +73,19 @@ std::string kind_of_path(const std::string& path) {
     return kind;
 }
 
-StateOrder::StateOrder(const Past& past, const Persistence& model, std::uint64_t seed) : past_{past}, model_{model}, random_{seed} { plan(); }
+StateOrder::StateOrder(const Past& past, const Persistence& model, std::uint64_t seed, std::uint32_t from)
+    : past_{past}, model_{model}, random_{seed} {
+    plan(std::max(from, past.first_cut()));
+}
 
-void StateOrder::plan() {
+void StateOrder::plan(std::uint32_t from) {
     std::map<std::string, std::vector<std::uint32_t>> kinds;
-    for (std::uint32_t cut = past_.first_cut(); cut <= past_.size(); ++cut) {
-        if (cut > past_.first_cut() && adds_no_state(past_, cut - 1)) continue;
+    for (std::uint32_t cut = from; cut <= past_.size(); ++cut) {
+        if (cut > from && adds_no_state(past_, cut - 1)) continue;
         const auto side = [&](std::uint32_t line) {
             return line < past_.size() ? fmt::format("{} {}", static_cast<int>(past_.line(line).act), kind_of_path(past_.facts(line).path)) : "end";
         };
-        kinds[fmt::format("{}|{}", cut > past_.first_cut() ? side(cut - 1) : "begin", side(cut))].push_back(cut);
+        kinds[fmt::format("{}|{}", cut > from ? side(cut - 1) : "begin", side(cut))].push_back(cut);
         all_cuts_.push_back(cut);
     }
     cuts_ = all_cuts_.size();
@@ -128,7 +131,7 @@ CutState StateOrder::draw_at(std::uint32_t cut) {
 
 CutState StateOrder::next() {
     while (edges_.empty() && job_ < jobs_.size()) add_edges(jobs_[job_++]);
-    if (edges_.empty()) return draw(all_cuts_[random_.below(all_cuts_.size())]);
+    if (edges_.empty()) return draw(draw_cut());
     CutState state = std::move(edges_.front());
     edges_.pop_front();
     return state;
@@ -223,6 +226,22 @@ void StateOrder::add_single_writes(std::uint32_t cut, const UnsyncedLines& u) {
     const auto names = newest(u.names, few);
     for (std::size_t i = 0; i < names.size(); ++i)
         for (std::size_t j = i + 1; j < names.size(); ++j) push(cut, {{.line = names[i]}, {.line = names[j]}});
+}
+
+/// Every other time a point with many choices: points with few are soon exhausted.
+std::uint32_t StateOrder::draw_cut() {
+    const auto any = [&] { return all_cuts_[random_.below(all_cuts_.size())]; };
+    const auto choices = [&](std::uint32_t cut) {
+        const auto found = choices_.find(cut);
+        if (found != choices_.end()) return found->second;
+        const UnsyncedLines& u = unsynced(cut);
+        return choices_[cut] = u.names.size() + u.writes.size();
+    };
+    std::uint32_t best = any();
+    if (random_.chance(1, 2)) return best;
+    for (int i = 0; i < 7; ++i)
+        if (const std::uint32_t other = any(); choices(other) > choices(best)) best = other;
+    return best;
 }
 
 CutState StateOrder::draw(std::uint32_t cut) {

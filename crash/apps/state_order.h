@@ -33,7 +33,8 @@ struct UnsyncedLines {
 
 class StateOrder {
 public:
-    StateOrder(const Past& past, const Persistence& model, std::uint64_t seed);
+    /// `from`: no cut comes before so many lines.
+    StateOrder(const Past& past, const Persistence& model, std::uint64_t seed, std::uint32_t from = 0);
 
     /// The next state to try. Never the end: once the edges are through, states are drawn.
     [[nodiscard]] CutState next();
@@ -51,7 +52,8 @@ private:
         unsigned priority = 0, tier = 0;
         std::uint32_t cut = 0;
     };
-    void plan();
+    void plan(std::uint32_t from);
+    [[nodiscard]] std::uint32_t draw_cut();
     void push(std::uint32_t cut, std::vector<Loss> losses) { edges_.push_back({cut, std::move(losses)}); }
     void add_edges(const Job& job);
     void add_wholes(std::uint32_t cut, const UnsyncedLines& u);
@@ -68,6 +70,7 @@ private:
     std::vector<Job> jobs_;
     std::size_t job_ = 0, cuts_ = 0;
     std::vector<std::uint32_t> all_cuts_;
+    std::unordered_map<std::uint32_t, std::size_t> choices_; ///< by cut: so many lines are unsynced
     std::deque<CutState> edges_;
     std::unordered_map<std::uint32_t, UnsyncedLines> known_;
 };

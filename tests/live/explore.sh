@@ -48,6 +48,18 @@ if command -v python3 > /dev/null; then
 for f in sys.argv[1:3]: json.load(open(f))
 xml.dom.minidom.parse(sys.argv[3])' "$work/cert.json" "$work/cert.sarif" "$work/cert.junit.xml" || die "a report cannot be read"
 fi
+say "--- an oracle that reads what the command prints, and cuts from a sync on"
+said='for i in 1 2 3; do echo $i > n.new && mv n.new n && $name . && echo "done $i"; done'
+expect 1 --persistence posix --states 60 --oracle 'sed -n "s/^done //p"' --check "$check" -- env name=true sh -c "$said"
+grep -q '"promises":3,' "$work/out" || die "the oracle's lines do not count: $(cat "$work/out")"
+expect 1 --persistence posix --states 60 --oracle 'cat' --check true -- sh -c 'touch x; exit 7'
+grep -q 'the command ended with 7' "$work/err" || die "the command's code is lost behind the oracle: $(cat "$work/err")"
+early='echo 1 > n && echo 1 >&$FLASHLAB_ACK_FD && sync n . && sync n && echo 2 > m && sync m .'
+expect 1 --persistence posix --states 60 --check "$check" -- sh -c "$early"
+expect 0 --persistence posix --states 60 --after flush 2 --check "$check" -- sh -c "$early"
+grep -q 'cuts before sync 2' "$work/out" || die "the certificate does not say which cuts were left out: $(cat "$work/out")"
+expect 2 --persistence posix --after flush 99 --check true -- sh -c "$early"
+expect 2 --after flush 0 --check true -- touch x
 say "--- the preparation is durable, and what a check leaves behind goes"
 expect 0 --persistence posix --states 50 --setup 'mkdir d; echo 1 > d/f' --check '[ "$(cat d/f)" = 1 ] && [ ! -e junk ] && touch junk && rm -r d' -- touch x
 if [[ $(id -u) -eq 0 ]] && id nobody > /dev/null 2>&1; then
@@ -57,6 +69,12 @@ if [[ $(id -u) -eq 0 ]] && id nobody > /dev/null 2>&1; then
     install -m 755 "$FLASHLAB" "$plain/flashlab"
     su nobody -s /bin/sh -c "TMPDIR=/tmp $plain/flashlab crash torture --explore --size 64M --persistence posix --keep /tmp --check true -- sh -c 'echo 1 > x && sync x .'" > "$work/out" 2> "$work/err" ||
         die "as nobody: $(cat "$work/err" "$work/out")"
+    say "--- his new file system is his own"
+    chmod 777 "$plain"
+    for store in pram journal; do
+        su nobody -s /bin/sh -c "cd $plain && mkdir -p m && ./flashlab mkfs d --force --quiet --size 64M --metadata $store && ./flashlab mount d m && touch m/x; ./flashlab umount m" > "$work/out" 2>&1 ||
+            die "nobody cannot write into a file system of his own: $(cat "$work/out")"
+    done
     rm -r "$plain"
 fi
 say "--- what cannot be"
@@ -71,8 +89,8 @@ expect 2 --report cert.txt --check true -- touch x
 expect 2 --check true -- no-such-program
 expect 1 --check true -- false
 code=0
-"$FLASHLAB" crash torture --persistence ext4 -- true 2> /dev/null || code=$?
-[[ $code -eq 2 ]] || die "a model without --explore must be refused"
+"$FLASHLAB" crash torture --persistence ext5 -- true 2> /dev/null || code=$?
+[[ $code -eq 2 ]] || die "a model that there is not must be refused"
 say "--- a check that does not end, and a signal"
 expect 1 --timeout 0.3 --states 3 --check 'if [ -s x ]; then :; elif [ -e x ]; then sleep 100; fi' -- sh -c 'echo 1 > x'
 grep -q 'flashlab-torture' <(ls "$work") && die "a temporary folder is left: $(ls "$work")"

@@ -16,6 +16,7 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
     torture.add_option("--persistence", o.persistence, "What unsynced changes may lose: strict, ext4, xfs, btrfs, posix")->capture_default_str();
     only_there(torture.add_option("--setup", o.setup, "For sh -c before the command; what it leaves is durable"));
+    only_there(torture.add_option("--oracle", o.oracle, "For sh -c: reads what the command prints; each line that it prints counts as promised"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
     only_there(
@@ -36,6 +37,7 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
     add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
     torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
+    torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")->expected(2)->allow_extra_args(false);
     torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");
     torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
         ->check(CLI::Range(0.01, 3600.0))

@@ -23,8 +23,9 @@ std::string program_of(const std::string& word) {
     return word;
 }
 
-Json not_tried(const Persistence& model, StateOrder& order, const ExploreResult& result, double possible) {
+Json not_tried(const Persistence& model, StateOrder& order, const ExploreResult& result, double possible, std::uint64_t after_flush) {
     Json list{Json::Array{}};
+    if (after_flush != 0) list.push(fmt::format("cuts before sync {}: --after flush {}", after_flush, after_flush));
     if (result.exhausted)
         list.push("no further state of this run differs from those tried, among some thousand drawn ones");
     else
@@ -94,7 +95,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"wall_seconds", result.wall_seconds},
                          {"wall_states_per_second", result.wall_seconds > 0 ? static_cast<double>(result.states) / result.wall_seconds : 0.0},
                          {"partial", facts.partial},
-                         {"not_tried", not_tried(model, order, result, facts.states_possible)},
+                         {"not_tried", not_tried(model, order, result, facts.states_possible, facts.after_flush)},
                          {"findings", std::move(findings)},
                          {"controls", Json::object({{"before_the_command", "passes"}, {"after_the_command", "passes"}})}});
 }

@@ -20,6 +20,7 @@ struct CertificateFacts {
     double states_possible = 0;
     std::uint64_t seed = 1;
     unsigned workers = 1;
+    std::uint64_t after_flush = 0; ///< no cut before this sync
     bool partial = false;
 };
 

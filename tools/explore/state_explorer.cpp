@@ -29,7 +29,7 @@ std::set<std::string> kinds_of(const Past& past, const std::vector<Loss>& losses
 } // namespace
 
 StateExplorer::StateExplorer(const Past& past, const Persistence& model, ExploreConfig config)
-    : past_{past}, model_{model}, config_{std::move(config)}, order_{past, model, config_.seed} {
+    : past_{past}, model_{model}, config_{std::move(config)}, order_{past, model, config_.seed, config_.from} {
     std::uint32_t promises = 0;
     for (std::uint32_t cut = 0; cut <= past.size(); ++cut) {
         promises_before_.push_back(promises);

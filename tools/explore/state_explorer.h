@@ -29,6 +29,7 @@ struct ExploreConfig {
     std::chrono::milliseconds limit{0};
     std::uint64_t states = 2000, seed = 1;
     unsigned workers = 1;
+    std::uint32_t from = 0; ///< no cut comes before so many lines
     std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
 };
 

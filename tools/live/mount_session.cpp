@@ -14,6 +14,7 @@
 #include "tools/drive/device_report.h"
 #include "tools/live/cut_report.h"
 #include "tools/live/mount_report.h"
+#include "tools/live/root_owner.h"
 #include "tools/log/event_level.h"
 
 namespace flashlab {
@@ -55,9 +56,10 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
         (void)session->opened_->close(device.ready_at(), {});
         return std::unexpected(set.error());
     }
+    if (!config.mount.read_only) take_new_root(device.fs(), device.ready_at());
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
     if (!config.record.empty()) {
-        auto recording = Recording::open(config.record, device.fs(), device.ready_at());
+        auto recording = Recording::open(config.record, device.fs());
         if (!recording) {
             const auto closed = session->opened_->close(device.ready_at(), {});
             return std::unexpected(closed ? recording.error() : fmt::format("{}; {}", recording.error(), closed.error()));

@@ -12,23 +12,13 @@ namespace flashlab {
 
 namespace {
 constexpr std::size_t enough = 1u << 20;
-
-void take_root(FileSystem& fs, SimTime now) {
-    const auto wall = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-    AttributeChange change;
-    change.which = AttributeChange::uid | AttributeChange::gid;
-    change.new_uid = ::geteuid();
-    change.new_gid = ::getegid();
-    (void)fs.change_attributes({.now = now, .wall = {.seconds = wall.count()}}, root_ino, change);
-}
 } // namespace
 
-std::expected<std::unique_ptr<Recording>, std::string> Recording::open(const std::string& file, FileSystem& below, SimTime now) {
+std::expected<std::unique_ptr<Recording>, std::string> Recording::open(const std::string& file, FileSystem& below) {
     std::unique_ptr<Recording> recording{new Recording};
     recording->file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (recording->file_ < 0) return std::unexpected(fmt::format("--record {}: {}; name a file that is not there yet", file, std::strerror(errno)));
     recording->promises_ = ::open((file + ".acks").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); // seldom there
-    if (::geteuid() != 0) take_root(below, now);
     recording->buffer_ = history_head();
     Recording* self = recording.get();
     recording->recorded_ = std::make_unique<RecordingFileSystem>(

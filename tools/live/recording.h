@@ -19,8 +19,8 @@ namespace flashlab {
 
 class Recording {
 public:
-    /// FILE must not exist yet. Who is not root gets the root directory, which a new file system gives to root.
-    [[nodiscard]] static std::expected<std::unique_ptr<Recording>, std::string> open(const std::string& file, FileSystem& below, SimTime now);
+    /// FILE must not exist yet.
+    [[nodiscard]] static std::expected<std::unique_ptr<Recording>, std::string> open(const std::string& file, FileSystem& below);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;

@@ -1,4 +1,5 @@
 """SQLite: COMMIT has returned. The journal mode and `synchronous` are the arguments behind the role."""
+import os
 import sqlite3
 import sys
 from support import need, promise, promised, run
@@ -17,7 +18,7 @@ def connect():
 def write():
     db = connect()
     db.execute("CREATE TABLE IF NOT EXISTS t(n INTEGER PRIMARY KEY, v BLOB)")
-    for i in range(1, 21):
+    for i in range(1, int(os.environ.get("STORE_TRANSACTIONS", "20")) + 1):
         db.execute("BEGIN")
         for part in range(4):
             db.execute("INSERT INTO t VALUES(?, ?)", (i * 4 + part, b"x" * 3000))

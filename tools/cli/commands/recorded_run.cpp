@@ -28,6 +28,14 @@ std::unexpected<RecordedRunFailure> failed(std::string why, int code = exit_fail
     return std::unexpected(RecordedRunFailure{std::move(why), code});
 }
 
+/// The words of a shell that pipes the command's output through the oracle, and the oracle's into the promises.
+std::vector<std::string> through_oracle(const std::vector<std::string>& command) {
+    std::vector<std::string> words{"sh", "-c", R"({ "$@"; echo $? > "$FLASHLAB_STATUS"; } | sh -c "$FLASHLAB_ORACLE" >&"$FLASHLAB_ACK_FD")",
+                                   "torture"};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+}
+
 } // namespace
 
 RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::string& work)
@@ -95,7 +103,10 @@ RecordedRun::Step RecordedRun::prepare() {
 }
 
 RecordedRun::Step RecordedRun::run_command() {
-    SubprocessCall call = in_mount(config_.command);
+    const std::string status = history_ + ".status"; // a pipe ends with the code of its last program
+    SubprocessCall call = in_mount(config_.oracle.empty() ? config_.command : through_oracle(config_.command));
+    call.environment.emplace_back("FLASHLAB_ORACLE", config_.oracle);
+    call.environment.emplace_back("FLASHLAB_STATUS", status);
     const int promises = ::open((history_ + ".acks").c_str(), O_WRONLY); // inherited by the command
     if (promises < 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
     (void)::fcntl(promises, F_SETPIPE_SZ, 1 << 20);
@@ -105,7 +116,11 @@ RecordedRun::Step RecordedRun::run_command() {
     if (!command) return failed(command.error(), exit_usage); // there is no such program
     for (;;) {
         if (Interruption::came()) return failed("interrupted"); // its group ends with `command`
-        if (const auto code = command->poll()) return *code == 0 ? Step{} : failed(fmt::format("the command ended with {}:{}", *code, tail_of_log()));
+        if (auto code = command->poll()) {
+            if (*code != 0 && !config_.oracle.empty()) return failed(fmt::format("the oracle ended with {}:{}", *code, tail_of_log()));
+            if (std::ifstream file{status}; !config_.oracle.empty()) file >> *code;
+            return *code == 0 ? Step{} : failed(fmt::format("the command ended with {}:{}", *code, tail_of_log()));
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
 }

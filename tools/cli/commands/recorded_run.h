@@ -19,6 +19,7 @@ namespace flashlab {
 struct RecordedRunConfig {
     std::vector<std::string> command;
     std::string setup;
+    std::string oracle{}; ///< what the command prints goes through it; what it prints is promised
     std::string ftl, metadata, size;
 };
 

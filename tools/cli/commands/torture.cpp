@@ -12,12 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/random.h"
@@ -46,6 +48,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Failure = std::optional<std::string>;
+constexpr std::chrono::minutes patience_for_flushes{1};
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
 
 class Torture {
@@ -75,10 +78,14 @@ public:
             return command.error();
         }
         ++runs_;
-        const auto at = Clock::now() + after;
-        while (Clock::now() < at) {
+        const std::uint64_t flushes = flushes_before(o_).value_or(0);
+        auto at = flushes == 0 ? Clock::now() + after : Clock::time_point::max();
+        for (const auto latest = Clock::now() + patience_for_flushes; Clock::now() < at;) {
             std::this_thread::sleep_for(std::chrono::milliseconds{2});
             if (Interruption::came()) return "interrupted"; // its group ends with `command`
+            if (at == Clock::time_point::max() && flushes_so_far() >= flushes) at = Clock::now() + after;
+            if (at == Clock::time_point::max() && Clock::now() > latest)
+                return fmt::format("--after flush {}: the command made {} within a minute", flushes, flushes_so_far());
             const auto code = command->poll();
             if (!code) continue;
             if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, drive_.last_words());
@@ -142,6 +149,15 @@ public:
     [[nodiscard]] std::uint64_t changes_lost() const { return changes_lost_; }
 
 private:
+    /// Answered since the mount.
+    std::uint64_t flushes_so_far() {
+        const auto stats = drive_.ask(Json::object({{"cmd", "stats"}}));
+        std::uint64_t calls = 0;
+        if (stats)
+            for (const Json& o : (*stats)["operations"].items())
+                if (o["op"].text().starts_with("fsync")) calls += o["calls"].number() - o["errors"].number();
+        return calls;
+    }
     void note_cut(const Json& report) {
         add_outcomes(report, outcomes_);
         operations_torn_ += report["operations_torn"].number();
@@ -220,9 +236,20 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 
 } // namespace
 
+std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& o) {
+    if (o.after.empty()) return 0;
+    std::uint64_t n = 0;
+    const std::string& text = o.after.back();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (o.after.size() != 2 || o.after.front() != "flush" || error != std::errc{} || end != text.data() + text.size() || n == 0)
+        return std::unexpected(fmt::format("--after {}: allowed: flush N, with N from 1 on", fmt::join(o.after, " ")));
+    return n;
+}
+
 int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && o.explores) return run_torture_explore(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
+    if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
     if (!find_persistence(o.persistence))
         return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
     if (o.replay.empty() && o.command.empty())

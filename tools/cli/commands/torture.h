@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct CrashTortureOptions {
     std::uint64_t cuts = 10, seed = 1;
     bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
     std::string persistence = "strict"; ///< which file system's promises
+    std::vector<std::string> after;     ///< "flush", N: no cut before the N-th sync
+    std::string oracle;                 ///< for sh -c: reads what the command prints, prints what is promised
     std::string setup;                  ///< for sh -c, before the command; durable
     std::vector<std::string> reports;   ///< files; the end of a name says the form
     std::uint64_t states = 2000;        ///< at most
@@ -32,6 +35,8 @@ struct CrashTortureOptions {
     OutputFormat format = OutputFormat::table;
 };
 
+/// N of --after flush N; 0: not given. The error says what is wrong with the words.
+[[nodiscard]] std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& options);
 [[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
 
 } // namespace flashlab

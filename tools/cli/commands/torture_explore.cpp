@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ std::string misuse(const CrashTortureOptions& o) {
     if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
     if (o.check.empty()) return "--explore needs --check: without one nothing says whether a state is good";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
+    if (const auto after = flushes_before(o); !after) return after.error();
     if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
     for (const std::string& report : o.reports)
         if (!report_form(report)) return fmt::format("--report {}: the name must end with .json, .html, .junit.xml or .sarif", report);
@@ -111,7 +113,18 @@ std::string bad_control(StateExplorer& explorer, const Past& past) {
     return {};
 }
 
+/// The first cut of --after flush N; nothing: there are not so many.
+std::optional<std::uint32_t> first_cut(const CrashTortureOptions& o, const Past& past) {
+    std::uint64_t left = flushes_before(o).value_or(0);
+    std::uint32_t line = past.first_cut();
+    for (; left != 0 && line < past.size(); ++line)
+        if (is_sync(past.line(line).act)) --left;
+    return left == 0 ? std::optional{line} : std::nullopt;
+}
+
 int explore(const CrashTortureOptions& o, const Past& past, const std::string& work) {
+    const auto from = first_cut(o, past);
+    if (!from) return complain(fmt::format("crash torture: --after flush {}: the command made fewer", o.after.back()), exit_usage);
     const Persistence model = *find_persistence(o.persistence);
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     Progress progress{"states"};
@@ -123,6 +136,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
                             .states = o.states,
                             .seed = o.seed,
                             .workers = o.jobs == 0 ? cores : o.jobs,
+                            .from = *from,
                             .progress = [&](std::uint64_t done) { progress.at(done); }}};
     const std::string unfit = bad_control(explorer, past);
     if (Interruption::came()) return complain("crash torture: interrupted before the first state");
@@ -134,6 +148,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
                            .states_possible = explorer.order().possible(),
                            .seed = o.seed,
                            .workers = o.jobs == 0 ? cores : o.jobs,
+                           .after_flush = flushes_before(o).value_or(0),
                            .partial = false};
     ExploreResult result = explorer.run();
     facts.partial = Interruption::came();
@@ -156,7 +171,7 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const std::string work = make_work_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
-    const RecordedRunConfig config{.command = o.command, .setup = o.setup, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
+    const RecordedRunConfig config{.command = o.command, .setup = o.setup, .oracle = o.oracle, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
     auto history = RecordedRun{config, work}.run();
     if (!history) return complain(fmt::format("crash torture: {}", history.error().why), history.error().code);
     const Past past{std::move(*history)};

@@ -1,0 +1,3 @@
+module flashlab.example/campaign
+
+go 1.22
