@@ -63,12 +63,16 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.dram.write_buffer_bytes = 3 * g.page_bytes;
         return c;
     }
+    if (shape == "kept") {
+        c.dram.pram_buffer_bytes = 3 * g.page_bytes;
+        return c;
+    }
     return std::unexpected(fmt::format("there is no tiny device of shape '{}'; there are: {}", shape, fmt::join(tiny_shapes(), ", ")));
 }
 
 } // namespace
 
-std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "level", "hot", "cause"}; }
+std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause"}; }
 
 std::vector<std::string> tiny_devices() {
     std::vector<std::string> names;
@@ -92,7 +96,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
-    config->nand.options.paired_pages = *known != CellType::slc;
+    config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0;
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

@@ -18,8 +18,8 @@ namespace flashlab {
 
 /// "chip": one chip of two planes; "plane": a single plane; "wide": two channels of two dies of two planes;
 /// "uneven": bad blocks from the factory and pages of two sectors; "unit2", "unit4": mapping units of several pages;
-/// "buffer": a volatile write buffer of three pages; "level": wear levelling with a moving ring;
-/// "hot", "cause": data in streams by frequency or by cause.
+/// "buffer": a volatile write buffer of three pages; "kept": the same in PRAM, where pairs of pages are left undamaged;
+/// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause.
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();

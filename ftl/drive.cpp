@@ -1,5 +1,7 @@
 #include "ftl/drive.h"
 
+#include <fmt/format.h>
+
 #include "ftl/cache/dram_partition.h"
 #include "ftl/make_ftl.h"
 
@@ -17,8 +19,14 @@ std::expected<std::unique_ptr<Drive>, DriveError> Drive::assemble(const SsdConfi
     if (base.cells != nullptr)
         drive->pram_ =
             std::make_unique<Pram>(drive->config_.pram, *base.cells, base.events, base.undo == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
-    const PramRange all{PramAddress{0}, base.cells != nullptr ? config.pram.bytes : 0};
-    auto ftl = make_ftl(drive->config_, drive->array_, drive->pram_.get(), base.ftl_range.value_or(all), base.events);
+    PramRange range = base.ftl_range.value_or(PramRange{PramAddress{0}, base.cells != nullptr ? config.pram.bytes : 0});
+    const auto buffer = pram_buffer_bytes(config, *geometry); // behind the scheme's tables
+    if (!buffer) return std::unexpected(DriveError{buffer.error()});
+    if (*buffer > range.bytes)
+        return std::unexpected(DriveError{fmt::format("a write buffer of {} bytes in {} bytes of PRAM", *buffer, range.bytes)});
+    range.bytes -= *buffer;
+    drive->buffer_range_ = {PramAddress{range.at.value() + range.bytes}, *buffer};
+    auto ftl = make_ftl(drive->config_, drive->array_, drive->pram_.get(), range, base.events);
     if (!ftl) return std::unexpected(DriveError{ftl.error()});
     drive->ftl_ = base.around_ftl ? base.around_ftl(std::move(*ftl)) : std::move(*ftl);
     if (auto made = drive->make_ssd(); !made) return std::unexpected(DriveError{made.error()});
@@ -28,7 +36,7 @@ std::expected<std::unique_ptr<Drive>, DriveError> Drive::assemble(const SsdConfi
 std::expected<void, std::string> Drive::make_ssd() {
     if (config_.dram.is_partitioned())
         if (auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes())) return std::unexpected(*why);
-    ssd_ = std::make_unique<Ssd>(config_, *ftl_, array_, pram_.get(), events_);
+    ssd_ = std::make_unique<Ssd>(config_, *ftl_, array_, pram_.get(), buffer_range_, events_);
     return {};
 }
 

@@ -60,6 +60,7 @@ private:
 
     SsdConfig config_;
     EventSink& events_;
+    PramRange buffer_range_; ///< of the PRAM, empty without a write buffer there
     NandArray array_;
     std::unique_ptr<Pram> pram_;
     std::unique_ptr<Ftl> ftl_;

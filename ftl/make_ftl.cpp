@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ftl/cache/pram_slots.h"
 #include "nand/pair_backup.h"
 
 namespace flashlab {
@@ -54,7 +55,10 @@ std::expected<const Scheme*, std::string> find_scheme(std::string_view name) {
     return *found;
 }
 
-std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {
+namespace {
+
+/// Without what lies beside the scheme.
+std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const Geometry& geometry) {
     const auto scheme = find_scheme(config.ftl.scheme);
     if (!scheme) return std::unexpected(scheme.error());
     if (config.nand.options.paired_pages && config.nand.striping != 1)
@@ -70,6 +74,32 @@ std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geom
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);
+}
+
+std::uint64_t pram_buffer_of(const SsdConfig& config, const FtlPlan& plan) {
+    const std::uint64_t bytes = config.dram.pram_buffer_bytes;
+    return bytes == 0 ? 0 : PramSlots::bytes_for(PramSlots::pages_in(bytes, plan.logical_page_bytes, plan.logical_pages), plan.logical_page_bytes);
+}
+
+} // namespace
+
+std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {
+    auto plan = plan_scheme(config, geometry);
+    if (!plan || config.dram.pram_buffer_bytes == 0) return plan;
+    if (config.nand.options.paired_pages)
+        return std::unexpected(
+            "pram.write_buffer_bytes and nand.paired_pages = 1: a page that leaves PRAM would be durable on flash before its pair is "
+            "guarded; set one of the two to 0");
+    constexpr std::uint64_t unit = 4096;
+    plan->pram_bytes = (plan->pram_bytes + unit - 1) / unit * unit + pram_buffer_of(config, *plan);
+    return plan;
+}
+
+std::expected<std::uint64_t, std::string> pram_buffer_bytes(const SsdConfig& config, const Geometry& geometry) {
+    if (config.dram.pram_buffer_bytes == 0) return 0;
+    const auto plan = plan_scheme(config, geometry);
+    if (!plan) return std::unexpected(plan.error());
+    return pram_buffer_of(config, *plan);
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range,

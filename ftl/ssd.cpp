@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/contract.h"
+#include "ftl/cache/make_buffer.h"
 
 namespace flashlab {
 
@@ -36,11 +37,6 @@ Duration shortest_on(const HostLinkConfig& link) {
     const Duration overhead = link.request_overhead;
     const Duration shortest = overhead == Duration{0} ? sector : sector == Duration{0} ? overhead : std::min(sector, overhead);
     return std::max(shortest, Duration{1});
-}
-
-std::unique_ptr<BufferedFtl> buffer_of(const DramConfig& dram, Ftl& ftl) {
-    if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
-    return dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes);
 }
 
 } // namespace
@@ -80,8 +76,8 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
     return s;
 }
 
-Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events)
-    : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, buffer_{buffer_of(config.dram, ftl)},
+Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events)
+    : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, buffer_{make_buffer(config.dram, ftl, pram, buffer_range)},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
@@ -240,7 +236,7 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origi
 
 FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now,
                                     Origin origin) {
-    if (buffer_ && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, now, origin);
+    if (buffer_ && !buffer_->survives_cuts() && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, now, origin);
     return front_.write(first, pages, from, now, origin);
 }
 
@@ -273,8 +269,9 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     if (!error && s.tail) error = note(in_part(*s.tail));
     array_.set_linked(nullptr);
     if (error) return answer(event, std::unexpected(translate(*error)));
-    if (durability == WriteDurability::fua && !ftl_.durable_when_answered()) {
-        const auto flushed = ftl_.flush(done, origin);
+    Ftl& last = buffer_ && buffer_->survives_cuts() ? front_ : ftl_; // what FUA has to wait for
+    if (durability == WriteDurability::fua && !last.durable_when_answered()) {
+        const auto flushed = last.flush(done, origin);
         if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
         done = std::max(done, *flushed);
     }
@@ -366,7 +363,7 @@ SimTime Ssd::last_reserved_end() const {
 DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, PramCutOutcomes& pram_outcomes) {
     SsdCutReport report;
     // A cut before the latest request arrived would have to take its pages out of the buffer again: then the buffer is lost like any other.
-    if (buffer_ && config_.dram.is_protected && at >= last_arrival_) {
+    if (buffer_ && !buffer_->survives_cuts() && config_.dram.is_protected && at >= last_arrival_) {
         if (const auto saved = buffer_->flush(at, {Cause::user, no_event})) at = std::max(*saved, last_reserved_end());
     }
     const auto nand = array_.cut(at, nand_outcomes);

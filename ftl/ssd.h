@@ -4,9 +4,9 @@
 ///            requests.
 /// Invariant  D1..D3 of block_device.h. Requests are answered once; served = received.
 /// Cost       One link reservation and one Ftl call a request. Without a buffer a write is answered when it is programmed.
-/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone; a protected buffer is programmed
-///            first, by the energy of its capacitors, which completes what is in flight as well. (Killing the process is no power cut: then it is
-///            lost, too.)
+/// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone, but for a buffer in PRAM; a
+///            protected buffer is programmed first, by the energy of its capacitors, which completes what is in flight as well. (Killing the
+///            process is no power cut: then it is lost, too.)
 /// Source     Kang et al. (DUMBO) 3.1, MC1, MC2: one serial host interface before all channels.
 #pragma once
 
@@ -38,7 +38,8 @@ struct SsdCutReport {
 class Ssd final : public BlockDevice {
 public:
     /// The parts outlive the drive; `pram` may be null for schemes without. A partitioned DRAM is one that DramPartition does not refuse.
-    Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, EventSink& events);
+    /// `buffer_range` is the write buffer's part of the PRAM, where it lies there (pram_buffer_range()).
+    Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events);
 
     /// Call once before use.
     [[nodiscard]] DeviceResult<FtlRecovery> recover(SimTime now);

@@ -13,10 +13,7 @@ namespace {
 
 constexpr std::size_t longest_run = 64; ///< pages destaged by one call
 
-std::uint32_t pages_in(std::uint64_t bytes, const Ftl& ftl) {
-    const std::uint64_t pages = bytes / ftl.logical_page_bytes();
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(pages, 1, ftl.logical_pages()));
-}
+std::uint32_t pages_in(std::uint64_t bytes, const Ftl& ftl) { return PramSlots::pages_in(bytes, ftl.logical_page_bytes(), ftl.logical_pages()); }
 
 template <class Bytes>
 Bytes part(Bytes all, std::size_t at, std::size_t length) {
@@ -27,7 +24,48 @@ Lpn after(Lpn first, std::uint32_t pages) { return Lpn{first.value() + pages}; }
 
 } // namespace
 
-BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes) : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()} {}
+BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes)
+    : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()}, most_{buffer_.most()} {}
+
+BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes, std::unique_ptr<PramSlots> slots)
+    : ForwardingFtl{below}, buffer_{slots->count(), below.logical_page_bytes()}, most_{pages_in(bytes, below)}, slots_{std::move(slots)},
+      home_(slots_->count()) {
+    ensure(most_ < slots_->count(), "a free slot beside the pages");
+    buffer_.set_capacity(most_);
+}
+
+/// What is found counts as written again, in the same order. Retired pages come back as well; those above the capacity go down at once.
+FtlResult<FtlRecovery> BufferedFtl::do_recover(SimTime now) {
+    auto done = below().recover(now);
+    if (!done || !slots_) return done;
+    const PramSlots::Recovery found = slots_->recover(logical_pages(), done->done);
+    done->done = std::max(done->done, found.done);
+    has_payload_ = !found.pages.empty();
+    buffer_.set_capacity(buffer_.most());
+    for (const PramSlots::Found& page : found.pages) {
+        const auto slot = buffer_.insert(page.lpn);
+        home_[slot] = page.slot;
+        buffer_.set_ready(slot, done->done);
+    }
+    const auto fits = set_capacity(most_, done->done);
+    // A device that takes no more writes keeps them all: there are slots enough.
+    if (!fits && fits.error().kind != FtlErrorKind::read_only) return std::unexpected(fits.error());
+    done->done = std::max(done->done, fits.value_or(done->done));
+    return done;
+}
+
+std::span<const std::byte> BufferedFtl::data_of(WriteBuffer::Slot slot) {
+    if (!slots_) return buffer_.data(slot);
+    return has_payload_ ? slots_->data(home_[slot]) : std::span<const std::byte>{};
+}
+
+/// The page was read, and its bytes are there at the time returned.
+SimTime BufferedFtl::hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now) {
+    buffer_.used(slot);
+    ++counted_.read_hits;
+    const SimTime ready = std::max(now, buffer_.ready(slot));
+    return slots_ ? slots_->read(bytes, ready) : ready;
+}
 
 /// Pages that are here come from DRAM, the runs between them from the flash.
 FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
@@ -51,11 +89,9 @@ FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::spa
             continue;
         }
         read_missing(i);
-        const auto data = buffer_.data(*slot);
+        const auto data = data_of(*slot);
         if (!to.empty() && !data.empty()) std::memcpy(to.data() + i * bytes, data.data(), bytes);
-        buffer_.used(*slot);
-        ++counted_.read_hits;
-        join(std::max(now, buffer_.ready(*slot)));
+        join(hit(*slot, bytes, now));
     }
     read_missing(pages);
     return all;
@@ -68,11 +104,9 @@ FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std:
         miss_reads(lpn, 1);
         return below().read_part(lpn, offset, bytes, to, now, origin);
     }
-    const auto data = buffer_.data(*slot);
+    const auto data = data_of(*slot);
     if (!to.empty() && !data.empty()) std::memcpy(to.data(), data.data() + offset, bytes);
-    buffer_.used(*slot);
-    ++counted_.read_hits;
-    return std::max(now, buffer_.ready(*slot));
+    return hit(*slot, bytes, now);
 }
 
 FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
@@ -98,32 +132,75 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
 
 FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin) {
     auto slot = buffer_.find(lpn);
+    const bool is_new = !slot;
     SimTime ready = now;
+    if (slots_ && !slots_->has_free()) {
+        const auto freed = release(now, origin);
+        if (!freed) return freed;
+        if (!slots_->has_free()) return std::unexpected(FtlError{.kind = FtlErrorKind::read_only, .lpn = lpn, .done = *freed}); // all were found so
+        ready = *freed;
+    }
     if (slot) {
-        ready = std::max(now, buffer_.ready(*slot));
+        ready = std::max(ready, buffer_.ready(*slot));
         buffer_.rewritten(*slot);
         ++counted_.write_hits;
     } else {
         if (buffer_.is_full()) {
             const auto freed = evict(now, origin);
             if (!freed) return freed;
-            ready = *freed;
+            ready = std::max(ready, *freed);
         }
         slot = buffer_.insert(lpn);
         ++counted_.write_misses;
         if (ghost_) ghost_->missed_write(lpn);
     }
+    if (slots_)
+        ready = keep(*slot, is_new, from, ready);
+    else if (!from.empty())
+        std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
     buffer_.set_ready(*slot, ready);
-    if (!from.empty()) std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
     return ready;
+}
+
+/// Never over the older version, of which a cut would leave a half: that one goes when the new one is there.
+SimTime BufferedFtl::keep(WriteBuffer::Slot slot, bool is_new, std::span<const std::byte> from, SimTime ready) {
+    has_payload_ = has_payload_ || !from.empty();
+    const PramSlots::Kept kept = slots_->keep(buffer_.lpn_of(slot), from, ready);
+    const SimTime done = is_new ? kept.done : slots_->forget(home_[slot], kept.done);
+    home_[slot] = kept.slot;
+    return done;
+}
+
+/// The scheme promises what has left PRAM, and only then PRAM forgets it.
+FtlResult<SimTime> BufferedFtl::release(SimTime now, Origin origin) {
+    // A flush promises what was answered before it: requests overlap, and a page may still be on its way to the flash.
+    const auto flushed = below().flush(std::max({now, slots_->retired_from(), owed_from_}), origin);
+    if (!flushed) return flushed;
+    // A flush before this one may still be wiping heads whose pages this one promises as well.
+    promised_ = std::max(promised_, slots_->forget_retired(*flushed));
+    owes_flush_ = false;
+    return promised_;
+}
+
+/// After a request that went to the scheme at once. Pages in PRAM would bring back what it made worthless.
+FtlResult<SimTime> BufferedFtl::promise(SimTime done, Origin origin) {
+    if (!slots_) return done;
+    owes_flush_ = true;
+    owed_from_ = std::max(owed_from_, done);
+    return durable_when_answered() ? release(done, origin) : FtlResult<SimTime>{done};
+}
+
+void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
+    if (slots_) slots_->retire(home_[slot], gone);
+    buffer_.remove(slot);
 }
 
 FtlResult<SimTime> BufferedFtl::evict(SimTime now, Origin origin) {
     const WriteBuffer::Slot slot = *buffer_.least_recently_used();
-    const auto written = below().write(buffer_.lpn_of(slot), 1, buffer_.data(slot), std::max(now, buffer_.ready(slot)), origin);
+    const auto written = below().write(buffer_.lpn_of(slot), 1, data_of(slot), std::max(now, buffer_.ready(slot)), origin);
     if (!written) return written;
     if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
-    buffer_.remove(slot);
+    leave(slot, *written);
     ++counted_.evicted_pages;
     return written;
 }
@@ -135,7 +212,7 @@ FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
         if (!written) return written;
         done = std::max(done, *written);
     }
-    buffer_.set_capacity(std::min(pages, buffer_.most()));
+    buffer_.set_capacity(std::min(pages, most_));
     return done;
 }
 
@@ -147,18 +224,20 @@ void BufferedFtl::miss_reads(Lpn first, std::uint32_t pages) {
 
 FtlResult<SimTime> BufferedFtl::write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     const auto written = below().write(first, pages, from, now, origin);
-    if (written) drop(first, pages);
-    return written;
+    if (!written) return written;
+    drop(first, pages, *written);
+    return promise(*written, origin);
 }
 
 FtlResult<SimTime> BufferedFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
     const auto trimmed = below().trim(first, pages, now, origin);
-    if (trimmed) drop(first, pages);
-    return trimmed;
+    if (!trimmed) return trimmed;
+    drop(first, pages, *trimmed);
+    return promise(*trimmed, origin);
 }
 
 /// The ghost keeps what a trim made worthless: its entries age like any other.
-void BufferedFtl::drop(Lpn first, std::uint32_t pages) {
+void BufferedFtl::drop(Lpn first, std::uint32_t pages, SimTime gone) {
     leaving_.clear();
     if (pages <= buffer_.size()) {
         for (std::uint32_t i = 0; i < pages; ++i) {
@@ -170,19 +249,21 @@ void BufferedFtl::drop(Lpn first, std::uint32_t pages) {
             if (lpn >= first.value() && lpn - first.value() < pages) leaving_.push_back(*slot);
         }
     }
-    for (const WriteBuffer::Slot slot : leaving_) buffer_.remove(slot);
+    for (const WriteBuffer::Slot slot : leaving_) leave(slot, gone);
     counted_.dropped_pages += leaving_.size();
 }
 
 FtlResult<SimTime> BufferedFtl::do_flush(SimTime now, Origin origin) {
+    if (slots_) return owes_flush_ ? release(now, origin) : FtlResult<SimTime>{std::max(now, promised_)};
     const auto down = destage(now, origin);
     if (!down) return down;
     return below().flush(*down, origin);
 }
 
 FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
-    const auto down = destage(now, {});
-    // A device that takes no more writes can still be shut down; whoever flushed has been told.
+    auto down = destage(now, {});
+    if (down && slots_) down = release(*down, {});
+    // A device that takes no more writes can still be shut down; whoever flushed has been told, and PRAM keeps what it holds.
     if (!down && down.error().kind != FtlErrorKind::read_only) return down;
     return below().shut_down(down.value_or(now));
 }
@@ -200,7 +281,7 @@ FtlResult<SimTime> BufferedFtl::destage(SimTime now, Origin origin) {
             if (buffer_.lpn_of(*slot) != after(first, static_cast<std::uint32_t>(leaving_.size()))) break;
             leaving_.push_back(*slot);
             ready = std::max(ready, buffer_.ready(*slot));
-            const auto data = buffer_.data(*slot);
+            const auto data = data_of(*slot);
             run_.insert(run_.end(), data.begin(), data.end());
         }
         const auto pages = static_cast<std::uint32_t>(leaving_.size());
@@ -208,7 +289,7 @@ FtlResult<SimTime> BufferedFtl::destage(SimTime now, Origin origin) {
         const auto written = below().write(first, pages, run_, ready, origin);
         if (!written) return written;
         done = std::max(done, *written);
-        for (const WriteBuffer::Slot slot : leaving_) buffer_.remove(slot);
+        for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);
         counted_.flushed_pages += pages;
     }
     return done;
@@ -219,6 +300,15 @@ std::vector<CheckProblem> BufferedFtl::do_check() {
     if (const int broken = buffer_.broken_invariant(); broken != 0) {
         problems.push_back({fmt::format("B{}", broken), "write buffer", fmt::format("{} pages in {} slots", buffer_.size(), buffer_.capacity())});
     }
+    if (!slots_) return problems;
+    if (const int broken = slots_->broken_invariant(); broken != 0) problems.push_back({fmt::format("K{}", broken), "write buffer in PRAM", "slots"});
+    for (auto slot = buffer_.first_written(); slot; slot = buffer_.written_next(*slot))
+        if (!slots_->names(home_[*slot], buffer_.lpn_of(*slot)))
+            problems.push_back({"K1", "write buffer in PRAM", fmt::format("page {} has no valid head", buffer_.lpn_of(*slot).value())});
+    if (buffer_.size() + slots_->retired() + slots_->free() != slots_->count())
+        problems.push_back(
+            {"K3", "write buffer in PRAM",
+             fmt::format("{} held, {} retired and {} free of {} slots", buffer_.size(), slots_->retired(), slots_->free(), slots_->count())});
     return problems;
 }
 

@@ -6,10 +6,14 @@
 ///            newer (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
 /// Cost       One lookup a page. Runs of consecutive pages are destaged by one call.
 /// Power cut  Buffered pages are lost, as unflushed writes may be (C3); flush() destages in order of writing, then flushes the scheme (C1).
+///            In PRAM (pram_slots.h) they are found again, and flush() leaves them where they are.
 /// Source     Shim et al., section II B (AP1); ftl/cache/DESIGN.md, "Write buffer".
 #pragma once
 
+#include <memory>
+
 #include "ftl/cache/ghost_buffer.h"
+#include "ftl/cache/pram_slots.h"
 #include "ftl/cache/write_buffer.h"
 #include "ftl/forwarding_ftl.h"
 
@@ -28,15 +32,18 @@ struct WriteBufferCounters {
 class BufferedFtl final : public ForwardingFtl {
 public:
     BufferedFtl(Ftl& below, std::uint64_t bytes);
+    /// The pages lie in `slots`, which has room for so many bytes or more.
+    BufferedFtl(Ftl& below, std::uint64_t bytes, std::unique_ptr<PramSlots> slots);
 
-    [[nodiscard]] bool durable_when_answered() const override { return false; }
+    [[nodiscard]] bool durable_when_answered() const override { return survives_cuts() && below().durable_when_answered(); }
+    [[nodiscard]] bool survives_cuts() const { return slots_ != nullptr; }
     /// A write past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
     [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin);
 
     [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
     [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
     [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
-    [[nodiscard]] std::uint32_t most() const { return buffer_.most(); }
+    [[nodiscard]] std::uint32_t most() const { return most_; }
     /// What is too much is programmed, least recently used first. Not above most().
     [[nodiscard]] FtlResult<SimTime> set_capacity(std::uint32_t pages, SimTime now);
     /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
@@ -44,6 +51,7 @@ public:
 
 private:
     // Ftl
+    FtlResult<FtlRecovery> do_recover(SimTime now) override;
     FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
     FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
@@ -57,9 +65,24 @@ private:
     [[nodiscard]] FtlResult<SimTime> evict(SimTime now, Origin origin);
     void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(SimTime now, Origin origin);
-    void drop(Lpn first, std::uint32_t pages);
+    void drop(Lpn first, std::uint32_t pages, SimTime gone);
+    void leave(WriteBuffer::Slot slot, SimTime gone);
+    [[nodiscard]] std::span<const std::byte> data_of(WriteBuffer::Slot slot);
+    [[nodiscard]] SimTime hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now);
+    // In PRAM.
+    [[nodiscard]] SimTime keep(WriteBuffer::Slot slot, bool is_new, std::span<const std::byte> from, SimTime ready);
+    [[nodiscard]] FtlResult<SimTime> release(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> promise(SimTime done, Origin origin);
 
     WriteBuffer buffer_;
+    std::uint32_t most_;                ///< pages that the capacity may be set to
+    std::unique_ptr<PramSlots> slots_;  ///< null: in DRAM
+    std::vector<PramSlots::Slot> home_; ///< of each page in PRAM, by its slot in the buffer
+    bool has_payload_ = false;          ///< somebody has written data to PRAM
+    // What was answered that PRAM does not hold: trims, writes past the buffer. The scheme owes them a flush.
+    bool owes_flush_ = false;
+    SimTime owed_from_ = sim_start; ///< the last of them was answered then
+    SimTime promised_ = sim_start;  ///< all before that flush are durable then
     WriteBufferCounters counted_;
     GhostBuffer* ghost_ = nullptr;
     std::vector<std::byte> run_; ///< data of consecutive pages on their way down

@@ -98,6 +98,8 @@ TEST_CASE("cuts that once broke the contract keep it", "[crash][replay]") {
         as<std::string>{},
         // Two blocks given back in RAM while the record of the trims that freed them was under way, both free ones written on: none left.
         "page_map:chip-tlc:w0x16.r457791x23/w10.q1.i.w8x2+39055.t1x8.w9.p14:84994103-0:85994104-",
+        // A flush that found nothing to do was answered while an earlier one still wiped the heads of pages in PRAM that it promised as well.
+        "page_map:kept-slc:w5x2.W1x2.q4x2.f+17123.t18.f:5446894-0",
         // A page newer than the ceiling of sequences that PRAM keeps, in a slot that the first recovery closed before it raised the ceiling.
         "hftl:wide-slc:w0x128.r975773x165.f/i+144452.q11.w91.p31x4.w15x2+180290.f.w7x5+267452.f+294105.w29x2.w26x2.w21x2.W121x4.w28x2."
         "t14x2+243344.t1x6+153609.w59x2+335077.w8+127213.w0x3+194628.w102.f+148457.f.w9+380806.W14+397400.t21x7+187837:502710406-130:504635107-0");

@@ -102,6 +102,9 @@ const std::array keys{
     ConfigKey{"pram.bytes", size, mkfs, 1u << 16, std::uint64_t{1} << 40, "", "Size of the PRAM, a multiple of 4096; mkfs chooses it.",
               FIELD(ssd.pram.bytes)},
     ConfigKey{"pram.word_bytes", integer, mkfs, 2, 8, "", "The unit that is written at once: 2, 4 or 8.", FIELD(ssd.pram.word_bytes)},
+    ConfigKey{"pram.write_buffer_bytes", size, mkfs, 0, std::uint64_t{1} << 40, "",
+              "The write buffer lies in PRAM, and so much of it: what it answered survives a power cut; 0: in DRAM, if at all.",
+              FIELD(ssd.dram.pram_buffer_bytes)},
     ConfigKey{"pram.word_read_ns", integer, mount, 1, 1'000'000, "", "Read of one word.", FIELD(ssd.pram.word_read)},
     ConfigKey{"pram.word_write_ns", integer, mount, 1, 1'000'000, "", "Write of one word.", FIELD(ssd.pram.word_write)},
 

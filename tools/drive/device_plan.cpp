@@ -131,6 +131,15 @@ std::uint64_t dram_of_drive(const Scheme& scheme, const SsdConfig& config) {
 
 std::expected<void, std::string> check_dram(const SsdConfig& config) {
     const DramConfig& dram = config.dram;
+    if (dram.pram_buffer_bytes != 0 && dram.write_buffer_bytes != 0)
+        return std::unexpected(
+            fmt::format("pram.write_buffer_bytes = {} and dram.write_buffer_bytes = {}: a drive has one write buffer; leave one at 0",
+                        dram.pram_buffer_bytes, dram.write_buffer_bytes));
+    if (dram.pram_buffer_bytes != 0 && dram.is_partitioned() && dram.size_bytes > dram.pram_buffer_bytes)
+        return std::unexpected(
+            fmt::format("dram.size = {} is more than pram.write_buffer_bytes = {}: the partition may give all of it to the buffer, "
+                        "which lies in PRAM; lower dram.size",
+                        dram.size_bytes, dram.pram_buffer_bytes));
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none",
                                            dram.write_buffer_bytes, dram.partition));

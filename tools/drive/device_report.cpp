@@ -152,6 +152,7 @@ Json info_report(Device& device) {
                              {"metadata_free_bytes", usage.metadata_bytes_free},
                              {"clean_at_open", device.recovery().was_clean}});
     if (config.dram.write_buffer_bytes != 0) out.add("write_buffer_bytes", config.dram.write_buffer_bytes);
+    if (config.dram.pram_buffer_bytes != 0) out.add("pram_write_buffer_bytes", config.dram.pram_buffer_bytes);
     add_background(out, device);
     return out;
 }

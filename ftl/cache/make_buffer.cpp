@@ -1,0 +1,21 @@
+#include "ftl/cache/make_buffer.h"
+
+#include <algorithm>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram* pram, PramRange range) {
+    if (dram.pram_buffer_bytes != 0) {
+        ensure(pram != nullptr, "a write buffer in PRAM has some");
+        const std::uint32_t pages = PramSlots::pages_in(dram.pram_buffer_bytes, ftl.logical_page_bytes(), ftl.logical_pages());
+        auto slots = std::make_unique<PramSlots>(*pram, range, pages, ftl.logical_page_bytes());
+        const std::uint64_t bytes = dram.is_partitioned() ? std::min(dram.size_bytes, dram.pram_buffer_bytes) : dram.pram_buffer_bytes;
+        return std::make_unique<BufferedFtl>(ftl, bytes, std::move(slots));
+    }
+    if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
+    return dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes);
+}
+
+} // namespace flashlab
