@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/file_kind.h"
+#include "pram/pram_wear.h"
 
 namespace flashlab {
 
@@ -190,6 +191,15 @@ std::span<std::uint64_t> ImagePramStore::wear() {
 std::vector<std::uint64_t> ImagePramStore::damaged_lines(std::size_t most) const {
     std::vector<std::uint64_t> found;
     for (const std::uint64_t line : checks_.damaged(0, checks_.lines(), most)) found.push_back(line * pram_line_bytes);
+    return found;
+}
+
+std::vector<std::uint64_t> ImagePramStore::damaged_wear(std::size_t most) const {
+    const auto* words = reinterpret_cast<const std::uint64_t*>(mapping_ + PramImageHeader::wear_offset());
+    std::vector<std::uint64_t> found;
+    if (!header_.checks_wear()) return found;
+    for (std::uint64_t region = 0; region < pram_wear_regions(header_.cell_bytes) && found.size() < most; ++region)
+        if (!is_sound_wear(words[region])) found.push_back(region);
     return found;
 }
 

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] PramLineChecks* checks() override { return &checks_; }
     /// Offsets of damaged lines in the cells, `most` of them at most. The opener of an image asks this before it believes any content.
     [[nodiscard]] std::vector<std::uint64_t> damaged_lines(std::size_t most) const;
+    /// Numbers of the regions whose wear counter was changed from outside, `most` of them at most.
+    [[nodiscard]] std::vector<std::uint64_t> damaged_wear(std::size_t most) const;
     [[nodiscard]] std::expected<ImageGeneration, std::string> generation() const;
     void set_generation(const ImageGeneration& generation);
     [[nodiscard]] const PramImageHeader& header() const { return header_; }

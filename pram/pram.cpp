@@ -14,6 +14,7 @@
 #include "base/contract.h"
 #include "pram/pram_line_checks.h"
 #include "pram/pram_undo.h"
+#include "pram/pram_wear.h"
 #include "pram/pram_word.h"
 
 namespace flashlab {
@@ -44,6 +45,8 @@ public:
         ensure(valid.has_value(), "Pram: a valid configuration");
         ensure(cells_.size() == config.bytes, "Pram: the store has the size configured");
         ensure(wear_.size() == pram_wear_regions(config.bytes), "Pram: one wear counter a region");
+        worn_.reserve(wear_.size());
+        for (const std::uint64_t word : wear_) worn_.push_back(wear_count_of(word));
     }
 
     PramWritten write(PramUser user, PramAddress at, std::span<const std::byte> data, SimTime now);
@@ -67,8 +70,9 @@ public:
     const PramConfig config_;
     const int word_shift_; ///< words are a power of two long
     const std::span<std::byte> cells_;
-    const std::span<std::uint64_t> wear_;
-    PramLineChecks* const checks_; ///< null: the store keeps none
+    const std::span<std::uint64_t> wear_; ///< as the store keeps them (pram_wear.h)
+    std::vector<std::uint64_t> worn_;     ///< the same as numbers
+    PramLineChecks* const checks_;        ///< null: the store keeps none
     EventSink& events_;
     PramCounters counters_;
     bool forgets_order_ = false;
@@ -180,7 +184,8 @@ void Pram::Impl::count_wear(PramAddress at, std::uint64_t bytes, bool worn) {
         const std::uint64_t region = from / pram_wear_region_bytes;
         const std::uint64_t here = std::min(left, (region + 1) * pram_wear_region_bytes - from);
         const std::uint64_t words = here >> word_shift_;
-        wear_[region] = worn ? wear_[region] + words : wear_[region] - words;
+        worn_[region] = worn ? worn_[region] + words : worn_[region] - words;
+        wear_[region] = sealed_wear(worn_[region]);
         from += here;
         left -= here;
     }
@@ -287,7 +292,7 @@ PramCutReport Pram::tear(SimTime at, PramCutOutcomes& outcomes, PramStore& targe
 }
 void Pram::append_moments(std::vector<SimTime>& to) const { impl_->append_moments(to); }
 const PramCounters& Pram::counters() const { return impl_->counters_; }
-std::span<const std::uint64_t> Pram::wear_by_region() const { return impl_->wear_; }
+std::span<const std::uint64_t> Pram::wear_by_region() const { return impl_->worn_; }
 EventSink& Pram::events() const { return impl_->events_; }
 
 } // namespace flashlab

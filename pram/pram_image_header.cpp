@@ -37,7 +37,7 @@ std::uint64_t PramImageHeader::file_bytes() const { return state_offset() + page
 void PramImageHeader::encode(std::span<std::byte, encoded_size> out) const {
     LittleEndianWriter writer{out};
     writer.bytes(magic);
-    writer.u32(current_version);
+    writer.u32(version);
     writer.u32(encoded_size);
     writer.bytes(uuid);
     writer.u64(cell_bytes);
@@ -57,17 +57,18 @@ std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<co
         return std::unexpected(std::string{"header is damaged (checksum does not match); restore the image from a copy"});
     }
     const std::uint32_t version = reader.u32();
-    if (version < current_version) {
+    if (version < first_version) {
         return std::unexpected(
             fmt::format("has format version {}, which has no checksums of its cells; this flashlab reads version {}: copy the files out with the "
                         "flashlab that made it, and make the device anew",
                         version, current_version));
     }
-    if (version != current_version) {
+    if (version > current_version) {
         return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
     }
     const std::uint32_t header_bytes = reader.u32();
     PramImageHeader header;
+    header.version = version;
     std::ranges::copy(reader.bytes(header.uuid.size()), header.uuid.begin());
     header.cell_bytes = reader.u64();
     header.word_bytes = reader.u32();

@@ -16,17 +16,21 @@ namespace flashlab {
 
 struct PramImageHeader {
     static constexpr std::size_t encoded_size = 4096;
-    static constexpr std::uint32_t current_version = 2;
+    static constexpr std::uint32_t current_version = 3;
+    static constexpr std::uint32_t first_version = 2; ///< that can be read: its wear counters have no checks
 
     std::array<std::byte, 16> uuid{}; ///< of the device, the same in nand.img
     std::uint64_t cell_bytes = 0;
     std::uint32_t word_bytes = 0;
+    std::uint32_t version = current_version;
 
     [[nodiscard]] static constexpr std::uint64_t wear_offset() { return encoded_size; }
     [[nodiscard]] std::uint64_t cells_offset() const; ///< a multiple of 4096
     [[nodiscard]] std::uint64_t sums_offset() const;  ///< behind the cells: a CRC for each line
     [[nodiscard]] std::uint64_t state_offset() const; ///< the last 4096 bytes: change mark and generation
     [[nodiscard]] std::uint64_t file_bytes() const;
+
+    [[nodiscard]] bool checks_wear() const { return version > first_version; }
 
     void encode(std::span<std::byte, encoded_size> out) const;
     /// The error says what is wrong with the bytes. The caller adds the path.

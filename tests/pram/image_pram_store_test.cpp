@@ -44,7 +44,7 @@ TEST_CASE("the header of an image, byte for byte", "[pram][format]") {
     PramImageHeader{.uuid = some_uuid(), .cell_bytes = 64u << 20, .word_bytes = 8}.encode(out);
     const auto expected = bytes_of({
         'F',  'L',  'A',  'B',  'P',  'R',  'A',  'M',                                                  // magic
-        2,    0,    0,    0,                                                                            // version
+        3,    0,    0,    0,                                                                            // version
         0x00, 0x10, 0,    0,                                                                            // header bytes
         0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, // uuid
         0,    0,    0,    4,    0,    0,    0,    0,                                                    // cell bytes

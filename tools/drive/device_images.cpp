@@ -42,6 +42,10 @@ void find_damaged_lines(ImagePramStore& pram, const DeviceConfig& config, std::v
         damage.push_back({"pram-damaged",
                           fmt::format("pram.img byte {} ({})", pram.header().cells_offset() + at, part_of_pram(config, pram.cells(), at)),
                           fmt::format("these {} bytes are not what was written: the checksum does not hold", pram_line_bytes)});
+    for (const std::uint64_t region : pram.damaged_wear(most_listed))
+        damage.push_back({"pram-wear-damaged", fmt::format("pram.img wear counter {}", region),
+                          fmt::format("how often the words of this region of {} bytes were written is not known any more: its check does not hold",
+                                      pram_wear_region_bytes)});
 }
 
 void find_damaged_blocks(ImagePageStore& nand, const Geometry& geometry, std::vector<ImageDamage>& damage) {
