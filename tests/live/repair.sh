@@ -28,7 +28,17 @@ unmount_device
 say "--- a flipped bit in a file's data"
 at=$(LC_ALL=C grep -obUaF "$mark" "$device/nand.img" | head -n 1 | cut -d: -f1)
 [[ -n $at ]] || die "the mark is not in the image"
-printf 'F' | dd of="$device/nand.img" bs=1 seek="$at" conv=notrunc 2> /dev/null
+printf 'F' | dd of="$device/nand.img" bs=1 seek="$at" conv=notrunc 2> /dev/null # one bit of the f
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 1 ]] && grep -q 'repaired in place: 1 flipped bits' "$work/fsck.log" || die "a flipped bit was not turned back: $code, $(cat "$work/fsck.log")"
+say "$(grep repaired "$work/fsck.log")"
+mount_device --read-only
+[[ $(head -c ${#mark} "$mnt/marked") == "$mark" ]] || die "the file is not whole again"
+unmount_device
+
+say "--- more flipped bits in a file's data than its checksum can tell"
+printf 'LOST' | dd of="$device/nand.img" bs=1 seek="$at" conv=notrunc 2> /dev/null
 code=0
 "$FLASHLAB" fsck --data "$device" > "$work/fsck.log" 2>&1 || code=$?
 [[ $code -eq 4 ]] && grep -q '/marked' "$work/fsck.log" || die "fsck without --repair: $code, $(cat "$work/fsck.log")"
@@ -47,7 +57,20 @@ for file in a/big a/b/other a/b/hard a/soft; do cmp "$work/big" "$mnt/$file" || 
 [[ $(tail -n 1 "$mnt/sparse" | tr -d '\0') == tail && $(stat -c %b "$mnt/sparse") -lt 100 ]] || die "the sparse file"
 if command -v getfattr > /dev/null; then [[ $(getfattr --only-values -n user.note "$mnt/sparse" 2> /dev/null) == 'a note' ]] || die "the extended attribute"; fi
 unmount_device
-"$FLASHLAB" snapshot "$device" | grep -q before-repair-1 || die "the damaged images were not kept"
+"$FLASHLAB" snapshot "$device" | grep -q before-repair-2 || die "the damaged images were not kept"
+
+say "--- a flipped bit in the metadata"
+at=$(($(stat -c %s "$device/pram.img") / 2))
+byte=$(dd if="$device/pram.img" bs=1 skip=$at count=1 2> /dev/null | od -An -tu1)
+flipped() { printf "\\x$(printf %x "$1")"; }
+flipped $((${byte:-0} ^ 4)) | dd of="$device/pram.img" bs=1 seek=$at conv=notrunc 2> /dev/null
+"$FLASHLAB" mount "$device" "$mnt" 2> /dev/null && die "a device with damaged metadata was mounted"
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 1 ]] && grep -q 'repaired in place: 1 flipped bits were turned back, every page reads, 0 parts are lost' "$work/fsck.log" || die "metadata: $code, $(cat "$work/fsck.log")"
+mount_device --read-only
+for file in a/big a/b/other a/b/hard a/soft; do cmp "$work/big" "$mnt/$file" || die "$file after the repair of metadata"; done
+unmount_device
 
 say "--- metadata that do not agree with their checksums: an error, and nothing is changed"
 printf 'FLIPPED' | dd of="$device/pram.img" bs=1 seek=$(($(stat -c %s "$device/pram.img") / 2)) conv=notrunc 2> /dev/null
@@ -64,4 +87,17 @@ truncate -s -1M "$device/nand.img"
 code=0
 "$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
 [[ $code -eq 4 || $code -eq 8 ]] && grep -q 'nand.img' "$work/fsck.log" || die "fsck --repair of a short image: $code, $(cat "$work/fsck.log")"
+rm -rf "$device"
+make_device --size 128M --metadata journal --ftl page_map
+mount_device
+cp "$work/big" "$mnt/big" && sync "$mnt/big"
+unmount_device
+truncate -s -1M "$device/nand.img"
+code=0
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ $code -eq 1 ]] && grep -q 'lost: nand.img: .*they were cut off' "$work/fsck.log" || die "a short image that nothing must agree with: $code, $(cat "$work/fsck.log")"
+mount_device
+cmp "$work/big" "$mnt/big" || die "what lay before the cut"
+unmount_device
+check_device
 say "ok: repair; $(tail -n 1 "$work/fsck.log")"

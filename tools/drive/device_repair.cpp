@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "nand/image_page_store.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/image_mender.h"
 
 namespace flashlab {
 
@@ -79,62 +79,16 @@ private:
     files::path directory_;
 };
 
-/// Damaged records of blocks, written anew; taken back unless they are kept.
-class MendedBlocks {
-public:
-    explicit MendedBlocks(const std::string& directory) : image_{files::path{directory} / "nand.img"} {}
-    ~MendedBlocks() {
-        if (is_kept_) return;
-        std::fstream image{image_, std::ios::in | std::ios::out | std::ios::binary};
-        for (const auto& [at, bytes] : before_)
-            image.seekp(static_cast<std::streamoff>(at)).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    }
-    MendedBlocks(const MendedBlocks&) = delete;
-    MendedBlocks& operator=(const MendedBlocks&) = delete;
-
-    [[nodiscard]] std::expected<void, std::string> mend(const DeviceConfig& config, std::vector<LostPart>& lost) {
-        const auto geometry = Geometry::make(config.ssd.nand.geometry);
-        if (!geometry) return std::unexpected(geometry.error());
-        auto nand = ImagePageStore::open(image_, *geometry);
-        if (!nand) return std::unexpected(nand.error().message);
-        std::vector<BlockId> damaged;
-        BlockRecord mended{};
-        for (std::uint32_t block = 0; block < geometry->blocks(); ++block) {
-            BlockRecord record;
-            if (!(*nand)->read_blocks(BlockId{block}, {&record, 1}))
-                damaged.push_back(BlockId{block});
-            else
-                mended.erase_count = std::max(mended.erase_count, record.erase_count);
-        }
-        const ImageLayout layout{*geometry};
-        for (const BlockId block : damaged) {
-            remember(layout.block_record_at(block));
-            if (!(*nand)->write_block(block, mended)) return std::unexpected(std::string{"nand.img cannot be written"});
-            lost.push_back({fmt::format("nand.img block {}", block.value()), "its erase count and bad mark"});
-        }
-        return {};
-    }
-    void keep() { is_kept_ = true; }
-
-private:
-    void remember(std::uint64_t at) {
-        std::string bytes(ImageLayout::block_record_bytes, '\0');
-        std::ifstream{image_, std::ios::binary}.seekg(static_cast<std::streamoff>(at)).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        before_.emplace_back(at, std::move(bytes));
-    }
-    files::path image_;
-    std::vector<std::pair<std::uint64_t, std::string>> before_; ///< place in the image, and what was there
-    bool is_kept_ = false;
-};
-
-/// True: all that is damaged is records of blocks.
-bool only_blocks_are_damaged(const std::string& directory) {
-    std::vector<ImageDamage> damage;
+/// True: it opens, and neither its images nor its structures nor any page of a file show a problem.
+bool is_sound(const std::string& directory) {
     OpenOptions look;
     look.access = DeviceAccess::look;
-    look.damage = &damage;
-    (void)DeviceDirectory::open(directory, look);
-    return !damage.empty() && std::ranges::all_of(damage, [](const ImageDamage& one) { return one.kind == "block-record-damaged"; });
+    try {
+        const auto opened = DeviceDirectory::open(directory, look);
+        return opened && check_device((*opened)->device(), DeviceCheckDepth::data, [](std::uint64_t) { return true; }).problems.items().empty();
+    } catch (const ContractViolation&) { // of structures that no checksum covers
+        return false;
+    }
 }
 
 std::expected<void, std::string> replace_images(const std::string& directory, const DeviceConfig& config, Repair& repair) {
@@ -169,15 +123,19 @@ std::expected<Repair, std::string> repair_device(const std::string& directory) {
     if (!config) return std::unexpected(config.error());
     const auto name = free_snapshot_name(directory);
     if (!name) return std::unexpected(name.error());
-    Repair repair{.salvage = {}, .lost = {}, .snapshot = *name};
+    Repair repair;
+    repair.snapshot = *name;
     if (const auto kept = take_snapshot(directory, *name); !kept)
         return std::unexpected(fmt::format("the damaged images cannot be kept: {}", kept.error()));
     std::expected<void, std::string> mended;
     {
-        MendedBlocks blocks{directory};
-        if (only_blocks_are_damaged(directory)) mended = blocks.mend(*config, repair.lost);
-        if (mended) mended = replace_images(directory, *config, repair);
-        if (mended) blocks.keep();
+        ImageMender images{directory, *config};
+        mended = images.mend();
+        repair.bits_mended = images.bits_mended();
+        repair.lost = images.lost();
+        repair.is_in_place = mended && is_sound(directory);
+        if (mended && !repair.is_in_place) mended = replace_images(directory, *config, repair);
+        if (mended) images.keep();
     }
     if (mended) return repair;
     (void)delete_snapshot(directory, *name); // nothing was changed

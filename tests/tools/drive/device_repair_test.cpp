@@ -2,6 +2,8 @@
 // Method: devices as in damaged_images_test.cpp with flipped bits, one image in eight cut short; then every file is compared with what was written.
 #include <fmt/format.h>
 
+#include "nand/image_layout.h"
+#include "pram/pram_image_header.h"
 #include "tests/tools/drive/damaged_devices.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_repair.h"
@@ -41,7 +43,7 @@ void check_repaired(const files::path& directory, const Model& model, const Repa
 }
 
 /// Each image of one kind of device: repaired, or a clear error and not a byte changed.
-void repair_many(const Kind& kind, int images, const char* file, std::uint64_t seed, int& repaired, int& refused) {
+void repair_many(const Kind& kind, int images, const char* file, std::uint64_t seed, int& repaired, int& in_place, int& refused) {
     const TemporaryDirectory work;
     REQUIRE(make_device_directory(work / "whole", plan_of(kind), "", ExistingDevice::refuse).has_value());
     const Model model = fill(work / "whole", kind.killed, seed);
@@ -56,6 +58,7 @@ void repair_many(const Kind& kind, int images, const char* file, std::uint64_t s
         const auto repair = repair_device(directory);
         if (repair) {
             ++repaired;
+            in_place += repair->is_in_place ? 1 : 0;
             check_repaired(directory, model, *repair);
         } else {
             ++refused;
@@ -69,20 +72,95 @@ void repair_many(const Kind& kind, int images, const char* file, std::uint64_t s
 
 void repair_all(int images_of_each) {
     for (const char* file : {"nand.img", "pram.img"}) {
-        int repaired = 0, refused = 0;
+        int repaired = 0, in_place = 0, refused = 0;
         std::uint64_t seed = 1;
         for (const Kind& kind : kinds) {
             const bool has_pram = std::string{kind.metadata} == "pram" || std::string{kind.scheme} == "hftl";
-            if (std::string{file} == "nand.img" || has_pram) repair_many(kind, images_of_each, file, seed, repaired, refused);
+            if (std::string{file} == "nand.img" || has_pram) repair_many(kind, images_of_each, file, seed, repaired, in_place, refused);
             ++seed;
         }
-        fmt::print("{}: {} damaged images: {} repaired, {} refused with an error and left as they were\n", file, repaired + refused, repaired,
-                   refused);
-        if (std::string{file} == "nand.img") CHECK(repaired != 0); // nothing stands in for metadata on PRAM
+        fmt::print("{}: {} damaged images: {} repaired, {} of them in place, {} refused with an error and left as they were\n", file,
+                   repaired + refused, repaired, in_place, refused);
+        CHECK(in_place != 0);
     }
 }
 
 } // namespace
+
+TEST_CASE("a flipped bit of an image is turned back in place: nothing is lost, and the image is what it was", "[tools][damage][repair]") {
+    for (const Kind& kind : {kinds[0], kinds[3], kinds[5]}) {
+        const TemporaryDirectory work;
+        REQUIRE(make_device_directory(work / "whole", plan_of(kind), "", ExistingDevice::refuse).has_value());
+        const Model model = fill(work / "whole", kind.killed, 3);
+        Random random{17};
+        for (const char* file : {"nand.img", "pram.img"}) {
+            if (std::string{file} == "pram.img" && std::string{kind.metadata} != "pram") continue;
+            int mended = 0;
+            for (int i = 0; i < 12; ++i) {
+                INFO(kind.scheme << ' ' << kind.metadata << ", " << file << ", flip " << i);
+                const auto directory = work / "device";
+                REQUIRE(clone_device(work / "whole", directory).has_value());
+                const auto before = images_of(directory);
+                Image{directory / file}.flip(random, 1);
+                const auto repair = repair_device(directory);
+                INFO((repair ? "" : repair.error()));
+                REQUIRE(repair.has_value());
+                CHECK(repair->is_in_place);
+                if (repair->lost.empty() && repair->bits_mended != 0) {
+                    CHECK(images_of(directory) == before);
+                    ++mended;
+                }
+                check_repaired(directory, model, *repair);
+                files::remove_all(directory);
+            }
+            CHECK(mended >= 4); // the others lie where nothing is kept, or in a wear counter
+        }
+    }
+}
+
+TEST_CASE("a damaged wear counter gets the greatest of the others, and the repair says so", "[tools][damage][repair]") {
+    const TemporaryDirectory work;
+    REQUIRE(make_device_directory(work / "device", plan_of(kinds[0]), "", ExistingDevice::refuse).has_value());
+    const Model model = fill(work / "device", false, 4);
+    Image{work / "device" / "pram.img"}.flip(PramImageHeader::wear_offset() + 2, 3);
+    const auto refused = DeviceDirectory::open(work / "device", OpenOptions{});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK_THAT(refused.error(), ContainsSubstring("pram.img wear counter 0"));
+    const auto repair = repair_device(work / "device");
+    REQUIRE(repair.has_value());
+    CHECK(repair->is_in_place);
+    REQUIRE(repair->lost.size() == 1);
+    CHECK(repair->lost.front().path == "pram.img wear counter 0");
+    check_repaired(work / "device", model, *repair);
+}
+
+TEST_CASE("a nand.img that was cut short within its data loses what was behind the cut; where PRAM must agree with it, it is refused",
+          "[tools][damage][repair]") {
+    for (const Kind& kind : {kinds[2], kinds[3], kinds[8]}) {
+        INFO(kind.scheme << ' ' << kind.metadata);
+        const TemporaryDirectory work;
+        const auto directory = work / "device";
+        REQUIRE(make_device_directory(directory, plan_of(kind), "", ExistingDevice::refuse).has_value());
+        const Model model = fill(directory, kind.killed, 5);
+        const DeviceConfig config = *read_device_toml(directory);
+        const ImageLayout layout{*Geometry::make(config.ssd.nand.geometry)};
+        const bool needs_pram = config.needs_pram();
+        const std::uint64_t last = Image{directory / "nand.img"}.written().back();
+        files::resize_file(directory / "nand.img", std::max(layout.payload_at, last - 300'000));
+        const auto before = images_of(directory);
+        const auto repair = repair_device(directory);
+        INFO((repair ? "" : repair.error()));
+        if (repair) {
+            CHECK_FALSE(needs_pram);
+            CHECK(std::ranges::any_of(repair->lost, [](const LostPart& lost) { return lost.what.ends_with("they were cut off"); }));
+            check_repaired(directory, model, *repair);
+        } else {
+            CHECK_THAT(repair.error(), ContainsSubstring("nand.img"));
+            CHECK(images_of(directory) == before);
+        }
+        if (needs_pram) CHECK_FALSE(repair.has_value());
+    }
+}
 
 TEST_CASE("a repair of a damaged image leaves a sound device that tells what is lost, or an error and not a byte changed",
           "[tools][damage][repair]") {

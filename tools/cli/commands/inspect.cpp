@@ -87,24 +87,33 @@ std::string what_was_read(const CheckedDevice& checked, bool asked) {
                        checked.data_checked ? "" : "; interrupted, the rest was not read");
 }
 
-/// --repair of a device with problems. What was found has been printed, unless in JSON, which has all of it.
-int mend(const FsckOptions& o, const Json& problems) {
+/// --repair of a device with problems; the exit code where nothing can be done is `otherwise`. What was found has been printed, unless in JSON, which
+/// has all of it.
+int mend(const FsckOptions& o, const Json& problems, int otherwise) {
     const auto repair = repair_device(o.directory);
     Json lost{Json::Array{}};
     if (repair)
         for (const LostPart& part : repair->lost) lost.push(Json::object({{"path", part.path}, {"what", part.what}}));
     if (o.format != OutputFormat::table) {
         Json report = Json::object({{"clean", repair.has_value()}, {"repaired", repair.has_value()}, {"problems", problems}, {"lost", lost}});
-        if (repair) report.add("snapshot", repair->snapshot);
+        if (repair) {
+            report.add("snapshot", repair->snapshot);
+            report.add("in_place", repair->is_in_place);
+            report.add("bits_mended", repair->bits_mended);
+        }
         fmt::print("{}", shown(o.format, report));
     }
-    if (!repair)
-        return complain(fmt::format("fsck: {}: it cannot be mended, and was left as it is: {}", o.directory, repair.error()), fsck_uncorrected);
+    if (!repair) return complain(fmt::format("fsck: {}: it cannot be mended, and was left as it is: {}", o.directory, repair.error()), otherwise);
     if (o.format != OutputFormat::table) return fsck_corrected;
     for (const LostPart& part : repair->lost) fmt::print("{}\n", printable(fmt::format("lost: {}: {}", part.path, part.what)));
-    fmt::print("{}: repaired: {} files and {} directories are whole or renamed to NAME.damaged, {} parts are lost; the images as they were are "
-               "the snapshot {}\n",
-               o.directory, repair->salvage.files, repair->salvage.directories, repair->lost.size(), repair->snapshot);
+    if (repair->is_in_place)
+        fmt::print("{}: repaired in place: {} flipped bits were turned back, every page reads, {} parts are lost; the images as they were are the "
+                   "snapshot {}\n",
+                   o.directory, repair->bits_mended, repair->lost.size(), repair->snapshot);
+    else
+        fmt::print("{}: repaired: {} files and {} directories are whole or renamed to NAME.damaged, {} parts are lost; the images as they were are "
+                   "the snapshot {}\n",
+                   o.directory, repair->salvage.files, repair->salvage.directories, repair->lost.size(), repair->snapshot);
     return fsck_corrected;
 }
 
@@ -148,9 +157,11 @@ int run_fsck(const FsckOptions& o) {
     if (const auto free = wait_for_images(o.directory, options.access, options.complain); !free)
         return complain(fmt::format("fsck: {}", free.error()), fsck_operational);
     auto opened = DeviceDirectory::open(o.directory, options);
-    if (!opened && damage.empty()) return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
+    const bool is_unreadable = !opened && damage.empty(); // a header, the length of an image, or a metadata structure
+    if (is_unreadable && !o.repair) return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
     CheckedDevice checked;
     add_damage(damage, checked);
+    if (is_unreadable) checked.problems.push(Json::object({{"kind", "device-unreadable"}, {"where", o.directory}, {"detail", opened.error()}}));
     bool recovered = false;
     if (!opened) {
         complain(fmt::format("fsck: {}", opened.error()));
@@ -177,8 +188,9 @@ int run_fsck(const FsckOptions& o) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
     const bool mends = !clean && o.repair && !Interruption::came();
+    const int otherwise = is_unreadable ? fsck_operational : fsck_uncorrected;
     if (mends && opened) opened->reset();
-    if (mends && o.format != OutputFormat::table) return mend(o, problems);
+    if (mends && o.format != OutputFormat::table) return mend(o, problems, otherwise);
     if (o.format != OutputFormat::table) {
         Table table{{"kind", "where", "detail"}};
         for (const auto& p : problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
@@ -199,7 +211,7 @@ int run_fsck(const FsckOptions& o) {
                        : o.look_only ? " once recovered, which the next mount does"
                                      : "; it was not unmounted cleanly and has been recovered");
     }
-    if (mends) return mend(o, problems);
+    if (mends) return mend(o, problems, otherwise);
     if (!clean)
         complain(fmt::format(
             "fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
