@@ -57,14 +57,50 @@ make_device --size 64M
 for at in work idle flush erase gc recovery; do
     "$FLASHLAB" mount "$device" "$mnt" || die "mount"
     head -c 2M /dev/urandom > "$mnt/f" && echo more >> "$mnt/f"
-    "$FLASHLAB" ctl "$mnt" powercut --at $at --seed 3 --json > "$work/cut.json" || die "powercut --at $at"
+    "$FLASHLAB" ctl "$mnt" powercut --at $at --seed 3 --json > "$work/cut.json" 2> "$work/err" || die "powercut --at $at"
+    [[ $(field asked) == "$at" ]] || die "the answer does not say what was asked for"
     say "$at: struck $(field struck), $(cat "$work/cut.json")"
     case $at in
         idle) [[ $(field struck) == idle && $(field operations_interrupted) -eq 0 ]] || die "an idle cut met something" ;;
         work | flush) [[ $(field struck) == "$at" && $(field operations_interrupted) -ge 1 ]] || die "--at $at met nothing" ;;
+        gc | erase) # nothing was overwritten: what is struck instead is said
+            [[ $(field struck) == "$at" ]] || grep -Eq "^flashlab: warning: ctl powercut --at $at: .*instead" "$work/err" || die "--at $at: struck $(field struck), and not a word: $(cat "$work/err")" ;;
         recovery) grep -q '"recovery":{' "$work/cut.json" || die "the recovery was not cut" ;;
     esac
     "$FLASHLAB" fsck -n "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "fsck after --at $at"; }
+done
+say "--- collections and erases are struck where a load brings them; the log says the same"
+load_overwrites() { # of a file that fills most of the drive, at random places, each synced
+    while dd if=/dev/urandom of=full bs=64k seek=$((RANDOM % pieces)) count=1 conv=notrunc,fsync 2> /dev/null; do :; done
+}
+rm -rf "$device"
+make_device --size 64M
+mount_device
+pieces=$(($(stat -f -c '%b * %S / 65536 * 85 / 100' "$mnt")))
+head -c $((pieces * 65536)) /dev/urandom > "$mnt/full"
+for _ in $(seq 200); do dd if=/dev/urandom of="$mnt/full" bs=64k seek=$((RANDOM % pieces)) count=1 conv=notrunc,fsync 2> /dev/null; done
+unmount_device
+for at in gc erase; do
+    for seed in $(seq "$(scaled 2 20)"); do
+        "$FLASHLAB" mount "$device" "$mnt" --log all || die "mount"
+        (cd "$mnt" && load_overwrites) &
+        application=$!
+        sleep 0.2
+        "$FLASHLAB" ctl "$mnt" powercut --at $at --seed "$seed" --json > "$work/cut.json" || die "powercut --at $at"
+        wait $application 2> /dev/null || true
+        [[ $(field struck) == "$at" && $(field operations_interrupted) -ge 1 ]] || die "--at $at under overwrites: $(cat "$work/cut.json")"
+        under_way="n.ts_ns < $(field at_ns) AND n.ts_ns + n.dur_ns > $(field at_ns)"
+        what="c.name IN ('gc', 'merge')"
+        [[ $at == gc ]] || what="o.name = 'erase'"
+        met=$("$FLASHLAB" query "$device" "SELECT count(*) FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) WHERE $what AND $under_way" --csv | tail -n 1)
+        [[ $met -ge 1 ]] || die "--at $at, seed $seed: the log has none under way at $(field at_ns)"
+        if [[ $at == erase ]]; then
+            drawn=$("$FLASHLAB" query "$device" "SELECT sum(operations) FROM cut_outcome x JOIN cut_outcome_name o USING(outcome) WHERE o.name LIKE 'E%' AND x.ts_ns = $(field at_ns)" --csv | tail -n 1)
+            [[ $drawn -ge 1 ]] || die "seed $seed: the log has no outcome of an erase"
+        fi
+        "$FLASHLAB" fsck -n "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "fsck after --at $at, seed $seed"; }
+    done
+    say "$at: each cut met one; the last: $(cat "$work/cut.json")"
 done
 drawn=$("$FLASHLAB" query "$device" "SELECT sum(operations) FROM cut_outcome" --csv | tail -n 1)
 [[ $drawn -ge 2 ]] || die "the log does not tell the outcomes"

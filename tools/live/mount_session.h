@@ -1,4 +1,4 @@
-/// A live mount from the tools' side: the device directory, the mount, the sampler and the answers to ctl.
+/// A live mount from the tools' side: the device directory, the mount, the sampler.
 ///
 /// Idea       make() opens the device and mounts it. serve() reports that the mount is ready, runs until its end and closes the device. The two are
 ///            the whole life of the daemon.
@@ -21,8 +21,8 @@
 #include "tools/drive/device_directory.h"
 #include "tools/live/fault_control.h"
 #include "tools/live/live_persistence.h"
+#include "tools/live/mount_control.h"
 #include "tools/live/recording.h"
-#include "tools/text/json.h"
 
 namespace flashlab {
 
@@ -35,9 +35,6 @@ struct MountSessionConfig {
     std::string record{};                     ///< the file to which every change is recorded; empty: none
 };
 
-/// "off", "real", or "Nx" with N between 0.001 and 1000000.
-[[nodiscard]] std::optional<LatencyMode> parse_latency(const std::string& text);
-
 class MountSession {
 public:
     /// Opens the device and mounts. The error is a whole sentence.
@@ -48,15 +45,7 @@ public:
 
 private:
     MountSession() = default;
-    [[nodiscard]] std::string answer(std::string_view request);
-    [[nodiscard]] Json dispatch(const Json& request);
-    [[nodiscard]] Json stats();
-    [[nodiscard]] Json unsynced();
-    [[nodiscard]] Json power_cut(const Json& request);
     [[nodiscard]] std::expected<void, std::string> close_after_cut(SimTime now, const std::vector<FsLatencyRow>& latency);
-    [[nodiscard]] Json use();
-    [[nodiscard]] Json set(const Json& request);
-    [[nodiscard]] Json run_idle();
     [[nodiscard]] std::vector<FsLatencyRow> latency_rows();
     void sample_once();
     void sample_until_stopped();
@@ -72,8 +61,8 @@ private:
     std::unique_ptr<LivePersistence> persistence_; ///< null: strict
     OpenOptions reopen_;
     std::unique_ptr<Mount> mount_;
-    SimTime started_ = sim_start;
-    std::mutex mutex_; ///< protects stopping_ only
+    std::optional<MountControl> control_; ///< what the mount's control socket answers
+    std::mutex mutex_;                    ///< protects stopping_ only
     std::condition_variable wake_;
     bool stopping_ = false;
     std::thread sampler_;

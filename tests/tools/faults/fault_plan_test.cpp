@@ -13,10 +13,9 @@ struct PlanWorld {
     int paths_asked = 0;
     std::map<std::uint64_t, std::string> paths{{2, "/dir/a.db"}, {3, "/b.txt"}};
     FaultPlan plan{[this](const FaultStrike& strike) { told.push_back(strike); }};
+    Geometry chips = *Geometry::make({.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 8});
     PlanWorld() {
-        const auto chips = Geometry::make({.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 8});
-        REQUIRE(chips.has_value());
-        plan.set_surroundings({.chips = *chips,
+        plan.set_surroundings({.chips = chips,
                                .path_of =
                                    [this](Ino ino) {
                                        ++paths_asked;
@@ -93,4 +92,77 @@ TEST_CASE("rules about the flash know their die and block, and a die that the de
     CHECK(world.plan.image_write_fails() == 0);
     CHECK(world.plan.image_write_fails() == ENOSPC);
     CHECK(world.plan.image_write_fails() == 0);
+}
+
+TEST_CASE("a rule about the flash fails its own kind of operation and no other; a dead die fails all of its", "[tools][faults]") {
+    struct Case {
+        const char* rule;
+        bool program, erase, read;
+    };
+    for (const Case& c : {Case{"program_fail sticky", true, false, false}, Case{"erase_fail sticky", false, true, false},
+                          Case{"bit_rot sticky", false, false, true}, Case{"die_dead die=0", true, true, true}}) {
+        INFO(c.rule);
+        PlanWorld world;
+        (void)world.add(c.rule);
+        CHECK(world.plan.program_fails(Ppn{0}) == c.program);
+        CHECK(world.plan.erase_fails(BlockId{0}) == c.erase);
+        CHECK(world.plan.read_fails(Ppn{0}) == c.read);
+        CHECK(world.plan.image_write_fails() == 0);
+        CHECK(world.ask(FsOp::write, 2) == 0);
+        CHECK(world.plan.write_back_fails(Ino{2}) == 0);
+    }
+}
+
+TEST_CASE("every rule that matches counts, and the first that fails says with what", "[tools][faults]") {
+    PlanWorld world;
+    (void)world.add("enospc op=write");
+    (void)world.add("eio op=write times=2");
+    CHECK(world.ask(FsOp::write, 2) == ENOSPC);
+    CHECK(world.plan.entries()[1].struck == 1);
+    CHECK(world.ask(FsOp::write, 2) == EIO);
+    CHECK(world.ask(FsOp::write, 2) == 0);
+    (void)world.add("program_fail block=3");
+    (void)world.add("program_fail nth=2");
+    const Ppn page = world.chips.page_of(BlockId{3}, 0);
+    CHECK(world.plan.program_fails(page));
+    CHECK(world.plan.entries()[3].seen == 1);
+    CHECK(world.plan.program_fails(Ppn{0}));
+    CHECK_FALSE(world.plan.program_fails(page));
+}
+
+TEST_CASE("a stall delays the calls that match and fails none; stalls add up", "[tools][faults]") {
+    PlanWorld world;
+    (void)world.add("stall ms=20 op=fsync path=*.db");
+    (void)world.add("stall ms=3 sticky");
+    const auto first = world.plan.on_request(FsOp::fsync, Ino{2}, sim_start);
+    CHECK(first.error == 0);
+    CHECK(first.stall == std::chrono::milliseconds{23});
+    CHECK(world.plan.on_request(FsOp::fsync, Ino{3}, sim_start).stall == std::chrono::milliseconds{3});
+    REQUIRE(world.told.size() == 3);
+    CHECK(world.told[0].error == 0);
+}
+
+TEST_CASE("a write-back fails by a rule of its own, which no call meets", "[tools][faults]") {
+    PlanWorld world;
+    (void)world.add("eio op=writeback path=/dir/* nth=2");
+    CHECK(world.ask(FsOp::writeback, 2) == 0); // the mount's own work is no call
+    CHECK(world.ask(FsOp::fsync, 2) == 0);
+    CHECK(world.ask(FsOp::write, 2) == 0);
+    CHECK(world.plan.write_back_fails(Ino{2}) == 0);
+    CHECK(world.plan.write_back_fails(Ino{3}) == 0); // of another folder: not counted
+    CHECK(world.plan.write_back_fails(Ino{2}) == EIO);
+    CHECK(world.plan.write_back_fails(Ino{2}) == 0);
+}
+
+TEST_CASE("a rule with an inode number follows the file through its names, and strikes are told with their time", "[tools][faults]") {
+    PlanWorld world;
+    (void)world.add("eio op=read ino=3 sticky");
+    world.paths[3] = "/moved";
+    CHECK(world.plan.on_request(FsOp::read, Ino{3}, sim_start + Duration{5}).error == EIO);
+    CHECK(world.ask(FsOp::read, 2) == 0);
+    REQUIRE(world.told.size() == 1);
+    CHECK(world.told[0].at == sim_start + Duration{5});
+    CHECK(world.told[0].ino == Ino{3});
+    CHECK(world.told[0].path == "/moved");
+    CHECK_THAT(world.told[0].text, ContainsSubstring("eio op=read") && ContainsSubstring("ino=3"));
 }

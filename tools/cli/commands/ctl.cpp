@@ -98,14 +98,30 @@ void print_cut(const Json& cut) {
     for (const Json& line : persistence["lost"].items()) fmt::print("  {}\n", line.text());
 }
 
+/// Why something else was struck than --at asked for.
+std::string why_instead(const std::string& asked, const std::string& struck) {
+    if (asked == struck || (asked == "recovery" && struck == "work")) return "";
+    if (struck == "idle")
+        return fmt::format("nothing was in flight, and nothing was dirty that could be written back: no {} to strike; the cut struck nothing", asked);
+    const std::string what = asked == "gc"      ? "no collection or merge came within 5 s"
+                             : asked == "erase" ? "no erase came within 5 s"
+                             : asked == "flush" ? "no sync came within 2 s"
+                                                : fmt::format("no {} came", asked);
+    return fmt::format("{}: the cut struck {} instead; a load that overwrites a full drive brings collections and erases", what, struck);
+}
+
 /// The power failed in the work of the mount; with --at recovery it fails again in the recovery from that.
 int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
     wait_until_released(directory);
+    if (const std::string why = why_instead(o.at, cut["struck"].text()); !why.empty())
+        complain(fmt::format("warning: ctl powercut --at {}: {}", o.at, why));
     std::optional<Json> second;
     if (o.at == "recovery") {
         const auto again = cut_recovery(directory, o.seed, EventLevel::summary);
         if (!again) return complain(fmt::format("ctl powercut: the power failed, but the recovery could not be cut: {}", again.error()));
         second = to_json(*again);
+        if (!again->struck || *again->struck == CutAt::idle)
+            complain("warning: ctl powercut --at recovery: the recovery changed nothing that could be torn: its cut struck nothing");
     }
     if (o.format != OutputFormat::table) {
         if (second) cut.add("recovery", *second);

@@ -1,0 +1,92 @@
+// Goal: what a live mount answers on its control socket, and that faults are in force exactly between the answers that say so.
+#include "tools/live/mount_control.h"
+
+#include "tests/support/quiet_mount.h"
+#include "tests/tools/device_fixture.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+struct ControlledDevice {
+    ControlledDevice() {
+        make(work / "device");
+        opened = open(work / "device");
+        mount.emplace(opened->device());
+        faults.attach(*opened, [this](const std::string& line) { complaints += line + '\n'; });
+        faults.set_mount(*mount);
+        control.emplace(work / "device", *opened, *mount, faults, persistence, opened->device().ready_at(), [this] { ++samples; });
+    }
+    Json ask(const std::string& request) { return *Json::parse(control->answer(request)); }
+    std::size_t rules_in_force() { return ask(R"({"cmd":"fault","do":"list"})")["faults"].items().size(); }
+
+    TemporaryDirectory work;
+    std::string complaints;
+    int samples = 0;
+    std::unique_ptr<DeviceDirectory> opened;
+    std::optional<QuietMount> mount;
+    FaultControl faults;
+    std::unique_ptr<LivePersistence> persistence; ///< strict
+    std::optional<MountControl> control;
+};
+
+} // namespace
+
+TEST_CASE("whatever is asked of a mount gets an answer, and what is no request an error", "[tools][live][control]") {
+    ControlledDevice device;
+    for (const char* request : {"stats", "unsynced", "blocks", "set", "idle", "flush", "flush_log", "config", "info", "smart"}) {
+        INFO(request);
+        const Json answer = device.ask(std::string{R"({"cmd":")"} + request + "\"}");
+        CHECK(answer.is_object());
+        CHECK(answer["error"].text().empty());
+    }
+    CHECK(device.samples == 1);
+    CHECK_THAT(device.ask("{")["error"].text(), ContainsSubstring("not valid JSON"));
+    CHECK_THAT(device.ask("[]")["error"].text(), ContainsSubstring("unknown request"));
+    CHECK_THAT(device.ask(R"({"cmd":"stat"})")["error"].text(), ContainsSubstring("unknown request 'stat'"));
+    CHECK_THAT(device.ask(R"({"cmd":"set","latency":"fast"})")["error"].text(), ContainsSubstring("allowed: off, real"));
+    CHECK_THAT(device.ask(R"({"cmd":"powercut","at":"noon"})")["error"].text(), ContainsSubstring("allowed: work"));
+    const Json cut = device.ask(R"({"cmd":"powercut","at":"erase"})");
+    CHECK(cut["asked"].text() == "erase");
+    CHECK(cut["struck"].text() == "erase");
+}
+
+TEST_CASE("the faults of one request are all in force with its answer, or none of them is", "[tools][live][faults]") {
+    ControlledDevice device;
+    const Json refused = device.ask(R"({"cmd":"fault","do":"add","rules":[["eio","op=fsync"],["program_fail"],["die_dead","die=99"]]})");
+    CHECK_THAT(refused["error"].text(), ContainsSubstring("die=99"));
+    CHECK(device.rules_in_force() == 0);
+    CHECK(device.faults.plan().on_request(FsOp::fsync, root_ino, sim_start).error == 0);
+    CHECK_FALSE(device.faults.plan().program_fails(Ppn{0}));
+
+    const Json added = device.ask(R"({"cmd":"fault","do":"add","rules":[["eio","op=fsync","sticky"],["host_enospc","sticky"]]})");
+    REQUIRE(added["faults"].items().size() == 2);
+    CHECK(device.faults.plan().on_request(FsOp::fsync, root_ino, sim_start).error == EIO);
+    CHECK_THAT(device.complaints, ContainsSubstring("fault 3 (eio op=fsync") && ContainsSubstring("struck"));
+    const Json cleared = device.ask(R"({"cmd":"fault","do":"clear","number":3})");
+    CHECK(cleared["cleared"].items().front()["struck"].number() == 1);
+    CHECK(device.faults.plan().on_request(FsOp::fsync, root_ino, sim_start).error == 0);
+    CHECK_THAT(device.ask(R"({"cmd":"fault","do":"clear","number":3})")["error"].text(), ContainsSubstring("there is no fault 3"));
+    CHECK(device.rules_in_force() == 1);
+    CHECK(device.ask(R"({"cmd":"fault","do":"clear"})")["cleared"].items().size() == 1);
+    CHECK(device.rules_in_force() == 0);
+    CHECK_THAT(device.ask(R"({"cmd":"fault","do":"add","rules":[]})")["error"].text(), ContainsSubstring("no rule"));
+}
+
+TEST_CASE("a fault of the host's image strikes the device's next write, and none after it was cleared", "[tools][live][faults]") {
+    for (const bool is_cleared : {false, true}) {
+        ControlledDevice device;
+        REQUIRE(device.ask(R"({"cmd":"fault","do":"add","rules":[["host_eio","sticky"]]})")["error"].text().empty());
+        if (is_cleared) (void)device.ask(R"({"cmd":"fault","do":"clear"})");
+        FileSystem& fs = device.opened->device().fs();
+        const SimTime now = device.opened->device().ready_at();
+        const auto file = fs.make_node(call_at(now), root_ino, "f", 0100644, 0);
+        REQUIRE(file.has_value());
+        const std::vector<std::byte> data(9000, std::byte{7});
+        REQUIRE(fs.write(call_at(now), file->value.ino, 0, data).has_value());
+        CHECK(sync_all(fs, now).has_value() == is_cleared);
+        CHECK((device.opened->host_errno() == EIO) == !is_cleared);
+        device.opened->abandon();
+    }
+}

@@ -1,0 +1,173 @@
+#include "tools/live/mount_control.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/drive/block_report.h"
+#include "tools/drive/config_schema.h"
+#include "tools/drive/device_report.h"
+#include "tools/live/cut_report.h"
+#include "tools/live/mount_report.h"
+#include "tools/log/event_level.h"
+
+namespace flashlab {
+namespace {
+
+Json failure(std::string text) { return Json::object({{"error", std::move(text)}}); }
+Json good() { return Json::object({{"ok", true}}); }
+
+} // namespace
+
+std::optional<LatencyMode> parse_latency(const std::string& text) {
+    if (text == "off") return LatencyMode{};
+    if (text == "real") return LatencyMode{false, 1.0};
+    double rate = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+    if (error != std::errc{} || std::string_view{end, static_cast<std::size_t>(text.data() + text.size() - end)} != "x" ||
+        !(rate >= 0.001 && rate <= 1e6))
+        return std::nullopt;
+    return LatencyMode{false, rate};
+}
+
+std::string MountControl::answer(std::string_view request) {
+    const auto json = Json::parse(request);
+    return (json ? dispatch(*json) : failure("the request is not valid JSON")).dump();
+}
+
+Json MountControl::dispatch(const Json& request) {
+    const std::string command = request["cmd"].text();
+    if (command == "stats") return stats();
+    if (command == "unsynced") return unsynced();
+    if (command == "use") return use();
+    if (command == "blocks") {
+        Json blocks;
+        mount_.with_monitor([&](SimTime) { blocks = block_report(opened_.device(), request["cells"].number(64)); });
+        return blocks;
+    }
+    if (command == "set") return set(request);
+    if (command == "idle") return run_idle();
+    if (command == "fault") return faults_.answer(request);
+    if (command == "flush") {
+        const auto done = mount_.sync_all();
+        return done ? good() : failure(std::strerror(done.error().error_number));
+    }
+    if (command == "flush_log") {
+        sample_();
+        mount_.with_monitor([&](SimTime) {
+            if (!opened_.device().was_cut()) opened_.note_wear();
+        });
+        opened_.log().flush();
+        return good();
+    }
+    if (command == "config") return Json::object({{"toml", to_toml(opened_.device().config())}, {"config", to_json(opened_.device().config())}});
+    if (command == "powercut") return power_cut(request);
+    Json report;
+    if (command == "info")
+        mount_.with_monitor([&](SimTime) { report = info_report(opened_.device()); });
+    else if (command == "smart")
+        mount_.with_monitor([&](SimTime now) {
+            DeviceHistory history = opened_.history_now();
+            history.clock_ns = ns_since_start(now);
+            report = smart_report(opened_.device(), history);
+        });
+    else
+        return failure(fmt::format("unknown request '{}'", command));
+    if (command == "info") add_failure_log(report, directory_);
+    return report;
+}
+
+Json MountControl::stats() {
+    const Json operations = to_json(mount_.stats());
+    Json report;
+    mount_.with_monitor([&](SimTime now) { report = stats_report(opened_.device(), now, now - started_); });
+    for (const auto& [key, value] : operations.members()) report.add(key, value);
+    report.add("log_failure", opened_.log().failure());
+    add_failure_log(report, directory_);
+    return report;
+}
+
+Json MountControl::use() {
+    constexpr std::size_t most = 1000;
+    Json report;
+    mount_.with_monitor(
+        [&](SimTime) { report = opened_.use() == nullptr ? failure("use is not counted; mount with -o use") : opened_.use()->report(most); });
+    return report;
+}
+
+Json MountControl::power_cut(const Json& request) {
+    const auto at = parse_cut_at(request["at"].text("work"));
+    if (!at) return failure(fmt::format("at {}: allowed: {}", request["at"].text(), fmt::join(cut_at_names, ", ")));
+    if (persistence_) mount_.with_monitor([&](SimTime) { persistence_->begin_cut(); });
+    const std::uint64_t seed = request["seed"].number(1);
+    const CutSummary cut = mount_.power_cut(seed, *at);
+    Json report = to_json(cut);
+    report.add("asked", cut_at_names[std::to_underlying(*at)]);
+    if (persistence_ && !persistence_->has_chosen())
+        mount_.with_monitor([&](SimTime) { report.add("persistence", persistence_->choose(cut.at, seed)); });
+    return report;
+}
+
+/// By file and range, in order. Names where a model keeps account of them.
+Json MountControl::unsynced() {
+    Json report;
+    mount_.with_monitor([&](SimTime now) {
+        if (persistence_) {
+            report = persistence_->unsynced(now);
+            return;
+        }
+        std::map<Ino, Json> ranges;
+        for (const auto& range : opened_.device().fs().unsynced())
+            ranges.try_emplace(range.ino, Json::Array{}).first->second.push(Json::object({{"offset", range.offset}, {"bytes", range.bytes}}));
+        Json files{Json::Array{}};
+        for (auto& [ino, of_file] : ranges)
+            files.push(Json::object(
+                {{"ino", ino.value()}, {"path", ""}, {"ranges", std::move(of_file)}, {"changes", Json{Json::Array{}}}, {"call", "fdatasync"}}));
+        report = Json::object({{"persistence", "strict"}, {"files", std::move(files)}, {"names", Json{Json::Array{}}}});
+    });
+    report.add("metadata", opened_.device().config().in_journal() ? "journal" : "pram");
+    return report;
+}
+
+Json MountControl::set(const Json& request) {
+    std::optional<LatencyMode> latency;
+    std::optional<EventLevel> level;
+    if (const std::string text = request["latency"].text(); !text.empty()) {
+        latency = parse_latency(text);
+        if (!latency) return failure(fmt::format("latency={}: allowed: off, real, or a factor such as 10x", text));
+    }
+    if (const std::string text = request["log"].text(); !text.empty()) {
+        level = parse_event_level(text);
+        if (!level) return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
+    }
+    if (level && !opened_.log().failure().empty()) // otherwise events until the log runs again would be lost without being counted
+        mount_.with_monitor([&](SimTime) { opened_.log().change_level(EventLevel::none); });
+    if (level && *level != EventLevel::none)
+        if (const auto ready = opened_.log().make_ready(); !ready) return failure(ready.error());
+    if (level) mount_.with_monitor([&](SimTime) { opened_.log().change_level(*level); });
+    if (level == EventLevel::none) opened_.log().flush();
+    if (latency) mount_.set_latency(*latency);
+    return good();
+}
+
+/// Does background work, one wake-up after the other, until nothing is due within a second.
+Json MountControl::run_idle() {
+    if (const auto synced = mount_.sync_all(); !synced) return failure(std::strerror(synced.error().error_number));
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+    while (std::chrono::steady_clock::now() < give_up) {
+        const auto rest = mount_.run_background();
+        if (!rest) return failure(std::strerror(rest.error().error_number));
+        if (*rest > std::chrono::seconds{1}) return good();
+        std::this_thread::sleep_for(std::min<Duration>(*rest, std::chrono::milliseconds{2}));
+    }
+    return failure("background work is still going on after 30 s");
+}
+
+} // namespace flashlab
