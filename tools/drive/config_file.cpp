@@ -7,13 +7,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/scheme_keys.h"
+#include "tools/drive/toml_library.h"
 #include "tools/host/regular_file.h"
 
 namespace flashlab {

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+
+#include "tools/drive/toml_library.h"
 
 namespace flashlab {
 namespace {
