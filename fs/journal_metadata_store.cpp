@@ -138,11 +138,13 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
         if (!read) return failed(read.error());
         end = std::max(end, *read);
     }
-    std::vector<std::byte> ring(std::size_t{parts_.ring_blocks} * journal_block_bytes);
+    const std::size_t ring_bytes = std::size_t{parts_.ring_blocks} * journal_block_bytes;
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(ring_bytes); // the read fills all of it
+    const std::span ring{memory.get(), ring_bytes};
     const auto read = device_.read(sector_at(parts_.ring_at()), static_cast<std::uint32_t>(ring.size() / sector_bytes), ring, now);
     if (!read) return failed(read.error());
     now = std::max(end, *read);
-    while (const auto record = decode_journal_record(std::span{ring}.subspan(ring_used_ * journal_block_bytes), sequence_)) {
+    while (const auto record = decode_journal_record(ring.subspan(ring_used_ * journal_block_bytes), sequence_)) {
         for (std::size_t i = 0; i < record->blocks.size(); ++i) {
             const std::uint32_t block = record->blocks[i];
             if (block >= parts_.home_blocks)

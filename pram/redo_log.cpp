@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ranges>
 #include <utility>
 
 #include "base/contract.h"
@@ -30,13 +31,6 @@ struct HalfContent {
     std::vector<RedoRecord> records;
     std::uint64_t end = 0; ///< offset in the half behind the last of them
     [[nodiscard]] std::uint64_t newest() const { return records.empty() ? 0 : records.back().sequence; }
-};
-
-/// One word of the replay: `order` counts entries in order of sequence.
-struct ReplayWord {
-    std::uint64_t at;
-    std::uint64_t order;
-    const std::byte* word;
 };
 
 } // namespace
@@ -78,7 +72,7 @@ private:
     [[nodiscard]] HalfContent parse(std::uint32_t which) const;
     [[nodiscard]] bool begun_at(std::span<const std::byte> ring_part, std::uint64_t sequence) const;
     void replay(const std::array<HalfContent, 2>& halves, std::uint32_t newest, LogRecovery& done, SimTime now);
-    [[nodiscard]] std::vector<ReplayWord> newest_words(const HalfContent& older, const HalfContent& newer) const;
+    [[nodiscard]] std::vector<PramRun> entries_of(const HalfContent& older, const HalfContent& newer) const;
 
     Pram& pram_;
     const PramUser user_;
@@ -227,35 +221,41 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
     const HalfContent& older = halves[1 - newest];
     const bool gapless = !older.records.empty() && !halves[newest].records.empty() && older.newest() + 1 == halves[newest].records.front().sequence;
     done.records_replayed = halves[newest].records.size() + (gapless ? older.records.size() : 0);
-    const std::vector<ReplayWord> words = newest_words(gapless ? older : HalfContent{}, halves[newest]);
-    std::vector<PramRun> runs;
-    for (const ReplayWord& w : words) {
-        if (same_pram_word(w.word, pram_.view(PramAddress{w.at}, word_).data(), word_)) continue;
-        runs.push_back({PramAddress{w.at}, {w.word, word_}});
+    const std::vector<PramRun> entries = entries_of(gapless ? older : HalfContent{}, halves[newest]);
+    std::uint64_t first = ~std::uint64_t{0}, end = 0;
+    for (const PramRun& entry : entries) {
+        first = std::min(first, entry.at.value());
+        end = std::max(end, entry.at.value() + entry.data.size());
     }
-    const PramWritten written = pram_.write_words(user_, runs, words.size(), now);
+    std::vector<bool> is_known(entries.empty() ? 0 : (end - first) / word_); // by word
+    std::uint64_t words = 0;
+    std::vector<PramRun> runs;
+    for (const PramRun& entry : entries | std::views::reverse) {
+        for (std::size_t i = 0; i < entry.data.size(); i += word_) {
+            const std::uint64_t at = entry.at.value() + i;
+            auto known = is_known[(at - first) / word_];
+            if (known) continue; // a later entry says what it is
+            known = true;
+            ++words;
+            const auto word = entry.data.subspan(i, word_);
+            if (!same_pram_word(word.data(), pram_.view(PramAddress{at}, word_).data(), word_)) runs.push_back({PramAddress{at}, word});
+        }
+    }
+    std::ranges::sort(runs, {}, &PramRun::at);
+    const PramWritten written = pram_.write_words(user_, runs, words, now);
     done.words_written = written.words;
     done.done = written.end;
 }
 
-/// The value of each word after all records. Writing older values on the way would wear the word, and a cut could leave one in place.
-std::vector<ReplayWord> RedoLog::Impl::newest_words(const HalfContent& older, const HalfContent& newer) const {
-    std::vector<PramRun> runs;
+/// What all records say, in order. The replay goes through it backwards: writing older values on the way would wear the word, and a cut could leave
+/// one in place.
+std::vector<PramRun> RedoLog::Impl::entries_of(const HalfContent& older, const HalfContent& newer) const {
+    std::vector<PramRun> entries;
     for (const HalfContent* content : {&older, &newer}) {
-        for (const RedoRecord& record : content->records) ensure(append_runs(record, word_, runs), "RedoLog: entries fill a record whose CRC holds");
+        for (const RedoRecord& record : content->records)
+            ensure(append_runs(record, word_, entries), "RedoLog: entries fill a record whose CRC holds");
     }
-    std::vector<ReplayWord> words;
-    for (std::size_t order = 0; order < runs.size(); ++order) {
-        for (std::size_t i = 0; i < runs[order].data.size(); i += word_) {
-            words.push_back({runs[order].at.value() + i, order, runs[order].data.data() + i});
-        }
-    }
-    std::ranges::sort(words, {}, [](const ReplayWord& w) { return std::pair{w.at, w.order}; });
-    std::vector<ReplayWord> last;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (i + 1 == words.size() || words[i].at != words[i + 1].at) last.push_back(words[i]);
-    }
-    return last;
+    return entries;
 }
 
 RedoLog::RedoLog(Pram& pram, PramUser user, PramRange ring) : impl_{std::make_unique<Impl>(pram, user, ring)} {}

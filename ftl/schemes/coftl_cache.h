@@ -9,6 +9,7 @@
 /// Source     Chang et al., III B and III C (CO4, CO5); the deviation of the root from the exact minimum is measured in ftl/DESIGN-coftl.md.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,9 +45,7 @@ public:
     /// When the content is there: a page still on its way from flash.
     [[nodiscard]] SimTime ready(SlotId slot) const { return slot_of(slot).ready; }
     void set_ready(SlotId slot, SimTime at) { slot_of(slot).ready = at; }
-    [[nodiscard]] std::span<std::byte> payload(SlotId slot) {
-        return std::span{payload_}.subspan(std::size_t{slot.value()} * payload_bytes_, payload_bytes_);
-    }
+    [[nodiscard]] std::span<std::byte> payload(SlotId slot) { return {payload_.get() + std::size_t{slot.value()} * payload_bytes_, payload_bytes_}; }
     /// Rank of the least important of the clean (false) or dirty heap among its nodes: 0 = it is the exact minimum. O(n), for measurements.
     [[nodiscard]] std::uint32_t rank_of_root(bool dirty_heap, SimTime now) const;
     [[nodiscard]] bool is_sound() const;
@@ -82,9 +81,9 @@ private:
     std::uint64_t alpha_read_;
     std::vector<Slot> slots_;
     std::vector<SlotId> unused_;
-    std::vector<SlotId> by_page_; ///< what list_dirty() gave last
-    Heap heaps_[2];               ///< clean, dirty
-    std::vector<std::byte> payload_;
+    std::vector<SlotId> by_page_;          ///< what list_dirty() gave last
+    Heap heaps_[2];                        ///< clean, dirty
+    std::unique_ptr<std::byte[]> payload_; ///< not zeroed: who takes a slot fills it
 };
 
 } // namespace flashlab

@@ -10,6 +10,7 @@
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/host/kept_memory.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/table.h"
 
@@ -46,6 +47,7 @@ int run_crash_explore_file_system(const CrashExploreOptions& o) {
                       .seed = o.seed,
                       .cuts = o.cuts};
     if (const auto can = can_explore(first.shape); !can) return complain(fmt::format("crash explore: {}", can.error()), exit_usage);
+    keep_freed_memory();
     const Interruption interruption;
     Progress progress{"states", o.states == 0 ? states_by_default : o.states};
     FsExploreReport report;
