@@ -1,8 +1,9 @@
 #!/bin/sh
-# The rows of docs/crash-model.md that count what the explorer tries: every cut, with and without cuts of the recovery, for each translation layer.
+# The rows of docs/crash-model.md that count what the explorer tries, for each translation layer: every cut, with and without cuts of the recovery; drawn
+# states; programs of a file system. Rates are those of a CPU second of the core that it runs on.
 #
 #   tools/crash_counts.sh [FLASHLAB]           the rows
-#   tools/crash_counts.sh [FLASHLAB] --check   and whether docs/crash-model.md has them
+#   tools/crash_counts.sh [FLASHLAB] --check   and whether docs/crash-model.md has them, rates aside
 set -eu
 flashlab=${1:-build/release/flashlab}
 page=$(dirname "$0")/../docs/crash-model.md
@@ -25,9 +26,40 @@ row() {
     done
     printf '| %s: %s | %s | %s |' "$1" "$names" "$states" "$violations"
 }
-single=$(row 'every single cut of the standard workloads, `chip-slc`' 1)
-printf '%s\n' "$single"
-double=$(row 'the same with every cut of every recovery' 2)
-printf '%s\n' "$double"
+# LABEL OPTIONS...: states and distinct ones of each scheme, violations of all, the lowest and the highest rate.
+drawn_row() {
+    label=$1
+    shift
+    states="" distinct="" violations=0 rates=""
+    for scheme in $schemes; do
+        report=$("$flashlab" crash explore --ftl "$scheme" "$@" --json)
+        states="$states${states:+, }$(grouped "$(number states "$report")")"
+        distinct="$distinct${distinct:+, }$(grouped "$(number distinct_states "$report")")"
+        violations=$((violations + $(number violations "$report")))
+        rates="$rates $(number states_per_second "$report")"
+    done
+    # shellcheck disable=SC2086 # numbers
+    slowest=$(printf '%s\n' $rates | sort -n | head -n 1) fastest=$(printf '%s\n' $rates | sort -n | tail -n 1)
+    printf '| %s: %s | %s; distinct: %s | %s | %s to %s |' "$label" "$names" "$states" "$distinct" "$violations" "$(grouped "$slowest")" "$(grouped "$fastest")"
+}
+number() { printf '%s' "$2" | sed -E "s/.*\"$1\":([0-9]+).*/\1/"; }
+
+rows() {
+    row 'every single cut of the standard workloads, `chip-slc`' 1 && echo
+    row 'the same with every cut of every recovery' 2 && echo
+    drawn_row 'drawn, second cuts among them, all tiny drives and cells, T6 too' --states 100000 && echo
+    drawn_row 'drawn, `chip-slc`' --states 6000 --shape chip --cell slc && echo
+    drawn_row 'drawn, `chip-mlc`, T6 among the outcomes' --states 5000 --shape chip --cell mlc && echo
+    drawn_row 'drawn, `chip-tlc`, T6 among the outcomes' --states 5000 --shape chip --cell tlc && echo
+    drawn_row 'drawn, `level-slc` (wear levelled at a threshold of one erase, the ring moves)' --states 5000 --shape level --cell slc && echo
+    drawn_row 'drawn, `level-tlc`' --states 5000 --shape level --cell tlc && echo
+    drawn_row 'programs of a file system, metadata on PRAM' --metadata pram --states 900 && echo
+    drawn_row 'programs of a file system, metadata in a journal' --metadata journal --states 900 && echo
+}
+found=$(rows)
+printf '%s\n' "$found"
 [ "${2-}" = --check ] || exit 0
-grep -qF "$single" "$page" && grep -qF "$double" "$page" || { echo "docs/crash-model.md has other counts" >&2; exit 1; }
+printf '%s\n' "$found" | while IFS= read -r line; do
+    counted=$(printf '%s' "$line" | sed -E 's/ [0-9,]+ to [0-9,]+ \|$//')
+    grep -qF "$counted" "$page" || { echo "docs/crash-model.md has other counts than: $counted" >&2; exit 1; }
+done

@@ -11,6 +11,7 @@
 #include "tools/cli/commands/crash.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/host/kept_memory.h"
 #include "tools/host/standard_streams.h"
 #include "tools/text/table.h"
 
@@ -97,6 +98,17 @@ void print_table(const std::vector<Defect>& defects) {
     }
 }
 
+/// For --csv: a line for each defect, its judges separated by blanks.
+Table table_of(const std::vector<Defect>& defects) {
+    Table table{{"defect", "level", "judge", "seen_by", "what"}};
+    for (const Defect& d : defects) {
+        std::vector<std::string_view> names;
+        for (const Judge judge : d.seen_by) names.push_back(name_of(judge));
+        table.add({d.name, d.level, std::string{name_of(d.judge)}, fmt::format("{}", fmt::join(names, " ")), d.what});
+    }
+    return table;
+}
+
 Json json_of(const std::vector<Defect>& defects) {
     Json rows{Json::Array{}};
     for (const Defect& d : defects) {
@@ -116,6 +128,7 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
         if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
             return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
     }
+    keep_freed_memory();
     const Interruption interruption;
     SelfTest test{.format = format, .states = states, .seed = seed};
     test_drives(test, schemes);
@@ -133,7 +146,9 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
                                     {"defects", json_of(test.defects)},
                                     {"version", FLASHLAB_VERSION}});
         if (Interruption::came()) result.add("partial", true);
-        fmt::print("{}", shown(format, result));
+        fmt::print("{}", shown(format, result, table_of(test.defects)));
+        if (format == OutputFormat::csv)
+            for (const Json& missed : result["missed"].items()) complain(fmt::format("crash selftest: missed: {}", missed.text()));
     }
     return is_whole ? exit_done : exit_failed;
 }
