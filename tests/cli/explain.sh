@@ -47,6 +47,15 @@ if [[ -n $chromium ]]; then # the page draws, steps and goes back: its own scrip
         grep -q '<span id="count">1 of 21</span>' "$work/dom" || wrong "the page does not step: $(grep -o 'id="count">[^<]*' "$work/dom")"
         grep -q 'class="page newest' "$work/dom" || wrong "the page draws nothing"
     fi
+    # At its end it draws what the JSON of the story says, page by page.
+    "$FLASHLAB" explain --ftl fast --json w0x8.r7x20 > "$work/story" || wrong "--json"
+    sed "s|draw();\$|draw();go(story.steps.length-1);|" "$work/fast.html" > "$work/driven.html"
+    timeout 60 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=2000 --dump-dom "file://$work/driven.html" \
+        > "$work/dom" 2> /dev/null || true
+    drawn=$(grep -o '<div class="page [^<]*' "$work/dom" | sed -E 's/<div class="page ([a-z]+)( changed)?">/\1 /; s/ $//' | tr '\n' ';' || true)
+    told=$(ask story "group_concat(trim((p.value ->> '$.mark') || ' ' || coalesce(p.value ->> '$.page', p.value ->> '$.text')), ';') || ';'" \
+        "json_each(story, '$.steps[#-1].blocks') b, json_each(b.value, '$.pages') p")
+    [[ ! -s $work/dom || $drawn == "$told" ]] || wrong "the page draws $drawn, the story says $told"
 fi
 
 printf '0,0,8192,w,0.1\n0,1000000,4096,w,0.2\n0,0,4096,r,0.3\n' > "$work/own.spc"

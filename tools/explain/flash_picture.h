@@ -48,6 +48,7 @@ public:
         for (BlockPicture& block : blocks_) block.erases = 0;
     }
     void set_bad(std::uint32_t block) { blocks_[block].is_bad = true; }
+    void set_erases(std::uint32_t block, std::uint32_t erases) { blocks_[block].erases = erases; }
     /// For the picture after a cut.
     void forget();
     void set(FlashPlace at, PagePicture page) { blocks_[at.block].pages[at.page] = page; }

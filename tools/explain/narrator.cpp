@@ -1,5 +1,7 @@
 #include "tools/explain/narrator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "nand/page_oob.h"
@@ -147,11 +149,6 @@ void Narrator::trimmed(std::uint32_t first, std::uint32_t pages) {
         if (const auto before = picture_.trimmed(lpn)) lines_.push_back(fmt::format("page {} in {} is stale now", lpn, place_of(*before)));
 }
 
-void Narrator::mark_bad(CrashDevice& device) {
-    for (std::uint32_t b = 0; b < device.geometry().blocks(); ++b)
-        if (device.array().is_bad(BlockId{b})) picture_.set_bad(b);
-}
-
 void Narrator::tell_merges(CrashDevice& device) {
     const FtlCounters now = device.ftl().counters();
     const auto tell = [&](std::uint64_t FtlCounters::*of, std::uint64_t& total, const char* sentence) {
@@ -171,32 +168,57 @@ void Narrator::tell_recovery() {
     recovers_ = false;
 }
 
-/// A copy of the stores is recovered once more and read: what the drive itself has in its caches stays untouched.
+void Narrator::begin(CrashDevice& device) {
+    picture_.forget_wear();
+    lines_.clear();
+    totals_ = {};
+    pram_words_ = 0;
+    erases_before_.clear();
+    for (std::uint32_t b = 0; b < device.geometry().blocks(); ++b) {
+        erases_before_.push_back(device.array().erase_count(BlockId{b}));
+        if (device.array().is_bad(BlockId{b})) picture_.set_bad(b);
+    }
+}
+
+/// What each page holds is looked up in the drive's own array. Which logical pages are still there, a copy of the stores tells that is recovered
+/// once more and read: what the drive itself has in its caches stays untouched. Where such a page lies the copy tells among copies of one sequence
+/// only, for its recovery may have moved the page.
 void Narrator::look_anew(CrashDevice& device, std::uint32_t units, SimTime now) {
+    picture_.forget();
+    std::map<std::uint32_t, std::pair<std::uint64_t, std::vector<FlashPlace>>> newest; // by logical page: its highest sequence, and where
+    const std::uint32_t pages = static_cast<std::uint32_t>(picture_.blocks().front().pages.size());
+    for (std::uint32_t b = 0; b < picture_.blocks().size(); ++b) picture_.set_erases(b, device.array().erase_count(BlockId{b}) - erases_before_[b]);
+    for (std::uint32_t p = 0; p < picture_.blocks().size() * pages; ++p) {
+        const auto found = device.array().inspect(Ppn{p});
+        if (!found || found->state == CellState::erased) continue;
+        const FlashPlace place{p / pages, p % pages};
+        const auto oob = PageOob::decode(found->oob);
+        if (found->state != CellState::programmed || !oob) {
+            picture_.set(place, {PageMark::damaged, 0, 0});
+            continue;
+        }
+        const bool is_data = oob->kind == PageKind::data;
+        picture_.set(place, {is_data ? PageMark::stale : PageMark::own, static_cast<std::uint8_t>(oob->kind), oob->lpn.value()});
+        if (!is_data) continue;
+        auto& [sequence, places] = newest[oob->lpn.value()];
+        if (places.empty() || oob->sequence.value() > sequence) places.clear();
+        if (!places.empty() && oob->sequence.value() < sequence) continue;
+        sequence = oob->sequence.value();
+        places.push_back(place);
+    }
     auto copy = CrashDevice::make(device.config(), Payload::keep, UndoPolicy::keep);
     if (!copy) return;
     ReadWatch watch;
     (*copy)->set_events(watch);
     (*copy)->copy_stores(device);
     if (!(*copy)->power_on(now)) return;
-    picture_.forget();
-    const std::uint32_t pages = static_cast<std::uint32_t>(picture_.blocks().front().pages.size());
-    for (std::uint32_t p = 0; p < picture_.blocks().size() * pages; ++p) {
-        const auto found = (*copy)->array().read_oob(Ppn{p}, now, Origin{});
-        if (!found || found->state == CellState::erased) continue;
-        const FlashPlace place{p / pages, p % pages};
-        const bool is_whole = found->state == CellState::programmed && found->oob.has_value();
-        if (!is_whole) {
-            picture_.set(place, {PageMark::damaged, 0, 0});
-            continue;
-        }
-        const bool is_data = found->oob->kind == PageKind::data;
-        picture_.set(place, {is_data ? PageMark::stale : PageMark::own, static_cast<std::uint8_t>(found->oob->kind), found->oob->lpn.value()});
-    }
     const std::uint32_t per_unit = (*copy)->ftl().logical_page_bytes() / sector_bytes;
     for (std::uint32_t unit = 0; unit < units; ++unit) {
         watch.last.reset();
-        if ((*copy)->ssd().read(Sector{unit * per_unit}, per_unit, {}, now) && watch.last) picture_.set_newest(unit, *watch.last);
+        const auto known = newest.find(unit);
+        if (known == newest.end() || !(*copy)->ssd().read(Sector{unit * per_unit}, per_unit, {}, now) || !watch.last) continue;
+        const auto& places = known->second.second;
+        picture_.set_newest(unit, std::ranges::find(places, *watch.last) != places.end() ? *watch.last : places.front());
     }
 }
 

@@ -25,21 +25,15 @@ public:
     void on(const PramWriteEvent& event) override;
 
     /// What the drive did to make itself ready counts for nobody.
-    void begin() {
-        picture_.forget_wear();
-        lines_.clear();
-        totals_ = {};
-        pram_words_ = 0;
-    }
+    void begin(CrashDevice& device);
     void host_wrote(std::uint32_t pages) { totals_.host_pages += pages; }
     void trimmed(std::uint32_t first, std::uint32_t pages);
-    void mark_bad(CrashDevice& device);
     /// Recovery reads much: it is told as sums.
     void listen_to_recovery() {
         recovers_ = true;
         counted_ = {}; // the scheme begins anew, and counts anew
     }
-    /// The picture from the flash itself, by reading every logical page of a copy of the drive.
+    /// The picture from the flash itself.
     void look_anew(CrashDevice& device, std::uint32_t units, SimTime now);
     /// Ends a step: its sentences, `also`, and the picture become a frame.
     void finish(const std::string& title, const std::vector<std::string>& also, CrashDevice& device, std::vector<StoryFrame>& frames);
@@ -54,6 +48,7 @@ private:
     void tell_recovery();
 
     FlashPicture picture_;
+    std::vector<std::uint32_t> erases_before_; ///< of each block, before the story began
     std::vector<std::string> lines_;
     StoryTotals totals_;
     FtlCounters counted_;

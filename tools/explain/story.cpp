@@ -47,7 +47,8 @@ std::expected<SsdConfig, std::string> small_drive(const StoryOptions& o) {
 class Stage {
 public:
     Stage(std::unique_ptr<CrashDevice> device, const StoryOptions& options)
-        : device_{std::move(device)}, seed_{options.seed}, narrator_{device_->geometry().blocks(), device_->config().nand.geometry.pages_per_block} {
+        : device_{std::move(device)}, seed_{options.seed}, look_{options.look},
+          narrator_{device_->geometry().blocks(), device_->config().nand.geometry.pages_per_block} {
         device_->set_events(narrator_);
     }
 
@@ -56,10 +57,9 @@ public:
         if (!opened) return std::unexpected(opened.error());
         now_ = opened->done;
         units_ = device_->ftl().logical_pages();
-        narrator_.begin();
-        narrator_.mark_bad(*device_);
+        narrator_.begin(*device_);
         story.units = units_;
-        narrator_.finish("a new drive", {"nothing is written; every page that the host reads is zero"}, *device_, story.frames);
+        finish("a new drive", {"nothing is written; every page that the host reads is zero"}, story);
         return {};
     }
 
@@ -123,8 +123,13 @@ private:
         if (!done) return std::unexpected(fmt::format("the drive refuses it: {}", describe(done.error())));
         now_ = std::max(now_, *done);
         also.push_back(fmt::format("done after {:.0f} us", static_cast<double>((now_ - begun_).count()) / 1e3));
-        narrator_.finish(title, also, *device_, story.frames);
+        finish(title, also, story);
         return {};
+    }
+
+    void finish(const std::string& title, const std::vector<std::string>& also, Story& story) {
+        narrator_.finish(title, also, *device_, story.frames);
+        if (look_) look_(*device_, story.frames.back());
     }
 
     /// In the midst of the step before: half of its time had passed.
@@ -149,14 +154,14 @@ private:
         const double took = static_cast<double>((back->done - now_).count()) / 1e3;
         now_ = back->done;
         narrator_.look_anew(*device_, units_, now_);
-        narrator_.finish("the power is back: recovery",
-                         {fmt::format("{} spare areas were read to find the map again, which took {:.0f} us", back->pages_scanned, took)}, *device_,
-                         story.frames);
+        finish("the power is back: recovery",
+               {fmt::format("{} spare areas were read to find the map again, which took {:.0f} us", back->pages_scanned, took)}, story);
         return {};
     }
 
     std::unique_ptr<CrashDevice> device_;
     std::uint64_t seed_;
+    std::function<void(CrashDevice&, const StoryFrame&)> look_;
     Narrator narrator_;
     SimTime now_ = sim_start, begun_ = sim_start;
     std::uint32_t units_ = 0;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "tools/text/json.h"
 
 namespace flashlab {
+
+class CrashDevice;
 
 /// What happened until a step, in all.
 struct StoryTotals {
@@ -37,6 +40,8 @@ struct StoryOptions {
     std::uint32_t blocks = 8, pages_per_block = 4; ///< at least so many blocks: a scheme that needs more gets more
     std::uint64_t seed = 1;                        ///< of what a power cut leaves
     bool levels_wear = false;
+    /// After each frame for which the drive is on: a test compares the picture with the flash.
+    std::function<void(CrashDevice& device, const StoryFrame& frame)> look{};
 };
 
 struct Story {
