@@ -36,7 +36,7 @@ own AS MATERIALIZED (
   SELECT s.id, s.a, s.c, s.by_die, o.cause, o.channel, CASE s.by_die WHEN 1 THEN o.die ELSE o.plane END AS lane, o.ts_ns, o.ts_ns + o.dur_ns AS end_ns, o.pages,
     o.ts_ns + o.bus_in_at_ns AS i0, o.bus_in_ns AS i, o.ts_ns + o.bus_out_at_ns AS o0, o.bus_out_ns AS o
   FROM nand_op o CROSS JOIN slow s ON s.id = o.parent),
-longest AS MATERIALIZED (SELECT max(ifnull(max(dur_ns), 1), 1) AS ns FROM nand_op),
+longest AS MATERIALIZED (SELECT max(ifnull(max(dur_ns), 4611686018427387904), 1) AS ns FROM nand_op),
 wanted AS MATERIALIZED (
   SELECT id, a, c, 1 AS is_lane, by_die, lane AS place, a / ns - 1 AS bucket, c / ns AS last FROM own, longest GROUP BY id, lane
   UNION ALL SELECT id, a, c, 0, by_die, channel, a / ns - 1, c / ns FROM own, longest GROUP BY id, channel

@@ -203,8 +203,7 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
 
     /// v_blame and v_blame_request of this run, from one evaluation of v_blame_part.
     void add_blame() {
-        if (auto made = log_.db().execute(fmt::format("CREATE TEMP TABLE blamed AS SELECT * FROM v_blame_part WHERE run = {}", range_.run)); !made)
-            failure_ = made.error();
+        if (auto made = make_blame_table(log_, range_.run, options_.blame_progress); !made) failure_ = made.error();
         out_.add("blame",
                  table("SELECT what, requests, ns, round(ns * 1.0 / sum(ns) OVER (), 6) AS share, meaning FROM (SELECT class, what, meaning, "
                        "count(*) AS requests, sum(ns) AS ns FROM blamed GROUP BY class) ORDER BY ns DESC"));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/report/blame_table.h"
 #include "tools/report/log_rows_reader.h"
 #include "tools/text/json.h"
 
@@ -18,6 +19,7 @@ namespace flashlab {
 struct LogReportOptions {
     std::optional<std::int64_t> run{}; ///< otherwise the last one in which the host read or wrote
     ReadProgress progress{};
+    BlameProgress blame_progress{};
 };
 
 [[nodiscard]] std::expected<Json, std::string> report_log(const std::string& path, const std::string& name, const LogReportOptions& options);

@@ -8,6 +8,12 @@
 
 namespace flashlab {
 
+namespace {
+
+constexpr std::uint64_t steps_between_looks = 100'000; ///< a few milliseconds
+
+} // namespace
+
 std::int64_t LogRow::number(int column) const { return sqlite3_column_int64(row_, column); }
 double LogRow::real(int column) const { return sqlite3_column_double(row_, column); }
 bool LogRow::is_null(int column) const { return sqlite3_column_type(row_, column) == SQLITE_NULL; }
@@ -37,10 +43,21 @@ std::expected<LogRowsReader, std::string> LogRowsReader::open(const std::string&
     if (!version || *version == 0) return std::unexpected(fmt::format("{}: not an event log of flashlab", path));
     if (auto made = db->execute("PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
         return std::unexpected(fmt::format("{}: {}", path, made.error()));
-    // A signal ends a query, however long it is: the caller then leaves nothing behind.
-    sqlite3_progress_handler(
-        db->get(), 100'000, [](void*) { return Interruption::came() ? 1 : 0; }, nullptr);
     return LogRowsReader{std::move(*db)};
+}
+
+/// A signal ends a query, however long it is: the caller then leaves nothing behind.
+LogRowsReader::LogRowsReader(SqliteConnection db) : db_{std::move(db)} {
+    sqlite3_progress_handler(db_.get(), static_cast<int>(steps_between_looks), &LogRowsReader::step_made, steps_.get());
+}
+
+void LogRowsReader::tell_steps(std::function<void(std::uint64_t)> tell) { *steps_ = {.made = 0, .tell = std::move(tell)}; }
+
+int LogRowsReader::step_made(void* steps) {
+    auto& own = *static_cast<Steps*>(steps);
+    own.made += steps_between_looks;
+    if (own.tell) own.tell(own.made);
+    return Interruption::came() ? 1 : 0;
 }
 
 bool LogRowsReader::has_table(std::string_view name) {

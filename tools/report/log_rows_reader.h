@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,9 +49,17 @@ public:
     /// First column of the first row.
     [[nodiscard]] std::optional<std::int64_t> number(std::string_view sql);
     [[nodiscard]] SqliteConnection& db() { return db_; }
+    /// From now on `tell` hears how many steps SQLite's machine has made, every few milliseconds, within one query, too. Empty: nobody does.
+    void tell_steps(std::function<void(std::uint64_t)> tell);
 
 private:
-    explicit LogRowsReader(SqliteConnection db) : db_{std::move(db)} {}
+    struct Steps {
+        std::uint64_t made = 0;
+        std::function<void(std::uint64_t)> tell{};
+    };
+    explicit LogRowsReader(SqliteConnection db);
+    static int step_made(void* steps);
+    std::unique_ptr<Steps> steps_ = std::make_unique<Steps>(); ///< SQLite keeps its address; declared first, so that it outlives the connection
     SqliteConnection db_;
 };
 
