@@ -30,7 +30,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
     c.add_option("--compare", o.compare, "PRESET,PRESET: run on each of them, and show them side by side")->delimiter(',')->excludes(device);
     c.add_option("--compare-ftl", o.compare_ftl, "FTL,FTL: the same with translation layers")->delimiter(',')->excludes(device);
     c.add_option("--latency", o.latency, "off: as fast as this machine; real: as slow as the flash; or Nx")->capture_default_str();
-    c.add_option("--log", o.log, "Event log of the drive, for --keep: none, summary, requests, all")
+    c.add_option("--log", o.log, "Event log of the drive: all tells what slow requests waited for; requests, summary and none cost less")
         ->check(CLI::IsMember({"none", "summary", "requests", "all"}))
         ->capture_default_str();
     c.add_option("--keep", o.keep, "Leave the drive here, for flashlab query; with --compare also NAME-2, NAME-3 ...");

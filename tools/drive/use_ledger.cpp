@@ -19,6 +19,7 @@ constexpr unsigned bits_of_page = 36; ///< in the key of a page that is not on t
 
 constexpr bool writes(FsOp op) { return op == FsOp::write || op == FsOp::copy_file_range; }
 constexpr bool syncs(FsOp op) { return op == FsOp::fsync || op == FsOp::fsyncdir; }
+constexpr bool reads_or_changes_data(FsOp op) { return writes(op) || syncs(op) || op == FsOp::read; }
 /// The calls at which a thread may have become another program: those that begin the work with a file.
 constexpr bool begins_work(FsOp op) { return op == FsOp::open || op == FsOp::create || op == FsOp::opendir || op == FsOp::lookup; }
 
@@ -60,6 +61,7 @@ void UseLedger::begin(std::uint32_t lpn_bytes, std::uint32_t file_page_bytes, st
 
 void UseLedger::call_began(std::int32_t thread, FsOp op, Ino ino, std::uint64_t offset, std::uint64_t bytes) {
     const ProcessIndex process = process_of(thread, begins_work(op));
+    caller_ = {reads_or_changes_data(op) ? file_of(ino) : no_file, process};
     if (!writes(op) || bytes == 0) return;
     const FileIndex index = file_of(ino);
     files_[index].last_writer = process;
@@ -72,8 +74,8 @@ void UseLedger::call_began(std::int32_t thread, FsOp op, Ino ino, std::uint64_t 
 void UseLedger::call_ended(std::int32_t thread, FsOp op, Ino ino, std::uint64_t bytes, int error, Duration took) {
     const ProcessIndex caller = process_of(thread, false);
     Process& process = processes_[caller];
-    const bool is_of_file = writes(op) || syncs(op) || op == FsOp::read;
-    const FileIndex file = is_of_file ? file_of(ino) : no_file;
+    const FileIndex file = reads_or_changes_data(op) ? file_of(ino) : no_file;
+    if (caller_.process == caller) caller_ = {};
     const auto count = [&](UseCounts& counts) {
         ++counts.calls;
         if (error != 0) {
@@ -127,6 +129,8 @@ void UseLedger::data_written(Ino ino, FilePage page, Sector first, std::uint32_t
 
 void UseLedger::take(const HostRequestEvent& event) {
     if (event.op == HostOp::write && !event.failed) host_write_bytes_ += event.sectors * sector_bytes;
+    const Owner owner = owner_of(event);
+    slow_.add({event.id, event.op, event.arrival, event.completion - event.arrival, owner.process, owner.file});
     log_.on(event);
 }
 
@@ -144,6 +148,12 @@ void UseLedger::take(const NandOpEvent& event) {
         }
     }
     log_.on(event);
+}
+
+UseLedger::Owner UseLedger::owner_of(const HostRequestEvent& request) const {
+    if (request.op != HostOp::write) return caller_;
+    const std::uint64_t lpn = request.first.value() * sector_bytes / lpn_bytes_;
+    return lpn < owners_.size() ? owners_[lpn] : Owner{};
 }
 
 UseLedger::FileIndex UseLedger::file_of(Ino ino) {
@@ -229,6 +239,7 @@ Json UseLedger::report(std::size_t most) const {
     add_processes(out);
     add_files(out, most);
     add_syncs(out, most);
+    add_slow_requests(out);
     return out;
 }
 
@@ -302,6 +313,18 @@ void UseLedger::add_syncs(Json& out, std::size_t most) const {
                                 {"max_us", micros(syncs.longest_ns)}}));
     }
     out.add("syncs_by_caller", std::move(rows));
+}
+
+void UseLedger::add_slow_requests(Json& out) const {
+    Json rows{Json::Array{}};
+    for (const SlowRequest& request : slow_.slowest_first())
+        rows.push(Json::object({{"id", request.id.value()},
+                                {"op", host_op_names[static_cast<std::size_t>(request.op)]},
+                                {"ts_ns", static_cast<std::uint64_t>(ns_since_start(request.arrival))},
+                                {"dur_ns", static_cast<std::uint64_t>(request.took.count())},
+                                {"process", processes_[request.process].name},
+                                {"path", path_of(request.file)}}));
+    out.add("slow_requests", std::move(rows));
 }
 
 std::string program_of_thread(std::int32_t thread) {

@@ -3,7 +3,8 @@
 /// Idea       An event sink that stands in front of the log and hears everything. A logical page belongs to the file and the process whose data were
 ///            written there last; each program of it, a copy of a collection, too, counts for both of them.
 /// Invariant  Every byte that the host sent and every page that was programmed counts for exactly one process and one file: what belongs to no file
-///            of a program is the file system's or the drive's own. So the columns add up to the counters of the device.
+///            of a program is the file system's or the drive's own. So the columns add up to the counters of the device. A slow request is that of
+///            the last writer of what it writes, and of the call that came last where it writes nothing.
 /// Cost       12 bytes a logical page, some 300 bytes a file, 20 bytes a page that is written and not on the drive yet. All events are made.
 /// Power cut  Belongs to the mount and ends with it.
 /// Threading  Inside the monitor.
@@ -19,6 +20,7 @@
 
 #include "base/log_linear_histogram.h"
 #include "fs/use_hearer.h"
+#include "tools/drive/slow_requests.h"
 #include "tools/log/event_taker.h"
 #include "tools/text/json.h"
 
@@ -51,7 +53,7 @@ public:
     void named(Ino ino, std::uint64_t generation, Ino parent, std::string_view name) override;
     void data_written(Ino ino, FilePage page, Sector first, std::uint32_t sectors) override;
 
-    /// Processes, files and syncs, greatest first. `most`: so many files and syncs; the others are one row.
+    /// Processes, files and syncs, greatest first, and the slowest requests. `most`: so many files and syncs; the other files are one row.
     [[nodiscard]] Json report(std::size_t most) const;
     [[nodiscard]] std::optional<FileUse> use_of(Ino ino) const override;
 
@@ -99,6 +101,8 @@ private:
     void add_processes(Json& out) const;
     void add_files(Json& out, std::size_t most) const;
     void add_syncs(Json& out, std::size_t most) const;
+    void add_slow_requests(Json& out) const;
+    [[nodiscard]] Owner owner_of(const HostRequestEvent& request) const;
 
     EventSink& log_;
     NameOfThread name_of_thread_;
@@ -111,6 +115,8 @@ private:
     std::vector<Owner> owners_;                                      ///< by logical page
     std::map<std::pair<ProcessIndex, FileIndex>, Syncs> syncs_;
     std::uint64_t host_write_bytes_ = 0;
+    Owner caller_; ///< of the call that came last, while it is under way
+    SlowRequests slow_;
 };
 
 /// The name of the program that a thread of this machine runs: that of its process, not of the thread. "(pid N)" if it is gone.

@@ -158,4 +158,50 @@ TEST_CASE("beyond so many files the others are one row, and nothing is lost", "[
     CHECK(sum == 20 * 4096);
 }
 
+TEST_CASE("a slow write is its last writer's whoever syncs, a slow read the reader's, and the drive's own work nobody's", "[use]") {
+    Rig rig;
+    rig.ledger.named(first, 1, root, "a");
+    rig.ledger.named(second, 1, root, "b");
+    rig.write(1, first, 0);
+    const auto request = [&](HostOp op, std::uint32_t lpn, std::uint64_t id, int us) {
+        HostRequestEvent event;
+        event.id = EventId{id};
+        event.op = op;
+        event.first = Sector{lpn * 8};
+        event.sectors = 8;
+        event.completion = event.arrival + Duration{us * 1000};
+        rig.ledger.on(event);
+    };
+    rig.ledger.call_began(20, FsOp::fsync, second, 0, 0);
+    rig.ledger.data_written(first, FilePage{0}, Sector{7 * 8}, 8);
+    request(HostOp::write, 7, 1, 50);
+    request(HostOp::flush, 0, 2, 40);
+    rig.ledger.call_ended(20, FsOp::fsync, second, 0, 0, Duration{0});
+    rig.ledger.call_began(20, FsOp::read, first, 0, 4096);
+    request(HostOp::read, 7, 3, 30);
+    rig.ledger.call_ended(20, FsOp::read, first, 4096, 0, Duration{0});
+    request(HostOp::trim, 7, 4, 20);
+    request(HostOp::write, 99, 5, 10);
+    std::string told;
+    const Json report = rig.ledger.report(10);
+    for (const Json& row : report["slow_requests"].items())
+        told +=
+            fmt::format("{} {} {} {} {}; ", row["id"].number(), row["op"].text(), row["process"].text(), row["path"].text(), row["dur_ns"].number());
+    CHECK(told == "1 write writer a 50000; 2 flush other b 40000; 3 read other a 30000; 4 trim (kernel, drive) (file system) 20000; "
+                  "5 write (kernel, drive) (file system) 10000; ");
+}
+
+TEST_CASE("of many requests the slowest are kept, of equal ones the earlier, whatever their order", "[use]") {
+    SlowRequests slow;
+    constexpr std::size_t all = 3 * SlowRequests::most;
+    for (std::size_t i = 0; i < all; ++i) {
+        const std::size_t n = i * 7919 % all; // each once, in no order
+        const Duration arrival{static_cast<std::int64_t>(n)}, took{static_cast<std::int64_t>(n / 2)};
+        slow.add({.id = EventId{n}, .arrival = sim_start + arrival, .took = took});
+    }
+    const auto kept = slow.slowest_first();
+    REQUIRE(kept.size() == SlowRequests::most);
+    for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i].id.value() == all - 2 - i / 2 * 2 + i % 2);
+}
+
 } // namespace flashlab

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tools/cli/commands/log_target.h"
+#include "tools/cli/commands/run_blame.h"
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
@@ -51,7 +52,11 @@ int run_report_command(const ReportOptions& o) {
         const auto path = find_log("report", target);
         if (!path) return complain(path.error());
         Progress progress{"rows read of " + name};
-        auto run = report_log(*path, name, {.run = o.run, .progress = [&](std::uint64_t rows) { progress.at(rows); }});
+        std::optional<Progress> blaming;
+        auto run = report_log(*path, name,
+                              {.run = o.run,
+                               .progress = [&](std::uint64_t rows) { progress.at(rows); },
+                               .blame_progress = [&](std::uint64_t done, std::uint64_t total) { blame_at(blaming, done, total); }});
         if (!run) return complain("report: " + run.error());
         runs.push_back(std::move(*run));
     }

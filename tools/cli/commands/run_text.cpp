@@ -44,6 +44,7 @@ std::string users_of(const Json& rows, const char* name, std::size_t most) {
     Table table{{name, "written", "host", "flash", "copies", "syncs"}};
     for (std::size_t i = 0; i < std::min(most, rows.items().size()); ++i) {
         const Json& row = rows.items()[i];
+        if (row[name].text() == start_of_program) continue;
         const Json& cause = row["nand_write_bytes_by_cause"];
         table.add({printable(row[name].text()), size_of(row["write_bytes"]), size_of(row["host_write_bytes"]), size_of(row["nand_write_bytes"]),
                    human_size(row["nand_write_bytes"].number() - cause["user"].number()), row["syncs"].dump()});
@@ -73,6 +74,23 @@ std::string latency_of(const Json& operations) {
     return table.to_text();
 }
 
+/// What the slowest requests waited for, and whose they were.
+std::string blame_of(const Json& slow, std::size_t most) {
+    if (!slow.is_object()) return "the log holds no request to the drive (--log all records them)\n";
+    Table waits{{"waited_for", "share_percent", "meaning"}};
+    for (const Json& wait : slow["waits"].items())
+        waits.add({wait["what"].text(), fmt::format("{:.1f}", 100 * wait["share"].real()), wait["meaning"].text()});
+    Table users{{"process", "path", "request", "requests", "mean_us", "max_us", "mostly"}};
+    const auto& rows = slow["by_user"].items();
+    for (std::size_t i = 0; i < std::min(most, rows.size()); ++i)
+        users.add({printable(rows[i]["process"].text()), printable(rows[i]["path"].text()), rows[i]["op"].text(), rows[i]["requests"].dump(),
+                   micros_of(rows[i]["mean_us"]), micros_of(rows[i]["max_us"]),
+                   fmt::format("{} {:.0f} %", rows[i]["mostly"].text(), 100 * rows[i]["mostly_share"].real())});
+    return fmt::format("the slowest {} of {} requests to the drive took {} us and more. What they waited for{}:\n{}\n{}", slow["slowest"].dump(),
+                       slow["requests"].dump(), micros_of(slow["least_us"]),
+                       slow["level"].text() == "all" ? "" : " (the flash's part needs --log all)", waits.to_text(), users.to_text());
+}
+
 std::string years_of(const Json& years) {
     if (!years.is_number()) return "no end in sight: the flash was not written";
     if (const double days = years.real() * 365.25; days < 30)
@@ -91,11 +109,11 @@ std::string lifetime_of(const Json& life) {
 }
 
 std::string told(const Json& r, std::size_t rows) {
-    return fmt::format("{}\nran {:.2f} s with {}, {} on {}, latency {}\n\n{}\n{}\n{}\n{}\nsimulated latency:\n{}\n{}", r["command"].text(),
+    return fmt::format("{}\nran {:.2f} s with {}, {} on {}, latency {}\n\n{}\n{}\n{}\n{}\nsimulated latency:\n{}\n{}\n{}", r["command"].text(),
                        r["wall_seconds"].real(), r["exit_code"].number() == 0 ? "success" : fmt::format("exit code {}", r["exit_code"].dump()),
                        r["ftl"].text(), r["preset"].text(), r["latency"].text(), way_of_bytes(r), users_of(r["processes"], "process", rows),
                        users_of(r["files"], "path", rows), syncs_of(r["syncs_by_caller"], rows), latency_of(r["latency_us"]),
-                       lifetime_of(r["lifetime"]));
+                       blame_of(r["slow_requests"], rows), lifetime_of(r["lifetime"]));
 }
 
 const Json& of_call(const Json& operations, std::string_view op, std::string_view key) {
@@ -131,6 +149,11 @@ Table side_by_side(const Json& reports) {
                 return value.is_null() ? std::string{"-"} : micros_of(value);
             });
         }
+    row("0.1 % from us on", [](const Json& r) { return r["slow_requests"].is_object() ? micros_of(r["slow_requests"]["least_us"]) : "-"; });
+    row("waited for", [](const Json& r) {
+        const auto& waits = r["slow_requests"]["waits"].items();
+        return waits.empty() ? "-" : fmt::format("{} {:.0f} %", waits.front()["what"].text(), 100 * waits.front()["share"].real());
+    });
     row("TBW", [](const Json& r) {
         const Json& tbw = r["lifetime"]["tbw_bytes"];
         return tbw.is_number() ? human_size(static_cast<std::uint64_t>(tbw.real())) : "-";

@@ -10,6 +10,9 @@
 
 namespace flashlab {
 
+/// The row of processes for what run itself did in the mount, to start the program there. People do not see it.
+inline constexpr const char* start_of_program = "(start of the program)";
+
 /// `rows`: of files and of callers, in the text.
 [[nodiscard]] std::string shown_runs(OutputFormat format, const Json& reports, std::size_t rows);
 
