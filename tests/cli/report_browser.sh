@@ -61,8 +61,26 @@ sed "/<\/body>/r $work/probe" "$work/page.html" > "$work/probed.html"
 chromium --virtual-time-budget=9000 --dump-dom "file://$work/probed.html" > "$work/dom" 2> "$work/err" || wrong "the browser failed"
 said=$(grep -o 'data-said="[^"]*"' "$work/dom" | head -n 1 || true)
 [[ $said == 'data-said="key true, brush true, whole true, map true"' ]] || wrong "zoom and walk: ${said:-nothing} $(grep CONSOLE "$work/err" || true)"
+# On paper, which is narrower than the screen that the plots were drawn for, no plot is cut off. The rules for paper are made those of the screen here.
+cat > "$work/paper" <<'P'
+<script>
+setTimeout(() => {
+  document.body.style.width = "640px";
+  const figures = [...document.querySelectorAll("figure")].filter((f) => f.querySelector("canvas"));
+  const cut = figures.filter((f) => [...f.querySelectorAll("canvas")].some((c) => c.getBoundingClientRect().right > f.getBoundingClientRect().right + 1));
+  document.documentElement.dataset.paper = figures.length + " figures, " + cut.length + " cut off";
+}, 1500);
+</script>
+P
+sed -e "/<\/body>/r $work/paper" -e 's/@media print/@media screen/; s/new ResizeObserver(/new (class { observe() {} })(/' "$work/page.html" > "$work/paper.html"
+chromium --virtual-time-budget=9000 --window-size=1280,900 --dump-dom "file://$work/paper.html" > "$work/dom" 2> "$work/err" || wrong "the browser failed"
+paper=$(grep -o 'data-paper="[^"]*"' "$work/dom" | head -n 1 || true)
+[[ $paper =~ ^data-paper=\"[1-9][0-9]*\ figures,\ 0\ cut\ off\"$ ]] || wrong "on paper: ${paper:-nothing}"
+chromium --virtual-time-budget=8000 --no-pdf-header-footer --print-to-pdf="$work/page.pdf" "file://$work/page.html" 2> /dev/null > /dev/null || wrong "the browser failed"
+[[ $(head -c 5 "$work/page.pdf") == %PDF- ]] || wrong "the page does not print"
 if [[ -n ${SCREENSHOTS-} ]]; then
     mkdir -p "$SCREENSHOTS"
+    cp "$work/page.pdf" "$SCREENSHOTS/"
     for theme in light dark; do
         sed "s/<html lang=\"en\">/<html lang=\"en\" data-theme=\"$theme\">/" "$work/page.html" > "$work/$theme.html"
         chromium --virtual-time-budget=8000 --window-size=1280,5200 --screenshot="$SCREENSHOTS/$theme.png" "file://$work/$theme.html" 2> /dev/null || wrong "screenshot $theme"

@@ -81,6 +81,7 @@ void add_measure(CLI::App& c, Options& o) {
     c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x; with ,written each of these writes is made");
     c.add_option("--warm-up", o.warm_up, "Leave out of the report: so many requests, or all until the run is steady: steady");
     c.add_flag("--until-steady", o.until_steady, "Stop when the run is steady (steady_state in the report says how it is judged)");
+    c.add_flag("--top", o.top, "Show what the drive is doing while it runs, as flashlab top; where standard error is no terminal, nothing");
 }
 
 } // namespace flashlab

@@ -17,6 +17,7 @@ namespace flashlab {
 namespace {
 
 constexpr const char* file_name = "replay.data";
+constexpr std::uint64_t whole_log = std::uint64_t{1} << 62; ///< who names a file for the events of one run wants all of them
 
 std::string errno_text(const char* what, const FsError& error) {
     return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number));
@@ -76,6 +77,7 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
     if (!plan) return std::unexpected(Error{plan.error(), exit_usage});
     auto log = SqliteEventLog::open({.path = choice.events_file.value_or(""),
                                      .level = level_,
+                                     .keep_bytes = whole_log,
                                      .kind = options.kind,
                                      .config_toml = to_toml(plan->config),
                                      .config_hash = config_hash(plan->config),
@@ -104,6 +106,7 @@ std::expected<void, RunDevice::Error> RunDevice::take(const DeviceChoice& choice
     OpenOptions open;
     open.log = std::min(level_, EventLevel::summary); // the mount and its recovery are logged, but not what they did on the flash
     open.log_path = choice.events_file.value_or("");
+    if (choice.events_file) open.log_keep_bytes = whole_log;
     open.kind = options.kind;
     open.past = DevicePast::final; // a run in virtual time is not cut
     open.settings = choice.settings;

@@ -50,15 +50,21 @@ TEST_CASE("the screen of top fits every size from 20 x 5 on, and 80 x 24 shows a
     const Json about = Json::object({{"ftl", "hftl"}, {"preset", "modern-tlc"}, {"device_bytes", std::uint64_t{1} << 40}});
     for (const std::size_t columns : {20u, 79u, 80u, 81u, 200u, 400u})
         for (const std::size_t rows : {5u, 24u, 25u, 100u}) {
-            const auto lines = top_lines("/a/mount/point", about, sample, many_blocks(), columns, rows);
+            const auto lines = top_lines({"flashlab top (q quits)", "/a/mount/point", "mount", ""}, about, sample, many_blocks(), columns, rows);
             CHECK(lines.size() <= rows);
             for (const std::string& line : lines) CHECK(line.size() <= columns);
         }
+    const TopText of_mount{"flashlab top (q quits)", "/mnt", "mount", ""};
     std::string all;
-    for (const std::string& line : top_lines("/mnt", about, sample, many_blocks(), 80, 24)) all += line + "\n";
+    for (const std::string& line : top_lines(of_mount, about, sample, many_blocks(), 80, 24)) all += line + "\n";
     for (const char* part : {"q quits", "IOPS", "queue 3\n", "since the mount:", "the map", "p99", "since the mount\n", "ch3", "buffer", "DRAM",
                              "free", "wear", "blocks"})
         CHECK_THAT(all, ContainsSubstring(part));
+    const TopText of_run{"flashlab replay (q leaves)", "", "run", "5 of 9 requests"};
+    const auto lines = top_lines(of_run, about, sample, many_blocks(), 80, 24);
+    CHECK(lines[0].ends_with(" s")); // no place, no comma
+    CHECK(lines[1] == "5 of 9 requests");
+    CHECK_THAT(lines[3], ContainsSubstring("since the run:"));
 }
 
 TEST_CASE("an estimate needs a total, and says hours, minutes or seconds", "[top]") {

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "tools/cli/commands/bench_file.h"
+#include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -77,11 +78,16 @@ std::expected<void, std::string> check_block(const BenchOptions& o, Device& devi
 }
 
 /// The load, counted while it runs.
-NextRequest counted(Progress& progress, NextRequest load) {
-    return [&progress, load = std::move(load), n = std::uint64_t{0}](TraceRequest& request) mutable {
-        progress.at(n++);
+NextRequest counted(RunView& view, NextRequest load) {
+    return [&view, load = std::move(load), n = std::uint64_t{0}](TraceRequest& request) mutable {
+        view.at(n++);
         return load(request);
     };
+}
+
+RunViewSubject subject_of(const BenchOptions& o, Device& device, SimTime begin) {
+    return {
+        .command = "bench", .device = device, .begin = begin, .depth = o.iodepth, .requests = o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
 }
 
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
@@ -97,8 +103,8 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     on.begin_log(*ready);
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
-    Progress progress{"requests", o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
-    auto tally = replay(*space, counted(progress, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, monitor.watch());
+    RunView view{subject_of(o, on.device(), *ready), o.top};
+    auto tally = replay(*space, counted(view, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, view.over(monitor.watch()));
     if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -124,9 +130,9 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     const auto wall_begin = WallClock::now();
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
     if (!made) return std::unexpected(made.error());
-    Progress progress{"requests", o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
+    RunView view{subject_of(o, device, *made), o.top};
     auto tally =
-        run_requests(file.target(o.block_bytes), counted(progress, load_of(o, plan.distribution, file_bytes)), speed, *made, monitor.watch());
+        run_requests(file.target(o.block_bytes), counted(view, load_of(o, plan.distribution, file_bytes)), speed, *made, view.over(monitor.watch()));
     if (!tally) return std::unexpected(tally.error());
     if (o.warm_up.empty()) tally->begin = begin;
     const auto synced = file.sync(tally->end);
@@ -141,6 +147,7 @@ int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
     if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
         return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", o.io_bytes, o.block_bytes), exit_usage);
+    if (const std::string why = RunView::why_no_top(o.top); !why.empty()) return complain("bench: " + why, exit_usage);
     const auto before = parse_precondition(o.precondition);
     const auto measure = parse_measure(o.warm_up, o.until_steady);
     const auto distribution = parse_distribution(o.random_distribution);

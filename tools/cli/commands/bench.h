@@ -20,6 +20,7 @@ struct BenchOptions {
     std::uint32_t iodepth = 1, rwmixread = 50;
     std::string precondition, warm_up;
     bool until_steady = false;
+    bool top = false; ///< the live view while it runs
     std::uint64_t seed = 1;
     OutputFormat format = OutputFormat::table;
 };

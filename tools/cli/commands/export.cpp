@@ -75,10 +75,10 @@ int export_csv(const ExportOptions& o, const std::string& log) {
 
 int run_export(const ExportOptions& o) {
     if (!o.parquet.empty())
-        return complain(
-            "export: --parquet: Debian has no library that writes it; --csv VIEW -o FILE, or in DuckDB: COPY (FROM sqlite_scan('events.db', "
-            "'host_request')) TO 'requests.parquet'",
-            exit_usage);
+        return complain("export: --parquet: Debian 12 has no library that writes it; --csv VIEW -o FILE, or in DuckDB: ATTACH 'events.db' AS log "
+                        "(TYPE sqlite); COPY "
+                        "(FROM log.host_request) TO 'requests.parquet'",
+                        exit_usage);
     const Interruption interruption;
     const auto log = find_log("export", o.target);
     if (!log) return complain(log.error());

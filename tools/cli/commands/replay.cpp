@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -68,15 +69,17 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     on.begin_log(*ready);
     on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
-    Progress progress{"requests", o.input.limit.value_or(0)};
+    RunView view{{.command = "replay", .device = on.device(), .begin = *ready, .depth = plan.speed.depth, .requests = o.input.limit.value_or(0)},
+                 o.top};
     const auto wall_begin = std::chrono::steady_clock::now();
     const auto tally = replay(
         *space,
         [&](TraceRequest& request) {
-            progress.at(stream.given());
+            view.at(stream.given());
             return stream.next(request);
         },
-        fit, plan.speed, *ready, monitor.watch());
+        fit, plan.speed, *ready, view.over(monitor.watch()));
+    view.close();
     on.tell_pieces_of(nullptr);
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
@@ -101,6 +104,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
 int run_replay(const ReplayOptions& o) {
     const auto plan = plan_of(o);
     if (!plan) return complain("replay: " + plan.error(), exit_usage);
+    if (const std::string why = RunView::why_no_top(o.top); !why.empty()) return complain("replay: " + why, exit_usage);
     if (auto good = check_usage(o.input); !good) return complain("replay: " + good.error(), exit_usage);
     const Interruption interruption;
     auto stream = TraceStream::open(o.input);

@@ -18,6 +18,7 @@ struct ReplayOptions {
     std::string speed = "open", precondition, warm_up;
     bool until_steady = false;
     bool wrap = false, compact = false;
+    bool top = false; ///< the live view while it runs
     OutputFormat format = OutputFormat::table;
     std::uint64_t seed = 1;
 };

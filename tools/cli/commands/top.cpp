@@ -45,7 +45,7 @@ int run_top(const TopOptions& o) {
     if (!about || !before) return complain(fmt::format("top: {}", about ? before.error() : about.error()));
     const Interruption interruption;
     std::unique_ptr<TopScreen> screen;
-    if (!o.json && (screen = TopScreen::make()) == nullptr)
+    if (!o.json && (screen = TopScreen::make(stdout, stdin)) == nullptr)
         return complain("top: the terminal is of a kind that is not known here; set TERM, such as TERM=xterm, or use --json", exit_usage);
     std::string gone;
     auto then = Clock::now();
@@ -65,7 +65,8 @@ int run_top(const TopOptions& o) {
         const auto at = Clock::now();
         Json sample = mount_sample(*before, *now, seconds_between(then, at));
         if (screen != nullptr) {
-            screen->show(top_lines(mounted->mount_point, *about, sample, *blocks, screen->columns(), screen->rows()));
+            screen->show(
+                top_lines({"flashlab top (q quits)", mounted->mount_point, "mount", ""}, *about, sample, *blocks, screen->columns(), screen->rows()));
         } else {
             sample.add("sample", n + 1);
             sample.add("blocks", (*blocks)["blocks"]);

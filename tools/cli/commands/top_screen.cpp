@@ -28,8 +28,8 @@ std::string micros(const Json& us) {
     return v >= 1e6 ? fmt::format("{:.1f} s", v / 1e6) : v >= 1e4 ? fmt::format("{:.1f} ms", v / 1e3) : fmt::format("{:.0f} us", v);
 }
 
-void add_latencies(std::vector<std::string>& lines, const Json& latency) {
-    lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}  since the mount", "call", "calls", "p50", "p99", "max"));
+void add_latencies(std::vector<std::string>& lines, const Json& latency, const std::string& since) {
+    lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}  since the {}", "call", "calls", "p50", "p99", "max", since));
     for (const auto& [op, l] : latency.members())
         lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}", op, l["calls"].dump(), micros(l["p50"]), micros(l["p99"]), micros(l["max"])));
 }
@@ -94,19 +94,20 @@ std::string wear_line(const Json& blocks, std::size_t columns) {
 
 } // namespace
 
-std::vector<std::string> top_lines(const std::string& mount_point, const Json& about, const Json& s, const Json& blocks, std::size_t columns,
-                                   std::size_t rows) {
+std::vector<std::string> top_lines(const TopText& text, const Json& about, const Json& s, const Json& blocks, std::size_t columns, std::size_t rows) {
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("flashlab top (q quits)  {} on {}, {}, simulated {:.3f} s, {}", about["ftl"].text(), about["preset"].text(),
-                                human_size(about["device_bytes"].number()), s["sim_seconds"].real(), mount_point));
+    lines.push_back(fmt::format("{}  {} on {}, {}, simulated {:.3f} s{}{}", text.title, about["ftl"].text(), about["preset"].text(),
+                                human_size(about["device_bytes"].number()), s["sim_seconds"].real(), text.place.empty() ? "" : ", ", text.place));
+    if (!text.progress.empty()) lines.push_back(text.progress);
     lines.push_back(fmt::format("read {:>8.0f} IOPS {:>8.2f} MB/s  write {:>8.0f} IOPS {:>8.2f} MB/s  queue {}", s["read_iops"].real(),
-                                s["read_mb_s"].real(), s["write_iops"].real(), s["write_mb_s"].real(), s["queue"].dump()));
-    lines.push_back(fmt::format("flash programs {:>8.2f} MB/s, WAF {} now, {} since the mount:", s["nand_write_mb_s"].real(), number(s["waf"]),
-                                number(s["waf_since_mount"])));
+                                s["read_mb_s"].real(), s["write_iops"].real(), s["write_mb_s"].real(),
+                                s["queue"].is_number() ? s["queue"].dump() : "-"));
+    lines.push_back(fmt::format("flash programs {:>8.2f} MB/s, WAF {} now, {} since the {}:", s["nand_write_mb_s"].real(), number(s["waf"]),
+                                number(s["waf_since_mount"]), text.since));
     lines.push_back(fmt::format("    user {}, collections {}, merges {}, the map {}", number(s["waf_user"]), number(s["waf_gc"]),
                                 number(s["waf_merge"]), number(s["waf_map"])));
     lines.emplace_back();
-    add_latencies(lines, s["latency_us"]);
+    add_latencies(lines, s["latency_us"], text.since);
     lines.emplace_back();
     add_channels(lines, s["channel_busy"], columns, rows / 8 + 1);
     add_memory(lines, s, columns);
@@ -124,8 +125,8 @@ std::vector<std::string> top_lines(const std::string& mount_point, const Json& a
     return lines;
 }
 
-std::unique_ptr<TopScreen> TopScreen::make() {
-    SCREEN* terminal = ::newterm(nullptr, stdout, stdin); // initscr() would end the process where TERM is wrong
+std::unique_ptr<TopScreen> TopScreen::make(std::FILE* output, std::FILE* input) {
+    SCREEN* terminal = ::newterm(nullptr, output, input); // initscr() would end the process where TERM is wrong
     if (terminal == nullptr) return nullptr;
     ::set_term(terminal);
     ::cbreak();
@@ -160,6 +161,13 @@ bool TopScreen::wait(double seconds) {
         if (key == KEY_RESIZE) return true;
     }
     return true;
+}
+
+bool TopScreen::was_asked_to_go() {
+    ::wtimeout(stdscr, 0);
+    for (int key = ::wgetch(stdscr); key != ERR; key = ::wgetch(stdscr))
+        if (key == 'q' || key == 'Q') return true;
+    return false;
 }
 
 } // namespace flashlab
