@@ -11,6 +11,10 @@ namespace flashlab {
 
 namespace {
 
+/// Shapes that only some schemes have: those that read this key.
+constexpr std::pair<std::string_view, std::string_view> special[] = {
+    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}};
+
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
 std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
@@ -67,12 +71,29 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.dram.pram_buffer_bytes = 3 * g.page_bytes;
         return c;
     }
+    if (shape == "pairs") {
+        c.nand.options.two_plane = true;
+        c.ftl.striping = 2;
+        return c;
+    }
+    if (shape == "mirror") {
+        c.ftl.coftl.mirrored_log = true;
+        return c;
+    }
+    if (shape == "turns") {
+        g.channels = 2;
+        g.planes_per_die = 1;
+        c.ftl.interleaving = 2;
+        return c;
+    }
     return std::unexpected(fmt::format("there is no tiny device of shape '{}'; there are: {}", shape, fmt::join(tiny_shapes(), ", ")));
 }
 
 } // namespace
 
-std::vector<std::string> tiny_shapes() { return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause"}; }
+std::vector<std::string> tiny_shapes() {
+    return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause", "pairs", "mirror", "turns"};
+}
 
 std::vector<std::string> tiny_devices() {
     std::vector<std::string> names;
@@ -90,8 +111,15 @@ std::expected<CellType, std::string> cell_of(std::string_view name) {
 
 std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const std::string& scheme) {
     const std::size_t dash = std::min(name.find('-'), name.size());
-    auto config = shaped(name.substr(0, dash));
+    const std::string shape = name.substr(0, dash);
+    auto config = shaped(shape);
     if (!config) return config;
+    if (const auto only = std::ranges::find(special, shape, &std::pair<std::string_view, std::string_view>::first); only != std::end(special)) {
+        const auto known = find_scheme(scheme);
+        if (!known) return std::unexpected(known.error());
+        if (std::ranges::find((*known)->keys, only->second) == (*known)->keys.end())
+            return std::unexpected(fmt::format("tiny devices of shape '{}' set {}, which {} does not read", shape, only->second, scheme));
+    }
     const std::string cell = dash == name.size() ? "" : name.substr(dash + 1);
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));

@@ -19,7 +19,8 @@ namespace flashlab {
 /// "chip": one chip of two planes; "plane": a single plane; "wide": two channels of two dies of two planes;
 /// "uneven": bad blocks from the factory and pages of two sectors; "unit2", "unit4": mapping units of several pages;
 /// "buffer": a volatile write buffer of three pages; "kept": the same in PRAM, where pairs of pages are left undamaged;
-/// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause.
+/// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause;
+/// "pairs": two-plane commands (coftl); "mirror": a log written twice (coftl); "turns": neighbouring pages on two channels (log_block, block_map).
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();

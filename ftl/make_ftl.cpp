@@ -71,6 +71,9 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
             fmt::format("ftl.separation is {}: {} writes where its map says and has nothing to separate; {} have. Set ftl.separation to none",
                         config.ftl.separation, config.ftl.scheme, fmt::join(able, ", ")));
     }
+    if (const std::uint32_t stripe = config.nand.stripe_bytes; stripe != 0 && geometry.page_bytes() % stripe != 0)
+        return std::unexpected(fmt::format("nand.stripe_bytes is {}: stripes fill a page of {} bytes; set a divisor of it, or 0 for whole pages",
+                                           stripe, geometry.page_bytes()));
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);

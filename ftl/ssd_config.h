@@ -16,6 +16,7 @@ struct CoftlOptions {
     std::uint32_t cached_tables = 1024;    ///< virtual page tables in RAM
     std::uint32_t free_sets = 0;           ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
     std::uint32_t swap_sets = 0;           ///< CO8: block sets for page tables that leave RAM before their set is full; 0 = none
+    bool mirrored_log = false;             ///< CO9: the versions of the virtual block table and the free list are written twice, on other planes
     std::uint32_t wear_period = 32;        ///< CO11: one set that nobody rewrites is reclaimed after so many erased ones; 0 = never
 };
 
@@ -23,6 +24,7 @@ struct FtlConfig {
     std::string scheme = "hftl";
     std::uint32_t mapping_unit_pages = 1; ///< HY9: 1, 2 or 4 physical pages a logical page
     std::uint32_t striping = 1;           ///< MC3: S
+    std::uint32_t interleaving = 1;       ///< MC4: log_block, block_map: neighbouring pages go to so many channels (striped ones) in turn
     std::string allocation = "CWDP";      ///< which units neighbouring pages take, the fastest first: blocks/allocation.h
     std::uint32_t groups = 0;             ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50; ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)

@@ -24,6 +24,9 @@ public:
     virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) = 0;
     virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) = 0;
     virtual Done erase(BlockId block, SimTime now, Origin origin) = 0;
+    // Of a pair that NandOperations has found allowed; a two-plane program is program().
+    virtual Done read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) = 0;
+    virtual Done erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) = 0;
     virtual Done mark_bad(BlockId block, SimTime now) = 0;
     [[nodiscard]] virtual bool is_bad(BlockId block) const = 0;
     [[nodiscard]] virtual bool is_factory_bad(BlockId block) const = 0;

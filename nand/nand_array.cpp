@@ -59,10 +59,12 @@ std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimT
 }
 
 NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, Origin origin) {
-    ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
-    ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
+    check_read_call(page);
     const PageAddress at = address_of(page.page);
-    const auto when = reserve_read(at, page.bytes, now, origin, PagePart::data);
+    return finish_read(page, at, reserve_read(at, page.bytes, now, origin, PagePart::data), origin);
+}
+
+NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, Origin origin) {
     ++counters.reads[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
     const auto state = state_of(page.page, at);
@@ -293,11 +295,14 @@ NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin 
 NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, Origin origin) {
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
-    cause_ = origin.cause;
-    const Ppn first = geometry.page_of(block, 0);
     if (faults != nullptr) [[unlikely]]
         now = faults->erase_from(block, now);
-    const auto when = scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now));
+    return finish_erase(block, scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now)), origin);
+}
+
+NandArray::Impl::Done NandArray::Impl::finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin) {
+    cause_ = origin.cause;
+    const Ppn first = geometry.page_of(block, 0);
     const auto failed = [&](HostIoError error) { return std::unexpected(host_error(error, first, when.end)); };
     if (undo_policy == UndoPolicy::keep) {
         if (auto logged = log_erase(block, when); !logged) return failed(logged.error());

@@ -32,6 +32,8 @@ public:
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) override;
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) override;
     Done erase(BlockId block, SimTime now, Origin origin) override;
+    Done read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) override;
+    Done erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) override;
     Done mark_bad(BlockId block, SimTime now) override;
     [[nodiscard]] bool is_bad(BlockId block) const override { return blocks.is_bad(block) || is_backup_block(config, block); }
     [[nodiscard]] bool is_factory_bad(BlockId block) const override { return blocks.is_factory_bad(block) || is_backup_block(config, block); }
@@ -88,6 +90,10 @@ private:
 
     /// Reserves the time of a page read and notes it for the block. It does not look at the data.
     [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part);
+    /// What the read of a page gives whose time is reserved.
+    Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, Origin origin);
+    /// What an erase makes of a block whose time is reserved.
+    Done finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
     /// Gets the payload. The whole page is verified even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
@@ -102,6 +108,10 @@ private:
     [[nodiscard]] std::expected<std::uint32_t, NandError> copy_at_once(Ppn from, Ppn to, std::uint32_t pages, SimTime& now, Origin origin);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
+    void check_read_call(const PageRead& page) const {
+        ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
+        ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
+    }
     void check_program_call(std::span<const PageProgram> pages) const;
     void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, const PageOob* oob);
     void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);

@@ -39,7 +39,8 @@ struct NandOptions {
     bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
     std::uint32_t erase_suspends = 0;    ///< how many reads of the host may suspend one erase; each erase is given time for so many
     std::uint32_t program_suspends = 0;  ///< the same for a program that no host waits for
-    bool paired_pages = false;           ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
+    bool two_plane = false;    ///< CO12: two-plane commands: the same block, or page, of a pair of planes as one command (nand_operations.h)
+    bool paired_pages = false; ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 
@@ -51,6 +52,7 @@ struct NandConfig {
     std::uint64_t seed = 1;
     std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
     std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
+    std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
     NandOptions options;
     friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };

@@ -53,6 +53,17 @@ public:
     /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
 
+    // Two-plane commands, on chips that have them (NandOptions::two_plane): one command does the same to a pair of planes, 2k and 2k + 1 of one
+    // die, in the same block of its plane and, of a page, the same page of its block. Another pair, or chips without them, is a ContractViolation.
+    // Each page and block keeps its own state: a cut, a bad block or a failure strikes each by itself. All is done, then the first failure is
+    // returned.
+
+    /// program() of two pages.
+    [[nodiscard]] std::expected<SimTime, NandError> program_two_plane(std::span<const PageProgram, 2> pages, SimTime now, Origin origin);
+    /// Both planes sense at once; then the data of one page after the other cross the bus.
+    [[nodiscard]] std::expected<SimTime, NandError> read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin);
+
     [[nodiscard]] bool is_bad(BlockId block) const; ///< factory or grown
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
     /// Marks a block as grown bad. From the call on this array refuses to program or erase it (N1); it can still be read.

@@ -78,6 +78,7 @@ constexpr NandConfig dumbo() {
                      .host_interface_command = us(6),
                      .host_interface_confirm = us(29),
                      .host_interface_ps_per_byte = 40'000};
+    config.stripe_bytes = 128; // a request of 512 bytes splits evenly over four channels
     config.options.bus_held_while_sensing = true;
     config.endurance_cycles = 100'000;
     return config;

@@ -37,11 +37,6 @@ SimTime earliest_buffer(std::span<const Calendar> buffers, SimTime from, Duratio
 
 } // namespace
 
-struct Scheduler::Tail {
-    SimTime out;
-    SimTime front;
-};
-
 struct Scheduler::Load {
     Duration in;      ///< on the bus
     Duration program; ///< of the cells

@@ -49,6 +49,10 @@ public:
     /// Programs one page on each of these planes of one die and moves `bytes` of each page. The cells do not begin before `cells_from`.
     Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
+    /// Two-plane commands on the pair of planes of which this is the first (scheduler_two_plane.cpp). `bytes`: of each page.
+    /// Such a read suspends nothing.
+    Reservation read_two_plane(PlaneId plane, std::span<const std::uint32_t, 2> bytes, SimTime from, bool host);
+    Reservation erase_two_plane(PlaneId plane, SimTime from);
     /// A run of copies from one plane to another: each page is read as a whole and programmed before the next is read. The reservations are those
     /// that single calls of read() and program() would make.
     struct CopyRun {
@@ -77,7 +81,11 @@ public:
     [[nodiscard]] Duration data_transfer(std::uint32_t bytes) const;
 
 private:
-    struct Tail; ///< data out and controller of a read
+    /// Of a read: when its data go out, and when the front works on them.
+    struct Tail {
+        SimTime out;
+        SimTime front;
+    };
     struct Load; ///< what a program asks for
 
     [[nodiscard]] ChannelId channel_of(PlaneId plane) const { return ChannelId{planes_per_channel_.divide(plane.value())}; }
@@ -109,6 +117,8 @@ private:
     void open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance);
     /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.
     [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
+    /// The lanes of a pair of planes, into lanes_.
+    void take_lanes_of_pair(PlaneId first);
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 
     Geometry geometry_;

@@ -1,6 +1,8 @@
 #include "nand/striping.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "base/contract.h"
 
@@ -44,20 +46,77 @@ Geometry wide(const Geometry& chips, std::uint32_t width) {
 } // namespace
 
 NandArray::Striped::Striped(Impl& chips, std::uint32_t width)
-    : chips_{chips}, width_{width}, geometry_{wide(chips.geometry, width)}, planes_{chips.geometry.planes() / chips.geometry.channels()},
-      blocks_{chips.geometry.blocks() / chips.geometry.channels()}, pages_{chips.geometry.pages() / chips.geometry.channels()} {}
+    : chips_{chips}, width_{width}, stripe_{chips.config.stripe_bytes == 0 ? chips.geometry.page_bytes() : chips.config.stripe_bytes},
+      geometry_{wide(chips.geometry, width)}, planes_{chips.geometry.planes() / chips.geometry.channels()},
+      blocks_{chips.geometry.blocks() / chips.geometry.channels()}, pages_{chips.geometry.pages() / chips.geometry.channels()} {
+    ensure(chips.geometry.page_bytes() % stripe_ == 0, "NandArray: stripes that fill a page");
+}
+
+std::span<std::byte> NandArray::Striped::target_of(const PageRead& page, Range range, std::uint32_t m) {
+    if (page.to.empty()) return page.to;
+    if (in_pages()) return page.to.subspan(m * stripe_ + range.begin - page.offset, range.bytes);
+    scratch_.resize(chips_.geometry.page_bytes());
+    return std::span{scratch_}.first(range.bytes);
+}
+
+/// From scratch_ to where the bytes belong: member m's stripes of the part that was read.
+void NandArray::Striped::deal(const PageRead& page, std::uint32_t m) {
+    if (page.to.empty() || in_pages()) return;
+    const std::byte* from = scratch_.data();
+    const std::uint32_t end = page.offset + page.bytes;
+    for (std::uint32_t stripe = page.offset / stripe_; stripe * stripe_ < end; ++stripe) {
+        if (stripe % width_ != m) continue;
+        const std::uint32_t first = std::max(page.offset, stripe * stripe_);
+        const std::uint32_t bytes = std::min(end, (stripe + 1) * stripe_) - first;
+        std::memcpy(page.to.data() + (first - page.offset), from, bytes);
+        from += bytes;
+    }
+}
+
+std::span<const std::byte> NandArray::Striped::part_of(std::span<const std::byte> data, std::uint32_t m, std::size_t at) {
+    const std::uint32_t part = chips_.geometry.page_bytes();
+    if (data.empty()) return data;
+    if (in_pages()) return data.subspan(std::size_t{m} * part, part);
+    const auto to = std::span{scratch_}.subspan(at * part, part);
+    for (std::uint32_t stripe = 0; stripe * stripe_ < part; ++stripe)
+        std::memcpy(to.data() + stripe * stripe_, data.data() + (std::size_t{stripe} * width_ + m) * stripe_, stripe_);
+    return to;
+}
 
 NandArray::Striped::Done NandArray::Striped::read(const PageRead& page, SimTime now, Origin origin) {
     ensure(page.offset <= geometry_.page_bytes() && page.bytes <= geometry_.page_bytes() - page.offset, "a read stays within its page");
     ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
-    const std::uint32_t part = chips_.geometry.page_bytes();
     Done all = now;
     for (std::uint32_t m = 0; m < width_; ++m) {
-        const std::uint32_t begin = std::clamp(page.offset, m * part, (m + 1) * part);
-        const std::uint32_t end = std::clamp(page.offset + page.bytes, m * part, (m + 1) * part);
-        if (begin == end && !(m == 0 && page.bytes == 0)) continue;
-        const auto to = page.to.empty() ? page.to : page.to.subspan(begin - page.offset, end - begin);
-        join(all, chips_.read(PageRead{member(page.page, m), begin - m * part, end - begin, to}, now, origin), page.page);
+        if (range(page.offset, page.bytes, m).bytes == 0 && !(m == 0 && page.bytes == 0)) continue;
+        join(all, read_part(page, m, now, origin), page.page);
+    }
+    return all;
+}
+
+NandArray::Striped::Done NandArray::Striped::read_part(const PageRead& page, std::uint32_t m, SimTime now, Origin origin) {
+    const Range part = range(page.offset, page.bytes, m);
+    const Done done = chips_.read(PageRead{member(page.page, m), part.begin, part.bytes, target_of(page, part, m)}, now, origin);
+    deal(page, m);
+    return done;
+}
+
+/// Member by member: a command where it has something of both pages.
+NandArray::Striped::Done NandArray::Striped::read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) {
+    Done all = now;
+    for (std::uint32_t m = 0; m < width_; ++m) {
+        const std::array parts{range(pages[0].offset, pages[0].bytes, m), range(pages[1].offset, pages[1].bytes, m)};
+        if (!in_pages() || parts[0].bytes == 0 || parts[1].bytes == 0) {
+            for (std::size_t i = 0; i < 2; ++i)
+                if (parts[i].bytes != 0) join(all, read_part(pages[i], m, now, origin), pages[i].page);
+            continue;
+        }
+        const auto part = [&](std::size_t i) {
+            return PageRead{member(pages[i].page, m), parts[i].begin, parts[i].bytes, target_of(pages[i], parts[i], m)};
+        };
+        const std::array both{part(0), part(1)};
+        const Done one = chips_.read_two_plane(both, now, origin);
+        join(all, one, !one && one.error().page == both[1].page ? pages[1].page : pages[0].page);
     }
     return all;
 }
@@ -98,13 +157,14 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
         ensure(page.data.empty() || page.data.size() == geometry_.page_bytes(), "a program has a whole page of data");
         ensure(page.bytes <= geometry_.page_bytes(), "a partial program stays within its page");
     }
+    if (!in_pages()) scratch_.resize(std::max(scratch_.size(), pages.size() * part));
     Done all = now;
     for (std::uint32_t m = 0; m < width_; ++m) {
         parts_.clear();
         for (const PageProgram& page : pages) {
-            const auto data = page.data.empty() ? page.data : page.data.subspan(std::size_t{m} * part, part);
+            const auto data = part_of(page.data, m, parts_.size());
             // A part without data is programmed, too: the page can be written only once, and all its parts must carry its OOB.
-            const std::uint32_t bytes = page.bytes == 0 ? 0 : std::clamp(page.bytes, m * part + 1, (m + 1) * part) - m * part;
+            const std::uint32_t bytes = page.bytes == 0 ? 0 : std::max(1u, share(page.bytes, m));
             parts_.push_back({member(page.page, m), data, page.oob, bytes});
         }
         Done one = chips_.program(parts_, now, origin);
@@ -156,6 +216,17 @@ NandArray::Striped::Done NandArray::Striped::erase(BlockId block, SimTime now, O
     Done all = now;
     for (std::uint32_t m = 0; m < width_; ++m) {
         join(all, chips_.erase(member(block, m), now, origin), geometry_.page_of(block, 0));
+        if (!all && all.error().kind == NandErrorKind::host_io) return all;
+    }
+    return all;
+}
+
+NandArray::Striped::Done NandArray::Striped::erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) {
+    Done all = now;
+    for (std::uint32_t m = 0; m < width_; ++m) {
+        const std::array both{member(blocks[0], m), member(blocks[1], m)};
+        const Done one = chips_.erase_two_plane(both, now, origin);
+        join(all, one, geometry_.page_of(!one && chips_.geometry.block_of(one.error().page) == both[1] ? blocks[1] : blocks[0], 0));
         if (!all && all.error().kind == NandErrorKind::host_io) return all;
     }
     return all;

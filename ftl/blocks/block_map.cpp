@@ -7,9 +7,25 @@
 
 namespace flashlab {
 
-BlockMap::BlockMap(const Geometry& geometry, std::uint32_t logical_blocks)
-    : pages_per_block_{geometry.pages_per_block()}, words_{(geometry.pages_per_block() + 63) / 64}, data_(logical_blocks, none),
-      mapped_(std::size_t{logical_blocks} * words_), logged_(std::size_t{logical_blocks} * words_) {}
+BlockMap::BlockMap(const Geometry& geometry, std::uint32_t logical_blocks, std::uint32_t interleaving)
+    : pages_per_block_{geometry.pages_per_block()}, interleaving_{interleaving},
+      interleaved_pages_{interleaving == 1 ? 0 : logical_blocks / interleaving * interleaving * geometry.pages_per_block()},
+      words_{(geometry.pages_per_block() + 63) / 64}, data_(logical_blocks, none), mapped_(std::size_t{logical_blocks} * words_),
+      logged_(std::size_t{logical_blocks} * words_) {}
+
+BlockMap::Offsets BlockMap::offsets_in(LogicalBlock block, std::uint32_t first, std::uint32_t end) const {
+    const std::uint32_t base = page_of(block, 0).value();
+    const std::uint32_t step = base < interleaved_pages_ ? interleaving_ : 1;
+    const auto offset = [&](std::uint32_t page) { return page <= base ? 0 : std::min(pages_per_block(), (page - base + step - 1) / step); };
+    return {offset(first), offset(end)};
+}
+
+BlockMap::Homes BlockMap::homes_of(std::uint32_t first, std::uint32_t end) const {
+    const LogicalBlock from = block_of(Lpn{first}), last = block_of(Lpn{end - 1});
+    if (first >= interleaved_pages_) return {from, LogicalBlock{last.value() + 1}};
+    const std::uint32_t behind = end > interleaved_pages_ ? last.value() + 1 : (team_of(Lpn{end - 1}) + 1) * interleaving_;
+    return {LogicalBlock{team_of(Lpn{first}) * interleaving_}, LogicalBlock{behind}};
+}
 
 void BlockMap::map(Lpn lpn) {
     std::uint64_t& row = word(mapped_, lpn);

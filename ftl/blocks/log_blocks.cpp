@@ -98,7 +98,7 @@ void LogBlocks::unlink(LogSlot slot) {
 std::optional<LogBlocks::Page> LogBlocks::find(Lpn lpn) const {
     const auto found = pages_.find(lpn);
     if (!found) return std::nullopt;
-    return Page{map_.block_of(Lpn{*found}).value(), map_.offset_of(Lpn{*found})}; // slots are as long as blocks
+    return Page{map_.by_blocks().divide(*found), map_.by_blocks().remainder(*found)}; // slots are as long as blocks
 }
 
 void LogBlocks::put(Lpn lpn, LogSlot slot, std::uint32_t page) {
@@ -113,7 +113,7 @@ void LogBlocks::put(Lpn lpn, LogSlot slot, std::uint32_t page) {
 void LogBlocks::drop(Lpn lpn) {
     const std::uint32_t at = pages_.remove(lpn);
     lpns_[at] = none;
-    --logs_[map_.block_of(Lpn{at}).value()].live;
+    --logs_[map_.by_blocks().divide(at)].live;
 }
 
 std::optional<Lpn> LogBlocks::live_page(LogSlot slot, std::uint32_t page) const {

@@ -73,6 +73,14 @@ MetaLog::MetaLog(MetaArea area, NandArray& array) : area_{std::move(area)}, arra
     ensure(area_.rows >= 3 && area_.blocks.size() == std::size_t{area_.rows} * area_.width, "the ring has blocks");
 }
 
+void MetaLog::start_over(SimTime now) {
+    ensure(!recovered_, "a log that was read goes on");
+    tail_ = live_rows_ = next_ = 0;
+    head_.clear();
+    last_end_ = std::max(last_end_, now);
+    recovered_ = true;
+}
+
 std::uint32_t MetaLog::pages_of(std::size_t payload_bytes) const {
     return static_cast<std::uint32_t>((payload_bytes + meta_record_header_bytes + page_.size() - 1) / page_.size());
 }

@@ -117,6 +117,14 @@ public:
     /// True when a record of `payload_bytes` would touch the rows that M2 keeps: write a checkpoint first, or the rest of the one under way.
     [[nodiscard]] bool needs_checkpoint(std::size_t payload_bytes) const;
 
+    // Of a log that has a mirror (mirrored_log.h)
+    [[nodiscard]] std::uint64_t next_number() const { return next_number_; }
+    /// The next record has this number at least.
+    void number_from(std::uint64_t number) { next_number_ = std::max(next_number_, number); }
+    /// Instead of a recover() that has failed since a record does not read: the ring counts as empty. The next write is a checkpoint, newer than
+    /// anything in it.
+    void start_over(SimTime now);
+
     /// No operation on the ring ends later.
     [[nodiscard]] SimTime last_end() const { return last_end_; }
     /// False once the ring has too few good blocks left: the device should become read-only.

@@ -8,10 +8,11 @@ namespace flashlab {
 
 namespace {
 
-/// A virtual page is written or read over all channels at once; only the bus and the cells count.
+/// A virtual page is written or read over all channels at once; only the bus and the cells count. Both planes of a pair share a bus.
 Duration transfer_time(const NandArray& array) {
     const NandTiming& t = array.config().timing;
-    return t.command + Duration{(std::int64_t{array.geometry().page_bytes()} * t.bus_ps_per_byte + 999) / 1000};
+    const Duration page = t.command + Duration{(std::int64_t{array.geometry().page_bytes()} * t.bus_ps_per_byte + 999) / 1000};
+    return page * BlockSets::planes_at_once(array.config());
 }
 
 Duration program_time(const NandArray& array) {
@@ -28,8 +29,8 @@ Coftl::Coftl(const CoftlConfig& config, NandArray& array, BlockSets sets, MetaAr
     : Ftl{{config.width * array.geometry().page_bytes(),
            CoftlShape{config.width, config.virtual_blocks, array.geometry().pages_per_block()}.logical_pages(), array.geometry().blocks()}},
       config_{config}, array_{array}, events_{events}, sets_{std::move(sets)},
-      shape_{config.width, config.virtual_blocks, array.geometry().pages_per_block()}, info_{sets_.count()}, log_{std::move(log_area), array},
-      tables_{config.cached_tables, shape_.page_count()},
+      shape_{config.width, config.virtual_blocks, array.geometry().pages_per_block()}, info_{sets_.count()},
+      log_{std::move(log_area), config.mirror, array}, tables_{config.cached_tables, shape_.page_count()},
       cache_{config.cache_slots, array.keeps_payload() ? std::size_t{config.width} * array.geometry().page_bytes() : 0, program_time(array),
              read_time(array)},
       swap_{config.swap_area, config.virtual_blocks, array}, blocks_(config.virtual_blocks), mapped_{shape_}, chained_{shape_},

@@ -21,7 +21,7 @@
 #include "ftl/cache/mapping_space.h"
 #include "ftl/cache/running_mean.h"
 #include "ftl/ftl.h"
-#include "ftl/recovery/meta_log.h"
+#include "ftl/recovery/mirrored_log.h"
 #include "ftl/schemes/coftl_cache.h"
 #include "ftl/schemes/coftl_circle.h"
 #include "ftl/schemes/coftl_format.h"
@@ -43,6 +43,7 @@ struct CoftlConfig {
     std::uint32_t cached_tables = 2;
     std::uint32_t wear_period = 0;  ///< CO11: block sets erased between two reclaims of a virtual block that nobody rewrites; 0 = never
     std::vector<BlockId> swap_area; ///< CO8; empty = none
+    std::optional<MetaArea> mirror; ///< CO9: where the log is written a second time; none = it is not
 };
 
 struct CoftlCounters {
@@ -178,6 +179,10 @@ private:
         SimTime done;
     };
     FtlResult<Copied> copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, SimTime now, Origin origin);
+    /// Columns of a set that one command reaches; two are a pair of planes.
+    [[nodiscard]] std::uint32_t at_once() const { return BlockSets::planes_at_once(array_.config()); }
+    /// Erases the set's blocks from this column on that one command reaches.
+    std::expected<SimTime, NandError> erase_columns(SetId set, std::uint32_t column, SimTime now, Origin origin);
     std::expected<SimTime, NandError> program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
     std::expected<SimTime, NandError> read_row(SetId set, RowId row, std::span<std::byte> to, SimTime now, Origin origin);
     void begin_chain(VirtualBlockId vb, SetId set, SimTime now);
@@ -237,7 +242,7 @@ private:
     BlockSets sets_;
     CoftlShape shape_;
     CoftlSets info_;
-    MetaLog log_;
+    MirroredLog log_;
     CoftlTables tables_;
     CoftlCache cache_;
     CoftlSwap swap_;

@@ -1,5 +1,6 @@
 /// COFTL's chains: page sets written in order, commits, replacement sets, merges.
 #include <algorithm>
+#include <array>
 
 #include "ftl/schemes/coftl.h"
 
@@ -25,10 +26,13 @@ std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const
     const std::uint32_t bytes = array_.geometry().page_bytes();
     SimTime end = now;
     std::optional<NandError> error;
-    for (std::uint32_t c = 0; c < config_.width; ++c) {
+    const auto page = [&](std::uint32_t c) {
         const auto part = data.empty() ? data : data.subspan(std::size_t{c} * bytes, bytes);
-        const PageProgram one{array_.geometry().page_of(sets_.block(set, c), row.value()), part, oob};
-        const auto done = array_.program({&one, 1}, now, origin);
+        return PageProgram{array_.geometry().page_of(sets_.block(set, c), row.value()), part, oob};
+    };
+    for (std::uint32_t c = 0; c < config_.width; c += at_once()) {
+        const std::array pair{page(c), page(c + at_once() - 1)};
+        const auto done = at_once() == 2 ? array_.program_two_plane(pair, now, origin) : array_.program({pair.data(), 1}, now, origin);
         end = std::max(end, done ? *done : done.error().done);
         if (!done && !error) error = done.error();
     }
@@ -47,7 +51,18 @@ std::expected<SimTime, NandError> Coftl::read_row(SetId set, RowId row, std::spa
         const auto part = to.empty() ? to : to.subspan(std::size_t{c} * bytes, bytes);
         reads_.push_back({array_.geometry().page_of(sets_.block(set, c), row.value()), 0, bytes, part});
     }
-    return array_.read(reads_, now, origin);
+    if (at_once() == 1) return array_.read(reads_, now, origin);
+    std::expected<SimTime, NandError> all = now; // all are issued, then the first failure is returned, as by read()
+    for (std::uint32_t c = 0; c < config_.width; c += 2) {
+        const auto one = array_.read_two_plane(std::span{reads_}.subspan(c).first<2>(), now, origin);
+        if (all) all = one ? std::max(*all, *one) : one;
+    }
+    return all;
+}
+
+std::expected<SimTime, NandError> Coftl::erase_columns(SetId set, std::uint32_t column, SimTime now, Origin origin) {
+    if (at_once() == 1) return array_.erase(sets_.block(set, column), now, origin);
+    return array_.erase_two_plane(sets_.blocks(set).subspan(column).first<2>(), now, origin);
 }
 
 void Coftl::set_place(VirtualBlockId vb, TableId table, VirtualPage page, CoftlPlace place) {

@@ -99,7 +99,7 @@ BlockStatus Coftl::do_status_of(BlockId block) const {
     const auto set = sets_.set_of(block);
     if (!set) {
         if (array_.is_bad(block)) return {BlockUse::bad, 0};
-        return {log_.area().contains(block) || swap_.contains(block) ? BlockUse::other : BlockUse::free, 0};
+        return {log_.contains(block) || swap_.contains(block) ? BlockUse::other : BlockUse::free, 0};
     }
     const CoftlSets::Info& s = info_.of(*set);
     if (s.use == CoftlSets::Use::lost) return {array_.is_bad(block) ? BlockUse::bad : BlockUse::other, 0};

@@ -46,7 +46,7 @@ FtlResult<FtlRecovery> Coftl::take_over(const MetaLog::Recovered& log) {
         info_.restart(version->first_birth);
         info_.list(version->listed);
         list_ready_ = log.done;
-        if (log_.needs_checkpoint(0)) {
+        if (log_.needs_checkpoint(0)) { // also where one of two logs says less than the other
             const auto written = write_version(log.done, false);
             if (!written) return std::unexpected(written.error());
             return report(*written, 0);

@@ -28,21 +28,39 @@ std::vector<BlockId> swap_area(const SsdConfig& config, const BlockSets& sets) {
     return area;
 }
 
-/// What the device is made of: log, swap area, and the sets of all other blocks.
-struct Parts {
+/// CO9: the log and, if asked for, its mirror.
+struct Logs {
     MetaArea log;
+    std::optional<MetaArea> mirror;
+    [[nodiscard]] bool fit() const { return !log.blocks.empty() && (!mirror || !mirror->blocks.empty()); }
+    [[nodiscard]] std::vector<BlockId> blocks() const {
+        std::vector<BlockId> all = log.blocks;
+        if (mirror) all.insert(all.end(), mirror->blocks.begin(), mirror->blocks.end());
+        return all;
+    }
+};
+
+Logs logs_of(const SsdConfig& config, const Geometry& g) {
+    Logs logs{log_area(config, g), std::nullopt};
+    if (config.ftl.coftl.mirrored_log) logs.mirror = plan_mirror_area(config.nand, g, logs.log);
+    return logs;
+}
+
+/// What the device is made of: logs, swap area, and the sets of all other blocks.
+struct Parts {
+    Logs logs;
     std::vector<BlockId> swap;
     BlockSets sets;
 };
 
 Parts parts_of(const SsdConfig& config, const Geometry& g) {
-    MetaArea log = log_area(config, g);
-    BlockSets all{config.nand, g, config.ftl.striping, log.blocks};
-    if (config.ftl.coftl.swap_sets == 0 || config.ftl.coftl.swap_sets >= all.count()) return {std::move(log), {}, std::move(all)};
+    Logs logs = logs_of(config, g);
+    std::vector<BlockId> aside = logs.blocks();
+    BlockSets all{config.nand, g, config.ftl.striping, aside};
+    if (config.ftl.coftl.swap_sets == 0 || config.ftl.coftl.swap_sets >= all.count()) return {std::move(logs), {}, std::move(all)};
     std::vector<BlockId> swap = swap_area(config, all);
-    std::vector<BlockId> aside = log.blocks;
     aside.insert(aside.end(), swap.begin(), swap.end());
-    return {std::move(log), std::move(swap), BlockSets{config.nand, g, config.ftl.striping, aside}};
+    return {std::move(logs), std::move(swap), BlockSets{config.nand, g, config.ftl.striping, aside}};
 }
 
 std::uint32_t free_sets_of(const SsdConfig& config, std::uint32_t spare) {
@@ -62,10 +80,18 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
         return std::unexpected(fmt::format("ftl.mapping_unit_pages is {}: a page set of coftl is one page of each of its blocks; set it "
                                            "to 1 and ftl.striping to the blocks of a set",
                                            f.mapping_unit_pages));
-    if (f.striping == 0 || f.striping > CoftlWord::max_index || g.channels() % f.striping != 0)
-        return std::unexpected(fmt::format("ftl.striping is {}: a block set of coftl has one block on each of so many channels, it must divide "
-                                           "the {} channels",
-                                           f.striping, g.channels()));
+    if (config.nand.options.two_plane && g.planes_per_die() % 2 != 0)
+        return std::unexpected(
+            fmt::format("nand.two_plane is 1, a die has {} planes: two-plane commands need an even number; set one of the two", g.planes_per_die()));
+    if (f.striping > CoftlWord::max_index || BlockSets::refusal(config.nand, g, f.striping))
+        return std::unexpected(
+            config.nand.options.two_plane
+                ? fmt::format("ftl.striping is {}: with nand.two_plane a block set of coftl has a pair of blocks on each of half as "
+                              "many channels; it must be even, and its half must divide the {} channels",
+                              f.striping, g.channels())
+                : fmt::format("ftl.striping is {}: a block set of coftl has one block on each of so many channels, it must divide "
+                              "the {} channels",
+                              f.striping, g.channels()));
     if (f.groups != 0) return std::unexpected("coftl takes block sets from one free list over all channels: leave ftl.groups at 0");
     if (f.reserved_permille >= 900)
         return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
@@ -80,13 +106,14 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (f.coftl.swap_sets == 1 || std::uint64_t{f.coftl.swap_sets} * f.striping >= g.blocks() / 2)
         return std::unexpected(
             fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all", f.coftl.swap_sets));
-    const MetaArea area = log_area(config, g);
-    const std::uint32_t all_sets = BlockSets::count_of(config.nand, g, f.striping, area.blocks);
+    const Logs logs = logs_of(config, g);
+    const std::vector<BlockId> aside = logs.blocks();
+    const std::uint32_t all_sets = BlockSets::count_of(config.nand, g, f.striping, aside);
     const std::uint32_t sets = all_sets - std::min(all_sets, f.coftl.swap_sets);
     const std::uint32_t least = Coftl::least_spare_sets + 1;
-    if (area.blocks.empty() || sets < 2 * least)
-        return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the log: use more blocks or a smaller ftl.striping",
-                                           good_blocks(config, g), sets, f.striping));
+    if (!logs.fit() || sets < 2 * least)
+        return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the {}: use more blocks or a smaller ftl.striping",
+                                           good_blocks(config, g), sets, f.striping, logs.mirror ? "log and its mirror" : "log"));
     if (sets > CoftlWord::max_sets) return std::unexpected(fmt::format("{} block sets: at most {}", sets, CoftlWord::max_sets));
     FtlPlan plan;
     plan.groups = g.planes() / f.striping;
@@ -96,7 +123,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (spare_sets > asked) plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
     plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
-    plan.meta_blocks = static_cast<std::uint32_t>(area.blocks.size()) + f.coftl.swap_sets * f.striping;
+    plan.meta_blocks = static_cast<std::uint32_t>(aside.size()) + f.coftl.swap_sets * f.striping;
     plan.logical_pages = (sets - spare_sets) * (CoftlShape::pages_of(g.pages_per_block()));
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
@@ -107,7 +134,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
 std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& parts) {
     const SsdConfig& config = parts.config;
     const Geometry& g = parts.array.geometry();
-    auto [area, swap, sets] = parts_of(config, g);
+    auto [logs, swap, sets] = parts_of(config, g);
     CoftlConfig coftl;
     coftl.width = config.ftl.striping;
     coftl.virtual_blocks = parts.plan.logical_pages / (CoftlShape::pages_of(g.pages_per_block()));
@@ -121,7 +148,8 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     }
     coftl.wear_period = config.ftl.coftl.wear_period;
     coftl.swap_area = std::move(swap);
-    return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(area), parts.events);
+    coftl.mirror = std::move(logs.mirror);
+    return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(logs.log), parts.events);
 }
 
 WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry&, const Ftl& ftl) {
@@ -131,7 +159,8 @@ WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geomet
 
 std::uint64_t dram_of_coftl(const SsdConfig& config) { return config.ftl.coftl.cache_bytes; }
 
-constexpr std::array<std::string_view, 5> keys{"coftl.cache_bytes", "coftl.cached_tables", "coftl.free_sets", "coftl.swap_sets", "coftl.wear_period"};
+constexpr std::array<std::string_view, 7> keys{"coftl.cache_bytes", "coftl.cached_tables", "coftl.free_sets", "coftl.swap_sets",
+                                               "coftl.wear_period", "coftl.mirrored_log",  "nand.two_plane"};
 
 } // namespace
 

@@ -20,11 +20,12 @@ FtlResult<Coftl::TakenSet> Coftl::take_set(SimTime now, SimTime earliest) {
         if (info_.of(set).erased) return TakenSet{set, ready};
         bool failed = false;
         SimTime done = ready;
-        for (const BlockId block : sets_.blocks(set)) {
-            const auto erased = array_.erase(block, now, {Cause::gc, no_event});
+        for (std::uint32_t c = 0; c < config_.width; c += at_once()) {
+            const auto erased = erase_columns(set, c, now, {Cause::gc, no_event});
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
+            const BlockId block = array_.geometry().block_of(erased.error().page);
             if (const auto marked = mark_bad(block, erased.error().done); !marked) return std::unexpected(marked.error());
             failed = true;
         }
@@ -67,12 +68,12 @@ FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Orig
             }
             bad = bad || array_.is_bad(block);
         }
-        for (const BlockId block : sets_.blocks(set)) {
-            if (bad) break;
-            const auto erased = array_.erase(block, now, origin);
+        for (std::uint32_t c = 0; c < config_.width && !bad; c += at_once()) {
+            const auto erased = erase_columns(set, c, now, origin);
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
+            const BlockId block = array_.geometry().block_of(erased.error().page);
             if (const auto marked = mark_bad(block, erased.error().done); !marked) return std::unexpected(marked.error());
             bad = true;
         }

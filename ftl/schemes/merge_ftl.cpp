@@ -7,7 +7,7 @@ namespace flashlab {
 
 MergeFtl::MergeFtl(MergeFtlConfig config, NandArray& array, EventSink& events)
     : Ftl{{array.geometry().page_bytes(), config.logical_blocks * array.geometry().pages_per_block(), array.geometry().blocks()}}, array_{array},
-      map_{array.geometry(), config.logical_blocks}, logs_{map_}, config_{std::move(config)}, events_{events},
+      map_{array.geometry(), config.logical_blocks, config.interleaving}, logs_{map_}, config_{std::move(config)}, events_{events},
       pool_{array, config_.groups * array.geometry().planes_per_die()}, meta_{config_.meta, array},
       spread_{config_.allocation.planes(array.geometry(), config_.groups)}, role_(array.geometry().blocks(), Role::unused),
       owner_(array.geometry().blocks()) {
@@ -79,7 +79,7 @@ FtlResult<SimTime> MergeFtl::do_write(Lpn first, std::uint32_t pages, std::span<
     for (std::uint32_t i = 0; i < pages;) {
         const Lpn lpn{first.value() + i};
         if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn, now});
-        const auto where = place(lpn, std::min(pages - i, map_.pages_per_block() - map_.offset_of(lpn)), now);
+        const auto where = place(lpn, std::min(pages - i, map_.run_from(lpn)), now);
         if (!where) return std::unexpected(fail(where.error()));
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), std::size_t{where->pages} * logical_page_bytes());
         const auto written = append(*where, lpn, part, now, origin, done);
@@ -154,11 +154,10 @@ FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now
     const std::uint32_t end = first.value() + pages;
     for (std::uint32_t at = first.value(); at < end;) {
         const LogicalBlock home = map_.block_of(Lpn{at});
-        const std::uint32_t base = map_.page_of(home, 0).value();
-        const std::uint32_t stop = std::min(end, base + map_.pages_per_block());
+        const std::uint32_t stop = std::min(end, at + map_.run_from(Lpn{at}));
+        const auto [from, to] = map_.offsets_in(home, at, stop);
         std::uint32_t trimmed = 0;
-        for (std::uint32_t o = map_.next_mapped(home, at - base); base + o < stop; o = map_.next_mapped(home, o + 1), ++trimmed)
-            forget(Lpn{base + o});
+        for (std::uint32_t o = map_.next_mapped(home, from); o < to; o = map_.next_mapped(home, o + 1), ++trimmed) forget(map_.page_of(home, o));
         if (trimmed != 0) {
             counters_.host_pages_trimmed += trimmed;
             const WriteSequence sequence{next_sequence_};

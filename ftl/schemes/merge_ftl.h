@@ -33,6 +33,7 @@ struct MergeFtlConfig {
     std::uint32_t groups = 1; ///< dies used: the first ones
     Allocation allocation{};  ///< in which order neighbours take their planes
     std::uint32_t logical_blocks = 0;
+    std::uint32_t interleaving = 1;   ///< MC4: neighbouring pages go to so many blocks in turn
     std::uint32_t log_blocks = 0;     ///< at most; fewer when bad blocks have taken the room
     std::uint32_t least_logs = 1;     ///< with fewer the device is read-only
     std::uint32_t most_leaving = 8;   ///< merges issued and not recorded; after a cut their log blocks are there again

@@ -29,8 +29,8 @@ struct MergeFtl::Replay {
     };
     std::vector<Log> logs;
     std::vector<Ended> trims;
-    std::vector<Ended> moves;
-    std::vector<std::uint64_t> moved_at; ///< by logical block
+    std::vector<std::uint64_t> moved_at;      ///< by logical block
+    std::vector<std::uint64_t> ended_by_move; ///< by logical block: older versions of its pages are worthless
     std::vector<Version> versions;
     std::vector<std::byte> erased;
     bool is_clean = true;
@@ -45,11 +45,8 @@ struct MergeFtl::Replay {
 
 void MergeFtl::Replay::apply_trim(const Ended& trim, LogicalBlock home, BlockMap& map) const {
     if (trim.sequence.value() < moved_at[home.value()]) return; // the row that came with the move knows it
-    const std::uint32_t base = map.page_of(home, 0).value();
-    const std::uint32_t end = trim.first.value() + trim.pages;
-    for (std::uint32_t o = map.next_mapped(home, trim.first.value() > base ? trim.first.value() - base : 0);
-         o < map.pages_per_block() && base + o < end; o = map.next_mapped(home, o + 1))
-        map.unmap(Lpn{base + o});
+    const auto [from, to] = map.offsets_in(home, trim.first.value(), trim.first.value() + trim.pages);
+    for (std::uint32_t o = map.next_mapped(home, from); o < to; o = map.next_mapped(home, o + 1)) map.unmap(map.page_of(home, o));
 }
 
 /// Places in the order of the records, contents by their sequences.
@@ -70,18 +67,19 @@ void MergeFtl::Replay::apply(const MergeChange& change, BlockMap& map) {
         map.set_data_block(home, change.block);
         map.load_row(home, change.row);
         moved_at[home.value()] = change.sequence.value();
-        moves.push_back({map.page_of(home, 0), map.pages_per_block(), change.sequence});
-        const std::uint32_t base = map.page_of(home, 0).value();
-        for (const Ended& trim : trims)
-            if (trim.first.value() < base + map.pages_per_block() && base < trim.first.value() + trim.pages) apply_trim(trim, home, map);
+        ended_by_move[home.value()] = std::max(ended_by_move[home.value()], change.sequence.value());
+        for (const Ended& trim : trims) {
+            const auto [from, to] = map.offsets_in(home, trim.first.value(), trim.first.value() + trim.pages);
+            if (from < to) apply_trim(trim, home, map);
+        }
         break;
     }
     case MergeChangeType::trimmed: {
         if (change.pages == 0) break;
         const Ended trim{change.first, change.pages, change.sequence};
         trims.push_back(trim);
-        const LogicalBlock last = map.block_of(Lpn{change.first.value() + change.pages - 1});
-        for (std::uint32_t b = map.block_of(change.first).value(); b <= last.value(); ++b) apply_trim(trim, LogicalBlock{b}, map);
+        const auto homes = map.homes_of(change.first.value(), change.first.value() + change.pages);
+        for (std::uint32_t b = homes.from.value(); b < homes.to.value(); ++b) apply_trim(trim, LogicalBlock{b}, map);
         break;
     }
     }
@@ -106,6 +104,7 @@ FtlResult<FtlRecovery> MergeFtl::do_recover(SimTime now) {
     const FtlError foreign{FtlErrorKind::foreign, Lpn{0}, kept->done};
     Replay replay;
     replay.moved_at.resize(map_.logical_blocks());
+    replay.ended_by_move.resize(map_.logical_blocks());
     replay.is_new = !kept->checkpoint && kept->records.empty();
     if (kept->checkpoint) {
         const auto checkpoint = decode_merge_checkpoint(kept->checkpoint->payload, limits());
@@ -165,14 +164,14 @@ FtlResult<SimTime> MergeFtl::scan_logs(Replay& replay, SimTime now, FtlRecovery&
     }
     auto& versions = replay.versions;
     std::ranges::sort(versions, {}, [](const Replay::Version& v) { return std::tuple{v.lpn, v.sequence, v.log, v.page}; });
-    for (const auto* ended : {&replay.trims, &replay.moves}) {
-        for (const Replay::Ended& e : *ended) {
-            auto v = std::ranges::lower_bound(versions, e.first, {}, &Replay::Version::lpn);
-            for (; v != versions.end() && v->lpn.value() < e.first.value() + e.pages; ++v)
-                if (v->sequence < e.sequence.value()) v->log = replay.logs.size();
-        }
+    for (const Replay::Ended& e : replay.trims) {
+        auto v = std::ranges::lower_bound(versions, e.first, {}, &Replay::Version::lpn);
+        for (; v != versions.end() && v->lpn.value() < e.first.value() + e.pages; ++v)
+            if (v->sequence < e.sequence.value()) v->log = replay.logs.size();
     }
-    std::erase_if(versions, [&](const Replay::Version& v) { return v.log == replay.logs.size(); });
+    std::erase_if(versions, [&](const Replay::Version& v) {
+        return v.log == replay.logs.size() || v.sequence < replay.ended_by_move[map_.block_of(v.lpn).value()];
+    });
     std::vector<LogSlot> slots;
     for (const Replay::Log& log : replay.logs) {
         const LogSlot slot = logs_.open(log.block, log.home);

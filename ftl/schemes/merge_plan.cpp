@@ -18,6 +18,11 @@ std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& 
     if (f.groups > g.dies())
         return std::unexpected(
             fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
+    if (kind.interleaves && (f.interleaving == 0 || f.interleaving > g.channels()))
+        return std::unexpected(
+            fmt::format("ftl.interleaving is {}: {} gives neighbouring pages to so many channels in turn, and there are {} (channels / "
+                        "nand.striping); set 1 to {}",
+                        f.interleaving, kind.name, g.channels(), g.channels()));
     if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
     if (f.reserved_permille >= 900)
         return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
@@ -76,6 +81,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     out.ftl.groups = plan.groups;
     out.ftl.allocation = *Allocation::parse(f.allocation);
     out.ftl.wear_threshold = f.wear_threshold;
+    out.ftl.interleaving = kind.interleaves ? f.interleaving : 1;
     out.ftl.logical_blocks = good - plan.spare_blocks;
     plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();
     return out;

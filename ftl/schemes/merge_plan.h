@@ -20,10 +20,13 @@ struct MergeKind {
     std::uint32_t logs_beside = 0;       ///< kept in addition to ftl.log_blocks (FAST's SW log block)
     std::uint32_t most_logs_a_plane = 0; ///< when mkfs chooses; 0 = what the reserve allows
     std::string_view warning;            ///< mkfs prints it
+    bool interleaves = false;            ///< ftl.interleaving does something
 };
 
 /// The keys of the block-mapping schemes.
 inline constexpr std::array<std::string_view, 3> merge_keys{"ftl.allocation", "ftl.log_blocks", "ftl.moving_ring"};
+/// And of those among them that give consecutive pages to several blocks in turn.
+inline constexpr std::array<std::string_view, 4> interleaving_keys{"ftl.allocation", "ftl.log_blocks", "ftl.moving_ring", "ftl.interleaving"};
 
 struct MergePlan {
     FtlPlan plan;

@@ -36,14 +36,12 @@ private:
         if (later.op == NandOp::read && earlier.op == NandOp::erase) REQUIRE(later.start >= earlier.end);
     }
     /// The plane is busy from the end of a read's or erase's command, and from the start of a program's data, to the end.
-    void check_plane(const NandOpEvent& a, const NandOpEvent& b) const {
+    static void check_plane(const NandOpEvent& a, const NandOpEvent& b) {
         if (a.plane != b.plane) return;
         INFO("N3 on plane " << a.plane.value());
         REQUIRE((busy_from(a) >= b.end || busy_from(b) >= a.end));
     }
-    [[nodiscard]] SimTime busy_from(const NandOpEvent& event) const {
-        return event.op == NandOp::program ? event.start : event.start + flash_.config.timing.command;
-    }
+    [[nodiscard]] static SimTime busy_from(const NandOpEvent& event) { return event.op == NandOp::program ? event.start : event.phases.bus_in_end; }
 
     const Flash& flash_;
     std::size_t seen_ = 0;
@@ -62,7 +60,53 @@ void random_operation(Flash& flash, Random& random, SimTime now, std::uint64_t v
     }
 }
 
+/// The same on a pair of planes, where both blocks allow it.
+void random_two_plane_operation(Flash& flash, Random& random, SimTime now) {
+    const auto pair = static_cast<std::uint32_t>(random.below(flash.geometry.planes() / 2));
+    const auto index = static_cast<std::uint32_t>(random.below(flash.geometry.blocks_per_plane()));
+    const std::array both{BlockId{flash.block_on(2 * pair, index)}, BlockId{flash.block_on(2 * pair + 1, index)}};
+    const std::uint32_t least = std::min(flash.array.write_pointer(both[0]), flash.array.write_pointer(both[1]));
+    const std::uint32_t next = std::max(flash.array.write_pointer(both[0]), flash.array.write_pointer(both[1]));
+    const std::uint64_t what = random.below(10);
+    if (what < 4 && least > 0) {
+        const auto page = static_cast<std::uint32_t>(random.below(least));
+        const std::array reads{PageRead{flash.geometry.page_of(both[0], page), 0, 512, {}},
+                               PageRead{flash.geometry.page_of(both[1], page), 0, 256, {}}};
+        REQUIRE(flash.array.read_two_plane(reads, now, {}));
+    } else if (next == flash.geometry.pages_per_block() || what == 9) {
+        REQUIRE(flash.array.erase_two_plane(both, now, {}));
+    } else if (least != next) { // no page is skipped: the block behind catches up
+        const std::size_t behind = flash.array.write_pointer(both[0]) == least ? 0 : 1;
+        REQUIRE(flash.program(flash.geometry.page_of(both[behind], least), 1, now));
+    } else {
+        const std::array programs{PageProgram{flash.geometry.page_of(both[0], next), {}, {}},
+                                  PageProgram{flash.geometry.page_of(both[1], next), {}, {}}};
+        REQUIRE(flash.array.program_two_plane(programs, now, {}));
+    }
+}
+
 } // namespace
+
+TEST_CASE("random two-plane and single operations in any order of time keep N2 and N3", "[nand][two-plane]") {
+    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6);
+    CAPTURE(seed);
+    Random random{seed};
+    NandConfig config = round_config();
+    config.options.two_plane = true;
+    Flash flash{config, Payload::none, UndoPolicy::keep};
+    PhysicsChecker checker{flash};
+    SimTime clock = sim_start;
+    for (std::uint64_t i = 1; i <= 300; ++i) {
+        const SimTime now = clock + Duration{static_cast<std::int64_t>(random.below(500'000))};
+        if (random.chance(1, 2))
+            random_two_plane_operation(flash, random, now);
+        else
+            random_operation(flash, random, now, i);
+        if (random.chance(1, 5)) flash.array.settle(clock += Duration{static_cast<std::int64_t>(random.below(200'000))});
+        checker.check_new();
+    }
+    CHECK(flash.array.counters().two_plane_reads * flash.array.counters().two_plane_erases > 0);
+}
 
 TEST_CASE("random operations issued in any order of time keep N2 and N3", "[nand]") {
     const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6);

@@ -68,6 +68,50 @@ TEST_CASE("part of a striped page reads the members it lies on, each in proporti
     CHECK(flash.array.counters().reads[0] == 3);
 }
 
+TEST_CASE("with short stripes a part of a page is split evenly over its channels, as DUMBO splits a request", "[nand][striping]") {
+    NandConfig config = striped_config(4);
+    config.striping = 4;
+    config.stripe_bytes = 128;
+    Flash flash{config};
+    REQUIRE(program(flash, Ppn{0}, 1, at(0)) == at(1124 + 100'000));
+    for (const std::uint32_t bytes : {512u, 1024u, 2048u, 4096u})
+        CHECK(flash.array.read(PageRead{Ppn{0}, 0, bytes, {}}, at(200'000) + Duration{bytes * 100}, {}) ==
+              at(200'000) + Duration{bytes * 100} + Duration{100 + 10'000 + bytes / 4});
+    CHECK(flash.array.counters().reads[0] == 4 * 4);
+    // A program in part moves an equal part of its bytes to each channel.
+    Flash bare{config, Payload::none};
+    const PageProgram part{Ppn{0}, {}, {}, 512};
+    CHECK(bare.array.program({&part, 1}, at(0), {}) == at(100 + 128 + 100'000));
+    CHECK(bare.array.counters().programs[0] == 4);
+    config.stripe_bytes = 96;
+    CHECK_THROWS_AS((Flash{config}), ContractViolation); // stripes fill a page
+}
+
+TEST_CASE("whatever the stripe, every part of a striped page reads as it was programmed, copied pages too", "[nand][striping]") {
+    const std::uint32_t stripe = GENERATE(0u, 64u, 128u, 512u, 1024u);
+    const std::uint32_t striping = GENERATE(2u, 4u);
+    CAPTURE(stripe, striping);
+    NandConfig config = striped_config(4);
+    config.striping = striping;
+    config.stripe_bytes = stripe;
+    Flash flash{config};
+    REQUIRE(program(flash, Ppn{0}, 9, at(0)));
+    REQUIRE(flash.array.copy(Ppn{0}, Ppn{8}, at(200'000), {Cause::gc, no_event}));
+    const auto whole = wide_page(flash.array, 9);
+    Random random{stripe + striping};
+    SimTime now = at(1'000'000);
+    for (int i = 0; i < 200; ++i) {
+        const auto offset = static_cast<std::uint32_t>(random.below(whole.size()));
+        const auto bytes = static_cast<std::uint32_t>(1 + random.below(whole.size() - offset));
+        CAPTURE(offset, bytes);
+        std::vector<std::byte> to(bytes);
+        const auto read = flash.array.read(PageRead{Ppn{random.chance(1, 2) ? 0u : 8u}, offset, bytes, to}, now, {});
+        REQUIRE(read);
+        now = *read;
+        REQUIRE(std::ranges::equal(to, std::span{whole}.subspan(offset, bytes)));
+    }
+}
+
 TEST_CASE("each page of each striped block has members of its own, on neighbouring channels", "[nand][striping]") {
     Flash flash{striped_config(4), Payload::none, UndoPolicy::none};
     for (std::uint32_t block = 0; block < flash.array.geometry().blocks(); ++block) {

@@ -10,8 +10,9 @@ void add_reproduce(CLI::App& app, std::function<int()>& action) {
     auto& c = add_command(app, "reproduce", "Measure a paper's figures anew, ours beside theirs", "flashlab reproduce mc-fig11");
     c.add_option("ID", o.ids, "Experiments, or all; list (default) names them");
     c.add_flag("--quick", o.quick, "Fewer requests a point, capacity, DRAM and working sets scaled down together");
-    c.add_option("--trace", o.traces,
-                 "NAME=FILE: the user's trace in place of a generated load (sysmark, pc, financial, tpcc, desktop, small-writes), any format");
+    c.add_option(
+        "--trace", o.traces,
+        "NAME=FILE: the user's trace in place of a generated load (sysmark, pc, financial, tpcc, desktop, desktop-even, small-writes), any format");
     c.add_option(
          "--traces", o.trace_folder,
          "Folder of real traces: beyond-ftls plays every one that it finds there, in place of generated loads; ap-fig4 and ap-fig6 those that "

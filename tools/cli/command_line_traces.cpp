@@ -11,9 +11,9 @@ namespace flashlab {
 namespace {
 
 void add_trace_input(CLI::App& c, TraceInput& input) {
-    c.add_option(
-         "TRACE", input.path,
-         "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, small-writes)")
+    c.add_option("TRACE", input.path,
+                 "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, "
+                 "desktop-even, small-writes)")
         ->required();
     c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
     auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");

@@ -73,6 +73,10 @@ const std::array keys{
               FIELD(ssd.nand.timing.host_interface_ps_per_byte)},
     ConfigKey{"nand.striping", integer, mkfs, 1, 256, "", "Channels that work as one with pages as many times as wide: superpages.",
               FIELD(ssd.nand.striping)},
+    ConfigKey{"nand.stripe_bytes", size, mkfs, 0, 1u << 20, "",
+              "Bytes of a striped page on one channel before the next one's; 0: a page of the chip.", FIELD(ssd.nand.stripe_bytes)},
+    ConfigKey{"nand.two_plane", integer, mkfs, 0, 1, "", "1: two-plane commands, and page sets on pairs of planes.",
+              FIELD(ssd.nand.options.two_plane)},
     ConfigKey{"nand.independent_planes", integer, mount, 0, 1, "",
               "1: planes of a die overlap; 0: one after the other, but for multi-plane commands.", FIELD(ssd.nand.options.independent_planes)},
     ConfigKey{"nand.cache_register", integer, mount, 0, 1, "", "1: cached programs and reads, the bus serves the register while the cells work.",
@@ -110,8 +114,10 @@ const std::array keys{
 
     ConfigKey{"ftl.scheme", text, mkfs, 0, 0, "", "The flash translation layer.", FIELD(ssd.ftl.scheme)},
     ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
-    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Channels of a page set, for schemes that make their own sets; others: nand.striping.",
+    ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Blocks of a page set, for schemes that make their own; others: nand.striping.",
               FIELD(ssd.ftl.striping)},
+    ConfigKey{"ftl.interleaving", integer, mkfs, 1, 256, "", "Channels (striped ones) that neighbouring logical pages take in turn.",
+              FIELD(ssd.ftl.interleaving)},
     ConfigKey{"ftl.allocation", text, mount, 0, 0,
               "CWDP CWPD CDWP CDPW CPWD CPDW WCDP WCPD WDCP WDPC WPCD WPDC DCWP DCPW DWCP DWPC DPCW DPWC PCWD PCDW PWCD PWDC PDCW PDWC",
               "Units that neighbouring pages take in turn, the fastest first: C channel, W way (chip), D die, P plane. Not coftl, whose sets are its "
@@ -154,6 +160,7 @@ const std::array keys{
               "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.", FIELD(ssd.ftl.coftl.free_sets)},
     ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "",
               "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.", FIELD(ssd.ftl.coftl.swap_sets)},
+    ConfigKey{"coftl.mirrored_log", integer, mkfs, 0, 1, "", "1: coftl writes its log twice, on other planes.", FIELD(ssd.ftl.coftl.mirrored_log)},
     ConfigKey{"coftl.wear_period", integer, mount, 0, 1u << 30, "", "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
               FIELD(ssd.ftl.coftl.wear_period)},
 

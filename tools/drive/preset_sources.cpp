@@ -21,6 +21,8 @@ constexpr std::array everywhere{
     NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns nand.host_interface_ps_per_byte",
                  "none: the host link lies before the controller, see host_link.*"},
     NumberSource{"nand.striping", "ours: a logical page lies on one channel"},
+    NumberSource{"nand.stripe_bytes", "ours: what fits a page of the chip stays on one channel"},
+    NumberSource{"nand.two_plane", "ours: a choice of the translation layer; page_map and others program several planes together without it"},
     NumberSource{"nand.independent_planes nand.cache_register nand.bus_held_while_sensing",
                  "ours: planes work independently, no cache commands, the controller is interrupted when a page is ready"},
     NumberSource{"nand.spare_on_bus", "ours: transfer times are given for a page's data"},
@@ -106,6 +108,8 @@ constexpr std::array dumbo{
     NumberSource{"nand.bus_ps_per_byte", "MC, Table 2: 16 bits in 50 ns"},
     NumberSource{"nand.command_ns", "not given: in the busy times"},
     NumberSource{"nand.page_buffers_per_channel", "MC, section 3.2: two page buffers a channel manager"},
+    NumberSource{"nand.stripe_bytes", "MC, Figure 7: each channel manager of a group gets an equal part of a request; 128 bytes divide the smallest "
+                                      "request, 512, over four"},
     NumberSource{"nand.host_interface_ps_per_byte",
                  "MC, Table 2: host interface 25 MB/s; section 4.2.1: one, serial, behind all channel managers' buffers"},
     NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns",

@@ -6,68 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "base/contract.h"
-#include "tools/drive/device_presets.h"
-#include "tools/reproduce/trace_run.h"
+#include "tools/reproduce/coftl_point.h"
 #include "tools/reproduce/verdicts.h"
 
 namespace flashlab {
 namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-constexpr std::uint32_t quick_scale = 8;
-constexpr std::uint32_t most_channels = 16;
 /// In place of a doubling that adds nothing, so that there is something to divide by.
 constexpr double next_to_nothing = 1e-3;
 
-/// What varies over the three figures.
-struct Point {
-    std::string_view series;
-    std::string_view ftl;
-    double x;
-    std::uint32_t channels;
-    std::uint32_t blocks_per_virtual_block;
-    std::uint64_t cache_bytes;     ///< at full size: COFTL's data cache, BL's write buffer
-    bool small_writes = false;     ///< in place of the desktop load
-    bool is_same_capacity = false; ///< of all 16 channels, on fewer of them
-};
-
-// Table II: 8 GB MLC chips of 2 planes, one a channel. 97 % was written beforehand: the whole logical space, 3 % being spare.
-DeviceConfig device_of(const Point& p, bool is_quick) {
-    auto preset = find_device_preset("coftl");
-    ensure(preset.has_value(), "the preset coftl exists");
-    DeviceConfig config;
-    config.ssd = preset->config;
-    auto& geometry = config.ssd.nand.geometry;
-    geometry.channels = p.channels;
-    const std::uint32_t scale = is_quick ? quick_scale : 1;
-    geometry.blocks_per_plane /= scale;
-    if (p.is_same_capacity) geometry.blocks_per_plane *= most_channels / p.channels;
-    FtlConfig& ftl = config.ssd.ftl;
-    ftl.scheme = p.ftl;
-    ftl.striping = p.ftl == "coftl" ? p.blocks_per_virtual_block : 1;
-    config.ssd.nand.striping = p.ftl == "coftl" ? 1 : p.blocks_per_virtual_block;
-    if (p.ftl == "coftl")
-        ftl.coftl.cache_bytes = p.cache_bytes / scale;
-    else
-        config.ssd.dram.write_buffer_bytes = p.cache_bytes / scale;
-    ftl.coftl.cached_tables = 4096 / scale;
-    return config;
-}
-
-Json::Object params(const Point& p) {
-    return {{"ftl", p.ftl},
-            {"workload", p.small_writes ? "4 KB random writes" : "desktop"},
-            {"channels", p.channels},
-            {"blocks_per_virtual_block", p.blocks_per_virtual_block},
-            {"cache_bytes", p.cache_bytes}};
-}
-
-/// BL copies a block of 256 pages for nearly every write: enough of them is a thousand. With a buffer it must be full first.
-std::uint64_t requests_of(const Point& p, bool is_quick) {
-    if (p.ftl == "block_map") return (p.cache_bytes != 0 ? 4 : 1) * (is_quick ? 2000 : 10'000);
-    return is_quick ? 40'000 : 200'000;
-}
+using Point = CoftlPoint;
 
 std::string listed(const std::vector<double>& y) {
     std::string text;
@@ -78,27 +27,20 @@ std::string listed(const std::vector<double>& y) {
 class Figure {
 public:
     Figure(std::string_view id, const RunContext& context, std::vector<Point> points)
-        : id_{id}, context_{context}, points_{std::move(points)},
-          desktop_{context, "desktop", context.is_quick() ? fmt::format("workload:desktop,scale={}", quick_scale) : "workload:desktop"},
-          small_writes_{context, "small-writes",
-                        context.is_quick() ? fmt::format("workload:small-writes,scale={}", quick_scale) : "workload:small-writes"} {}
+        : id_{id}, context_{context}, points_{std::move(points)}, loads_{context} {}
 
     std::expected<void, std::string> measure() {
         auto measured = measure_points<double>(context_.workers, points_.size(), [&](std::size_t i) -> std::expected<double, std::string> {
-            const Point& p = points_[i];
-            TraceRun run{.config = device_of(p, context_.is_quick()), .requests = requests_of(p, context_.is_quick())};
-            run.speed.depth = queue_depth;
-            const auto outcome = run_trace_on(run, p.small_writes ? small_writes_ : desktop_);
-            if (!outcome) return std::unexpected(fmt::format("{}, {:g}: {}", p.series, p.x, outcome.error()));
-            return outcome->requests_per_second();
+            return requests_per_second(points_[i], context_, loads_);
         });
         if (!measured) return std::unexpected(measured.error());
         values_ = std::move(*measured);
         for (std::size_t i = 0; i < points_.size(); ++i)
-            out_.points.push_back({fmt::format("{}, requests/s", points_[i].series), points_[i].x, params(points_[i]), values_[i]});
-        for (const Load* load : {&desktop_, &small_writes_}) {
-            if (load == &small_writes_ && std::ranges::none_of(points_, &Point::small_writes)) continue;
-            const auto source = load->source();
+            out_.points.push_back({fmt::format("{}, requests/s", points_[i].series), points_[i].x, params_of(points_[i]), values_[i]});
+        for (const CoftlLoad load : {CoftlLoad::desktop, CoftlLoad::small_writes}) {
+            const auto played = std::ranges::find(points_, load, &Point::load);
+            if (played == points_.end()) continue;
+            const auto source = loads_.of(*played).source();
             if (!source) return std::unexpected(source.error());
             out_.loads.push_back(*source);
         }
@@ -129,22 +71,21 @@ public:
               "the paper's trace (a desktop's 160 GB disk under NTFS) is not public; ours is tools/workloads: documents, mail, downloads, web"});
         free({"hot set of the load", "6 MB written, in runs of 1 MB", "not given; file system metadata, registry and mail store",
               "Fig. 8: saturated from 16 MB on", "the first results of Fig. 8"});
-        free({"queue depth", fmt::format("{}", queue_depth),
+        free({"queue depth", fmt::format("{}", Point{}.queue_depth),
               "closed loop: the paper counts completed requests per second and gives neither rate nor depth; with many more in flight Fig. 7 "
               "flattens"});
         free({"page tables in RAM", "4096 (8 MB)", "the paper caches them and gives no number"});
-        free({"scale of quick runs", fmt::format("a part of {} of capacity, cache, tables and working sets", quick_scale), "time", "",
+        free({"scale of quick runs", fmt::format("a part of {} of capacity, cache, tables and working sets", Point::quick_scale), "time", "",
               "the first results of Fig. 8"});
         return std::move(out_);
     }
     static constexpr std::string_view bl = "BL", buffered_bl = "BL with a write buffer of 16 MB";
 
 private:
-    static constexpr std::uint32_t queue_depth = 4;
     std::string_view id_;
     RunContext context_;
     std::vector<Point> points_;
-    Load desktop_, small_writes_;
+    CoftlLoads loads_;
     std::vector<double> values_;
     Reproduction out_;
 };
@@ -157,7 +98,7 @@ ExperimentRun::Result run_co_fig7(const RunContext& context) {
         points.push_back({"COFTL", "coftl", static_cast<double>(blocks), 16, blocks, 16 * mib});
         points.push_back({Figure::bl, "block_map", static_cast<double>(blocks), 16, blocks, 0});
         points.push_back({Figure::buffered_bl, "block_map", static_cast<double>(blocks), 16, blocks, 16 * mib});
-        points.push_back({"COFTL, 4 KB random writes", "coftl", static_cast<double>(blocks), 16, blocks, 16 * mib, true});
+        points.push_back({"COFTL, 4 KB random writes", "coftl", static_cast<double>(blocks), 16, blocks, 16 * mib, CoftlLoad::small_writes});
     }
     Figure f{"co-fig7", context, std::move(points)};
     if (auto measured = f.measure(); !measured) return std::unexpected(measured.error());
@@ -194,7 +135,7 @@ ExperimentRun::Result run_co_fig9(const RunContext& context) {
         points.push_back({"COFTL", "coftl", static_cast<double>(channels), channels, 2, 16 * mib});
         points.push_back({Figure::bl, "block_map", static_cast<double>(channels), channels, 2, 0});
         points.push_back({Figure::buffered_bl, "block_map", static_cast<double>(channels), channels, 2, 16 * mib});
-        points.push_back({same_capacity, "coftl", static_cast<double>(channels), channels, 2, 16 * mib, false, true});
+        points.push_back({same_capacity, "coftl", static_cast<double>(channels), channels, 2, 16 * mib, CoftlLoad::desktop, true});
     }
     Figure f{"co-fig9", context, std::move(points)};
     if (auto measured = f.measure(); !measured) return std::unexpected(measured.error());

@@ -14,8 +14,10 @@
 namespace flashlab {
 namespace {
 
+/// The layout is the device's: its keys nand.striping, nand.stripe_bytes (the preset's) and nand.page_buffers_per_channel. It makes sub-requests.
 NandConfig channel_managers(const NandConfig& device, const DumboRun& run) {
     NandConfig config = device;
+    config.striping = run.layout.striping;
     // A piece has S sub-requests: each pays its share of what the piece costs once.
     config.timing.host_interface_confirm += run.overheads.write_software / run.layout.striping;
     config.timing.page_program += run.overheads.program_status;
@@ -23,11 +25,11 @@ NandConfig channel_managers(const NandConfig& device, const DumboRun& run) {
     return config;
 }
 
-/// The pages of the first chip of a channel, block after block.
-class ChipPages {
+/// The pages of the first chips of a group, block after block.
+class GroupPages {
 public:
-    ChipPages(const NandArray& array, std::uint32_t channel)
-        : array_{array}, plane_{channel * (array.geometry().planes() / array.geometry().channels())} {}
+    GroupPages(const NandArray& array, std::uint32_t group)
+        : array_{array}, plane_{group * (array.geometry().planes() / array.geometry().channels())} {}
     std::optional<Ppn> next() {
         const Geometry& geometry = array_.geometry();
         if (page_ == geometry.pages_per_block()) {
@@ -46,11 +48,11 @@ private:
     std::uint32_t page_ = 0;
 };
 
-/// The low-level driver: which sub-request goes where and when.
+/// The low-level driver: which group gets which piece of a request, and when.
 class Driver {
 public:
-    Driver(NandArray& array, const DumboRun& run) : array_{array}, run_{run}, groups_(run.layout.interleaving) {
-        for (std::uint32_t c = 0; c < array.geometry().channels(); ++c) pages_.emplace_back(array, c);
+    Driver(NandArray& array, const DumboRun& run) : array_{array}, run_{run} {
+        for (std::uint32_t group = 0; group < run.layout.interleaving; ++group) groups_.push_back({{}, GroupPages{array, group}});
     }
     std::expected<DumboResult, std::string> run();
 
@@ -58,14 +60,14 @@ private:
     using Outcome = NandArray::Result;
     struct Group {
         std::deque<SimTime> in_flight; ///< ends of its pieces, oldest first
+        GroupPages pages;
     };
-    std::expected<SimTime, std::string> issue(std::uint32_t group, std::uint32_t bytes, SimTime now);
+    std::expected<SimTime, std::string> issue(Group& group, std::uint32_t bytes, SimTime now);
     Outcome transfer(Ppn page, std::uint32_t bytes, SimTime now);
 
     NandArray& array_;
     const DumboRun& run_;
     std::vector<Group> groups_;
-    std::vector<ChipPages> pages_;
     std::uint64_t written_ = 0;
 };
 
@@ -76,24 +78,18 @@ Driver::Outcome Driver::transfer(Ppn page, std::uint32_t bytes, SimTime now) {
     return array_.program({&program, 1}, now, Origin{});
 }
 
-std::expected<SimTime, std::string> Driver::issue(std::uint32_t group, std::uint32_t bytes, SimTime now) {
-    const std::uint32_t striping = run_.layout.striping;
-    const SimTime begin = run_.op == DumboOp::read ? now + run_.overheads.of_read(striping) : now;
-    SimTime done = begin;
-    for (std::uint32_t m = 0; m < striping; ++m) {
-        const auto page = pages_[group * striping + m].next();
-        if (!page) return std::unexpected("the chip is full: fewer requests are wanted");
-        const auto end = transfer(*page, bytes / striping, begin);
-        if (!end) return std::unexpected("a NAND operation failed");
-        done = std::max(done, *end);
-    }
-    return done;
+std::expected<SimTime, std::string> Driver::issue(Group& group, std::uint32_t bytes, SimTime now) {
+    const auto page = group.pages.next();
+    if (!page) return std::unexpected("the chips are full: fewer requests are wanted");
+    const auto done = transfer(*page, bytes, run_.op == DumboOp::read ? now + run_.overheads.of_read(run_.layout.striping) : now);
+    if (!done) return std::unexpected("a NAND operation failed");
+    return *done;
 }
 
 std::expected<DumboResult, std::string> Driver::run() {
     const SimTime begin = array_.last_reserved_end();
     array_.settle(begin);
-    const std::uint32_t widest = run_.layout.striping * array_.geometry().page_bytes();
+    const std::uint32_t widest = array_.geometry().page_bytes();
     const std::size_t depth = run_.layout.is_pipelined ? 2 : 1;
     SimTime now = begin;
     SimTime end = begin;
@@ -110,7 +106,7 @@ std::expected<DumboResult, std::string> Driver::run() {
                 in_flight.pop_front();
             }
             array_.settle(now);
-            const auto done = issue(turn, std::min(widest, run_.request_bytes - at), now);
+            const auto done = issue(groups_[turn], std::min(widest, run_.request_bytes - at), now);
             if (!done) return std::unexpected(done.error());
             in_flight.push_back(*done);
             issued = std::min(issued, now);
@@ -125,13 +121,13 @@ std::expected<DumboResult, std::string> Driver::run() {
 }
 
 /// What a read run will read.
-std::expected<void, std::string> fill(NandArray& array, std::uint64_t pages_a_channel) {
+std::expected<void, std::string> fill(NandArray& array, std::uint32_t groups, std::uint64_t pages_a_group) {
     std::uint64_t written = 0;
-    for (std::uint32_t c = 0; c < array.geometry().channels(); ++c) {
-        ChipPages pages{array, c};
-        for (std::uint64_t n = 0; n < pages_a_channel; ++n) {
+    for (std::uint32_t group = 0; group < groups; ++group) {
+        GroupPages pages{array, group};
+        for (std::uint64_t n = 0; n < pages_a_group; ++n) {
             const auto page = pages.next();
-            if (!page) return std::unexpected("the chip is full: fewer requests are wanted");
+            if (!page) return std::unexpected("the chips are full: fewer requests are wanted");
             PageProgram program{*page, {}, {}, 0};
             program.oob.sequence = WriteSequence{++written};
             const auto done = array.program({&program, 1}, array.last_reserved_end(), Origin{});
@@ -154,15 +150,16 @@ std::expected<DumboResult, std::string> run_dumbo(const DumboRun& run) {
         return std::unexpected(fmt::format("S{}:I{} does not fit {} channels", layout.striping, layout.interleaving, channels));
     const auto geometry = Geometry::make(device.geometry);
     ensure(geometry.has_value(), "the device has a valid geometry");
+    if (const auto wide = geometry->striped(layout.striping); !wide) return std::unexpected(wide.error());
     MemoryPageStore store{*geometry, Payload::none};
     NullEventSink events;
     const NandConfig config = channel_managers(device, run);
     NandArray array{*geometry, config, store, events, UndoPolicy::none};
     if (!array.open()) return std::unexpected("the array does not open");
     if (run.op == DumboOp::read) {
-        const std::uint32_t widest = layout.striping * geometry->page_bytes();
+        const std::uint32_t widest = array.geometry().page_bytes();
         const std::uint64_t pieces = std::uint64_t{run.requests} * ((run.request_bytes + widest - 1) / widest);
-        if (auto filled = fill(array, pieces / layout.interleaving + 1); !filled) return std::unexpected(filled.error());
+        if (auto filled = fill(array, layout.interleaving, pieces / layout.interleaving + 1); !filled) return std::unexpected(filled.error());
     }
     return Driver{array, run}.run();
 }

@@ -1,8 +1,9 @@
 /// DUMBO without a translation layer: its low-level driver and four channel managers, for the raw level of the paper's figures.
 ///
-/// Idea       A request is cut into pieces of at most S pages. A piece is split evenly over the S channels of a group, and groups take turns. One
-///            piece is in flight in each group. With pipelining two pieces are, because both page buffers of the channel managers are then in use.
-///            There is one chip a channel: a write waits for the program before it.
+/// Idea       The layout is keys of the device: nand.striping, nand.stripe_bytes, nand.page_buffers_per_channel. The array splits a piece, of at most
+///            one striped page, evenly over the S channels of a group. What is left is the host's side: a request is cut into pieces, and groups take
+///            turns. One piece is in flight in each group, with pipelining two are, because both page buffers of the channel managers are then in
+///            use. There is one chip a channel: a write waits for the program before it.
 /// Free       The paper gives no control overheads. The overheads of the host interface are in the preset. Those of the driver are DriverOverheads:
 ///            one set for all figures. README.md says how they were found.
 /// Cost       Two NAND operations of CPU a sub-request.

@@ -46,6 +46,7 @@ DeviceConfig device_of_user() {
     nand.timing.host_interface_command += cpu_of_request / layout.striping;
     nand.timing.host_interface_confirm += over.write_software / layout.striping;
     config.ssd.ftl.scheme = "log_block";
+    config.ssd.ftl.interleaving = layout.interleaving;
     return config;
 }
 
@@ -73,7 +74,6 @@ private:
     std::uint32_t late_percent_;
     NullEventSink events_;
     std::unique_ptr<Device> device_;
-    std::uint64_t block_pages_ = 0;
     SimTime now_ = sim_start;
 };
 
@@ -85,20 +85,15 @@ std::expected<void, std::string> User::prepare() {
     device_ = std::move(*made);
     if (auto started = device_->start(sim_start); !started) return started;
     now_ = device_->ready_at();
-    block_pages_ = plan->config.ssd.nand.geometry.pages_per_block;
     const auto filled = drive(DumboOp::write, Mode::asynchronous, request_bytes);
     return filled ? std::expected<void, std::string>{} : std::unexpected(filled.error());
 }
 
-/// The request queue gives neighbouring requests to different groups (section 4.2.2): neighbouring logical blocks of the scheme lie in different
-/// ones.
+/// A request is a page of the striped drive; which group it goes to is ftl.interleaving's business (section 4.2.2).
 std::expected<SimTime, std::string> User::issue(DumboOp op, std::uint64_t request, SimTime now) {
-    const std::uint64_t in_turn = request / layout.interleaving;
-    const std::uint64_t block = in_turn / block_pages_ * layout.interleaving + request % layout.interleaving;
-    const std::uint64_t place = block * block_pages_ + in_turn % block_pages_;
     constexpr std::uint32_t sectors = request_bytes / sector_bytes;
     Ssd& ssd = device_->ssd();
-    const Sector first{place * sectors};
+    const Sector first{request * sectors};
     const auto done = op == DumboOp::read ? ssd.read(first, sectors, {}, now + DriverOverheads{}.of_read(layout.striping))
                                           : ssd.write(first, sectors, {}, WriteDurability::volatile_ok, now);
     if (!done) return std::unexpected(to_text(done.error()));

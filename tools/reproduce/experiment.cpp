@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "tools/reproduce/beyond_coftl.h"
 #include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/beyond_overheads.h"
 #include "tools/reproduce/beyond_partition.h"
@@ -54,6 +55,10 @@ constexpr std::array all{
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
+    Experiment{"beyond-coftl-parts", beyond, "COFTL against BL with the same DRAM over the channels, each part of its gain taken away",
+               run_beyond_coftl_parts, true},
+    Experiment{"beyond-coftl-chips", beyond, "COFTL over the channels: planes that take turns, two-plane commands, the log written twice",
+               run_beyond_coftl_chips, true},
     Experiment{"beyond-phases", beyond, "Adaptive partitioning on a load of changing phases, DFTL and FAST: time, erases, share over time",
                run_beyond_phases, true},
     Experiment{"beyond-coftl-partition", beyond, "Adaptive partitioning for COFTL: operation time and erases over the share of the maps",

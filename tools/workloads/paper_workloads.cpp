@@ -167,6 +167,14 @@ Shape desktop() {
              .mean_interarrival_ns = 10'000'000}};
 }
 
+/// Desktop without a hot set: what neither continues a stream nor comes back goes anywhere.
+Shape desktop_even() {
+    Shape shape = desktop();
+    shape.load.name = "desktop-even";
+    shape.load.read.popularity = shape.load.write.popularity = {};
+    return shape;
+}
+
 /// What breaks a scheme of large pages: small writes without locality.
 Shape small_writes() {
     const OpLoad anywhere{.sizes = {{4 * kib, 1}}, .slot_bytes = 4 * kib};
@@ -186,9 +194,11 @@ struct Named {
     std::string_view name;
     Shape (*make)();
 };
-constexpr std::array loads{Named{"sysmark", sysmark}, Named{"pc", pc},           Named{"financial", financial},
-                           Named{"tpcc", tpcc},       Named{"desktop", desktop}, Named{"small-writes", small_writes}};
-constexpr std::array names{loads[0].name, loads[1].name, loads[2].name, loads[3].name, loads[4].name, loads[5].name};
+constexpr std::array loads{Named{"sysmark", sysmark},          Named{"pc", pc},
+                           Named{"financial", financial},      Named{"tpcc", tpcc},
+                           Named{"desktop", desktop},          Named{"desktop-even", desktop_even},
+                           Named{"small-writes", small_writes}};
+constexpr std::array names{loads[0].name, loads[1].name, loads[2].name, loads[3].name, loads[4].name, loads[5].name, loads[6].name};
 
 std::uint64_t working_set(double size_gib, std::uint32_t scale, const OpLoad& load) {
     const std::uint64_t whole = std::uint64_t{load.slot_bytes} * load.cluster_slots;
