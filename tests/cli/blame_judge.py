@@ -154,8 +154,9 @@ MUTANTS = [
 ]
 
 
-# What a log may hold and runs of today seldom do: a failed request, time in which no chip worked.
-DOCTORED = ["UPDATE host_request SET failed = id % 2", "DELETE FROM nand_op WHERE n % 3 <> 0", "DELETE FROM nand_op"]
+# What a log may hold and runs of today seldom do: failed requests, time in which no chip worked, a slow request that writes to the PRAM.
+DOCTORED = ["UPDATE host_request SET failed = 1, op = 0", "DELETE FROM nand_op WHERE n % 3 <> 0", "DELETE FROM nand_op",
+            "UPDATE pram_write SET parent = (SELECT id FROM host_request ORDER BY dur_ns DESC, id LIMIT 1)"]
 
 
 def with_view(db, name, sql):
