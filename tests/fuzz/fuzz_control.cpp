@@ -2,6 +2,7 @@
 //
 // The socket, the device and the faults are the daemon's; the mount behind them is one without a kernel, so that no /dev/fuse is needed.
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -66,7 +67,10 @@ public:
         (void)::shutdown(fd, SHUT_WR);
         std::string heard;
         char part[4096];
-        for (ssize_t got = 0; (got = ::recv(fd, part, sizeof part, 0)) > 0;) heard.append(part, static_cast<std::size_t>(got));
+        for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) { // libFuzzer's clock interrupts
+            got = ::recv(fd, part, sizeof part, 0);
+            if (got > 0) heard.append(part, static_cast<std::size_t>(got));
+        }
         ::close(fd);
         (void)control_->answer(R"({"cmd":"fault","do":"clear"})"); // the socket's thread is done with us: rules would pile up
         return heard;
