@@ -10,6 +10,7 @@ The package calls the program flashlab: the one that the variable FLASHLAB names
 with _ for -; True is a flag. A command that fails raises FlashLabError with the program's message.
 """
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -36,9 +37,12 @@ class EventLog:
         if not os.path.exists(self.path):
             raise FileNotFoundError(self.path)
 
+    def _open(self):
+        return contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True))
+
     def rows(self, sql, *values):
         """The rows of a query as dicts."""
-        with sqlite3.connect(f"file:{self.path}?mode=ro", uri=True) as db:
+        with self._open() as db:
             cursor = db.execute(sql, values)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row)) for row in cursor]
@@ -47,7 +51,7 @@ class EventLog:
         """The rows of a query as a pandas DataFrame."""
         import pandas
 
-        with sqlite3.connect(f"file:{self.path}?mode=ro", uri=True) as db:
+        with self._open() as db:
             return pandas.read_sql_query(sql, db, params=values)
 
 
