@@ -53,18 +53,18 @@ void PramImageHeader::encode(std::span<std::byte, encoded_size> out) const {
 std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<const std::byte, encoded_size> in) {
     LittleEndianReader reader{in};
     if (!std::ranges::equal(reader.bytes(magic.size()), magic)) return std::unexpected(std::string{"is not a FlashLab PRAM image (wrong magic)"});
-    if (load_le<std::uint32_t>(in.subspan(crc_offset)) != crc32c(in.first(crc_offset))) {
+    const std::uint32_t version = reader.u32();
+    // A newer version may compute its checksum in another way, so it is told before the checksum is looked at.
+    if (version > current_version && version < 0x10000)
+        return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
+    if (load_le<std::uint32_t>(in.subspan(crc_offset)) != crc32c(in.first(crc_offset)) || version > current_version) {
         return std::unexpected(std::string{"header is damaged (checksum does not match); restore the image from a copy"});
     }
-    const std::uint32_t version = reader.u32();
     if (version < first_version) {
         return std::unexpected(
             fmt::format("has format version {}, which has no checksums of its cells; this flashlab reads version {}: copy the files out with the "
                         "flashlab that made it, and make the device anew",
                         version, current_version));
-    }
-    if (version > current_version) {
-        return std::unexpected(fmt::format("has format version {}, this flashlab reads version {}; use a newer flashlab", version, current_version));
     }
     const std::uint32_t header_bytes = reader.u32();
     PramImageHeader header;

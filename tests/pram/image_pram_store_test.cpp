@@ -175,6 +175,13 @@ TEST_CASE("foreign, damaged, newer and truncated images are told apart and left 
         file.close();
         CHECK(mentions(reason(), "version 9"));
     }
+    SECTION("newer, with a checksum of its own") {
+        std::fstream file{folder / "pram.img", std::ios::in | std::ios::out | std::ios::binary};
+        file.seekp(8);
+        file.put(9);
+        file.close();
+        CHECK(mentions(reason(), "use a newer flashlab"));
+    }
     SECTION("older") {
         std::array<std::byte, 4096> header{};
         PramImageHeader{.uuid = some_uuid(), .cell_bytes = small_config().bytes, .word_bytes = 8}.encode(header);
