@@ -4,12 +4,15 @@
 FROM debian:12 AS build
 COPY . /src
 WORKDIR /src
+# hadolint ignore=DL3008
 RUN sh tools/install_dependencies.sh && apt-get install -y --no-install-recommends scdoc \
     && cmake --preset release && cmake --build --preset release --target flashlab \
     && cmake --install build/release --prefix /usr/local --component Unspecified --strip
 
 FROM debian:12
-RUN apt-get update && apt-get install -y --no-install-recommends fuse3 libfmt9 libisal2 libfuse3-3 libsqlite3-0 zlib1g libzstd1 liblzma5 libncursesw6 \
+# Versions are those of the Debian release.
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install -y --no-install-recommends fuse3 libfmt9 libfuse3-3 libsqlite3-0 zlib1g libzstd1 liblzma5 libncursesw6 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local /usr/local
 ENTRYPOINT ["flashlab"]

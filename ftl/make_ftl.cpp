@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
+#include "ftl/admit_scheme.h"
 #include "ftl/cache/pram_slots.h"
 #include "nand/pair_backup.h"
 
@@ -31,15 +31,32 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     return bad;
 }
 
-std::span<const Scheme* const> schemes() {
+namespace {
+
+/// The schemes of the list, and behind them those that were admitted.
+std::vector<const Scheme*>& known_schemes() {
     // clang-format off
-    static const std::array all{
+    static std::vector<const Scheme*> all{
 #define SCHEME(name) &name##_scheme(),
 #include "ftl/schemes.def"
 #undef SCHEME
     };
     // clang-format on
     return all;
+}
+
+} // namespace
+
+std::span<const Scheme* const> schemes() { return known_schemes(); }
+
+std::expected<void, std::string> admit_scheme(const Scheme& scheme) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_"; // a replay id has the name in it, a configuration file, too
+    if (scheme.name.empty() || scheme.name.size() > 40 || scheme.name.find_first_not_of(letters) != std::string_view::npos)
+        return std::unexpected("a scheme's name is 1 to 40 of a to z, 0 to 9 and _");
+    if (find_scheme(scheme.name)) return std::unexpected(fmt::format("there is a scheme '{}' already; take another name", scheme.name));
+    if (scheme.plan == nullptr || scheme.make == nullptr) return std::unexpected(fmt::format("scheme '{}' has no plan() or no make()", scheme.name));
+    known_schemes().push_back(&scheme);
+    return {};
 }
 
 std::vector<std::string> all_schemes() {

@@ -43,7 +43,7 @@ TEST_CASE("a checksum continues where another ended", "[base]") {
     }
 }
 
-TEST_CASE("CRC-32C equals its definition at every length and alignment", "[base]") {
+TEST_CASE("CRC-32C equals its definition at every length and alignment, with and without the CPU's instruction", "[base]") {
     Random random{1};
     std::vector<std::byte> bytes(300);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random.next());
@@ -51,6 +51,22 @@ TEST_CASE("CRC-32C equals its definition at every length and alignment", "[base]
         for (std::size_t length = 0; from + length <= bytes.size(); length += 7) {
             const auto part = std::span{bytes}.subspan(from, length);
             REQUIRE(crc32c(part) == slow_crc32c(part));
+            REQUIRE(crc32c_portable(part) == slow_crc32c(part));
+        }
+    }
+}
+
+TEST_CASE("CRC-32C of long buffers, which are taken in three parts, equals its definition", "[base]") {
+    Random random{2};
+    std::vector<std::byte> bytes(7000);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random.next());
+    for (const std::size_t around : {384u, 768u, 3072u, 3456u, 6144u}) {
+        for (std::size_t length = around - 9; length <= around + 9; ++length) {
+            const auto part = std::span{bytes}.subspan(length % 5, length);
+            const auto seed = static_cast<std::uint32_t>(random.next());
+            CAPTURE(length);
+            REQUIRE(crc32c(part) == slow_crc32c(part));
+            REQUIRE(crc32c(part, seed) == crc32c_portable(part, seed));
         }
     }
 }

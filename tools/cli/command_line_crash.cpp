@@ -3,6 +3,7 @@
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/copy.h"
 #include "tools/cli/commands/crash.h"
+#include "tools/cli/commands/grade.h"
 #include "tools/cli/commands/torture.h"
 #include "tools/text/table.h"
 
@@ -104,6 +105,22 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
     selftest.add_option("--seed", seed, "Of what is drawn")->capture_default_str();
     add_format(selftest, format, "One JSON object");
     selftest.callback([&action] { action = [] { return run_crash_selftest(ftl, states, seed, format); }; });
+}
+
+void add_grade(CLI::App& app, std::function<int()>& action) {
+    static GradeOptions o;
+    auto& c = add_command(app, "grade", "Judge a translation layer: correctness, power cuts, write amplification, memory, recovery, speed",
+                          "sh tools/build_scheme.sh my_scheme.cpp && flashlab grade my_scheme.so\n  flashlab grade dftl --json\n\n"
+                          "Every check runs in a process of its own. A scheme that fails one has the grade F. The others get points beside page_map\n"
+                          "on the same drives (docs/adding-a-scheme.md).");
+    c.add_option("SCHEME", o.request.what, "A shared object that tools/build_scheme.sh made, or the name of a built-in scheme")->required();
+    c.add_option("--states", o.request.states, "States of power cuts to judge, at most")->check(at_least_one())->capture_default_str();
+    c.add_option("--seed", o.request.seed, "Of what is drawn")->capture_default_str();
+    c.add_option("--timeout", o.request.cpu_seconds, "Seconds of CPU that one check may take")->check(CLI::Range(1, 86400))->capture_default_str();
+    c.add_option("--weights", o.weights, "Of the points: waf=40,memory=20,recovery=20,speed=20; what is not named weighs nothing");
+    c.add_option("--replay", o.replay, "One case again, as printed where a check failed");
+    add_format(c, o.format, "One JSON object");
+    c.callback([&action] { action = [] { return run_grade(o); }; });
 }
 
 void add_copies(CLI::App& app, std::function<int()>& action) {

@@ -1,0 +1,19 @@
+/// A scheme that was not compiled in, beside those of ftl/schemes.def.
+///
+/// Idea       A program that has loaded a scheme (tools/grade) says so once, before it makes a drive. Then the scheme's name is known as any other.
+/// Invariant  The list grows only here. It is asked when a drive is planned and made, never while one runs, so runs stay what they are.
+/// Cost       None where nobody calls it.
+/// Power cut  Keeps nothing.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "ftl/scheme.h"
+
+namespace flashlab {
+
+/// `scheme` lives as long as the process. The error: its name is taken, or is none.
+[[nodiscard]] std::expected<void, std::string> admit_scheme(const Scheme& scheme);
+
+} // namespace flashlab

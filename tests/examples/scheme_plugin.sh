@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# docs/adding-a-scheme.md, "Without building FlashLab: a grade": a scheme in a shared object is built and graded; an object that does not fit is refused.
+# scheme_plugin.sh SOURCE BUILD
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+source=${1:?usage: scheme_plugin.sh SOURCE BUILD}
+build=${2:?usage: scheme_plugin.sh SOURCE BUILD}
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-plugin.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+export CXXFLAGS="${CXXFLAGS:-} -O1 -g0"
+make() { sh "$source/tools/build_scheme.sh" "$@" -B "$build"; }
+refused() { # refused WORDS ARGUMENTS
+    local words=$1 code=0
+    shift
+    "$FLASHLAB" grade "$@" > out 2> err || code=$?
+    [[ $code -eq 2 ]] || die "grade $*: exit code $code: $(cat err)"
+    grep -qF -- "$words" err || die "grade $* does not say '$words': $(cat err)"
+}
+make "$source/tests/examples/last.cpp" "$source/tests/examples/last_plugin.cpp" -o last.so
+"$FLASHLAB" grade last.so --states 1500 --json > grade.json 2> err || die "LAST fails: $(cat grade.json err)"
+python3 - << 'CHECK'
+import json
+grade = json.load(open("grade.json"))
+assert grade["scheme"] == "last" and grade["passed"] and grade["grade"] in "ABCDE", grade
+assert len(grade["checks"]) >= 16 and all(check["passed"] for check in grade["checks"])
+assert set(grade["points"]) == {"waf", "memory", "recovery", "speed"}
+assert grade["figures"]["ram_bytes"] > 1000 and grade["reference"]["loads"], grade
+CHECK
+# The same, but for what depends on the host.
+"$FLASHLAB" grade last.so --states 1500 --json > again.json
+python3 - << 'CHECK'
+import json
+def known(name):
+    grade = json.load(open(name))
+    for side in ("figures", "reference"):
+        for load in grade[side]["loads"]:
+            del load["cpu_ns_per_request"]
+    return grade
+assert known("grade.json") == known("again.json")
+CHECK
+"$FLASHLAB" grade ./last.so --replay 'last:chip-slc:w0x3.f.w1:1-0' > out 2>&1 || true
+grep -q "last:chip-slc" out || die "--replay does not know the scheme of the object: $(cat out)"
+# Another FlashLab's headers.
+mkdir other
+sed 's/headers [0-9a-f]*/headers 0000000000000000/' "$build/made/include/flashlab_scheme_abi.h" > other/flashlab_scheme_abi.h
+CXXFLAGS="-I $work/other $CXXFLAGS" make "$source/tests/examples/last_plugin.cpp" "$source/tests/examples/last.cpp" -o old.so
+refused "another FlashLab" ./old.so
+# No entry; no object at all; a name that is taken; a constructor that ends the process.
+echo 'int nothing;' > empty.cpp && make empty.cpp
+refused "FLASHLAB_SCHEME_PLUGIN" empty.so
+echo text > text.so
+refused "build_scheme.sh" text.so
+refused "no such file" missing.so
+refused "there are: " nosuch
+cat > taken.cpp << 'SOURCE'
+#include "ftl/make_ftl.h"
+#include "ftl/scheme_plugin.h"
+namespace flashlab { const Scheme& taken_scheme() { return **find_scheme("dftl"); } }
+FLASHLAB_SCHEME_PLUGIN(taken);
+SOURCE
+make taken.cpp
+refused "already" taken.so
+printf '#include <csignal>\n[[gnu::constructor]] static void boom() { raise(SIGSEGV); }\n' > boom.cpp && make boom.cpp
+refused "signal 11" boom.so
+refused "no weight" last.so --weights colour=3
+echo "a scheme of its own, graded"

@@ -1,0 +1,214 @@
+#include "tests/tools/grade/bad_schemes.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "crash/lying_ftl.h"
+#include "ftl/admit_scheme.h"
+#include "ftl/make_ftl.h"
+
+namespace flashlab::test {
+
+namespace {
+
+const Scheme& honest() { return *find_scheme("page_map").value(); }
+
+struct LosesAWrite : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        return ++writes % 37 == 0 ? FtlResult<SimTime>{now} : LyingFtl::do_write(first, pages, from, now, origin);
+    }
+    std::uint64_t writes = 0;
+};
+struct TrimsNothing : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+};
+struct FlushesNothing : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_flush(SimTime now, Origin) override { return now; }
+};
+/// Nothing reaches the flash: all drives share one map in RAM, which outlives them.
+struct RemembersInRam : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin) override {
+        for (std::uint32_t i = 0; i < pages; ++i) {
+            const auto page = from.subspan(std::size_t{i} * logical_page_bytes(), from.empty() ? 0 : logical_page_bytes());
+            all[first.value() + i].assign(page.begin(), page.end());
+        }
+        return now + Duration{1000};
+    }
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin) override {
+        std::ranges::fill(to, std::byte{0});
+        for (std::uint32_t i = 0; i < pages && !to.empty(); ++i)
+            if (const auto page = all.find(first.value() + i); page != all.end())
+                std::ranges::copy(page->second, to.begin() + static_cast<std::ptrdiff_t>(std::size_t{i} * logical_page_bytes()));
+        return now + Duration{1000};
+    }
+    inline static std::map<std::uint32_t, std::vector<std::byte>> all;
+};
+struct Crashes : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        if (++writes == 50) ::raise(SIGSEGV);
+        return LyingFtl::do_write(first, pages, from, now, origin);
+    }
+    int writes = 0;
+};
+struct Hangs : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
+        for (volatile int i = 0; i >= 0;) i = 0;
+        return LyingFtl::do_flush(now, origin);
+    }
+};
+struct EndsTheProcess : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime, Origin) override { std::_Exit(0); }
+};
+struct Throws : LyingFtl {
+    using LyingFtl::LyingFtl;
+    SimTime do_idle(SimTime) override { throw std::out_of_range{"index 7 of 7"}; }
+};
+struct Differs : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
+        auto done = LyingFtl::do_flush(now, origin);
+        if (done) *done += Duration{++flushes};
+        return done;
+    }
+    inline static std::int64_t flushes = 0; ///< of all drives of the process
+};
+struct AnswersBefore : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        const auto done = LyingFtl::do_write(first, pages, from, now, origin);
+        return done ? FtlResult<SimTime>{sim_start} : done;
+    }
+};
+struct ForgetsTheShutdown : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_shut_down(SimTime now) override { return now; }
+};
+struct ShowsOnes : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        const auto done = LyingFtl::do_read(first, pages, to, now, origin);
+        if (!is_mapped(first)) std::ranges::fill(to, std::byte{0xff});
+        return done;
+    }
+};
+struct LosesARelocatedPage : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override {
+        (void)below().trim(Lpn{1}, 1, now, {});
+        return LyingFtl::do_relocate(block, now);
+    }
+};
+struct LosesAPageByAKill : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<FtlRecovery> do_recover(SimTime now) override {
+        auto found = LyingFtl::do_recover(now);
+        if (found && !found->was_clean) (void)below().trim(Lpn{0}, 1, now, {});
+        return found;
+    }
+};
+struct GivesUp : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        if ((written += pages) > 9 * logical_pages()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+        return LyingFtl::do_write(first, pages, from, now, origin);
+    }
+    std::uint64_t written = 0;
+};
+struct BreaksForAMoment : LyingFtl {
+    using LyingFtl::LyingFtl;
+    std::vector<CheckProblem> do_check() override {
+        if (counters().host_pages_written % 16 == 7) return {{"P1", "page 7", "is mapped twice"}};
+        return LyingFtl::do_check();
+    }
+};
+struct EndsWithTheFirstBadBlock : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        if (counters().retired_blocks != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+        return LyingFtl::do_write(first, pages, from, now, origin);
+    }
+};
+struct LosesBlocks : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<FtlRecovery> do_recover(SimTime now) override {
+        ++recoveries;
+        return LyingFtl::do_recover(now);
+    }
+    [[nodiscard]] FtlSpace space() const override {
+        FtlSpace space = LyingFtl::space();
+        if (recoveries > 800) ++space.bad_blocks;
+        return space;
+    }
+    inline static std::uint32_t recoveries = 0;
+};
+
+std::expected<FtlPlan, std::string> another_plan(const SsdConfig& config, const Geometry& geometry) {
+    static std::uint32_t asked = 0;
+    auto plan = honest().plan(config, geometry);
+    if (plan) plan->spare_blocks += ++asked;
+    return plan;
+}
+
+template <class Liar>
+const Scheme* with(std::string_view name) {
+    static const Scheme scheme{.name = name,
+                               .idea = "page_map with a defect",
+                               .keys = honest().keys,
+                               .plan = honest().plan,
+                               .make = [](const FtlParts& parts) -> std::expected<std::unique_ptr<Ftl>, std::string> {
+                                   auto real = honest().make(parts);
+                                   if (!real) return real;
+                                   return std::make_unique<Liar>(std::move(*real));
+                               }};
+    return &scheme;
+}
+
+const Scheme* with_another_plan(std::string_view name) {
+    static const Scheme scheme{.name = name, .idea = "a plan that changes", .keys = honest().keys, .plan = another_plan, .make = honest().make};
+    return &scheme;
+}
+
+} // namespace
+
+std::span<const BadScheme> bad_schemes() {
+    static const std::vector<BadScheme> all = [] {
+        std::vector<BadScheme> bad{
+            {with_another_plan("bad_plan"), "plan", "two ways"},
+            {with<ShowsOnes>("bad_new"), "new", "unit"},
+            {with<LosesAWrite>("bad_write"), "requests", "unit"},
+            {with<Crashes>("bad_crash"), "requests", "signal 11"},
+            {with<EndsTheProcess>("bad_exit"), "requests", "exit code 0"},
+            {with<Throws>("bad_throw"), "requests", "index 7 of 7"},
+            {with<Hangs>("bad_hang"), "sound", "does not end"},
+            {with<BreaksForAMoment>("bad_moment"), "sound", "mapped twice"},
+            {with<AnswersBefore>("bad_answer"), "sound", "before it was asked"},
+            {with<GivesUp>("bad_end"), "overwrites", "read_only"},
+            {with<TrimsNothing>("bad_trim"), "trims", "unit"},
+            {with<ForgetsTheShutdown>("bad_shutdown"), "shutdown", "clean shutdown"},
+            {with<LosesAPageByAKill>("bad_kill"), "kill", "unit 0"},
+            {with<LosesARelocatedPage>("bad_relocation"), "relocation", "unit 1"},
+            {with<RemembersInRam>("bad_ram"), "apart", "unit"},
+            {with<RemembersInRam>("bad_ram"), "flash", "programs"},
+            {with<Differs>("bad_time"), "same", "second time"},
+            {with<EndsWithTheFirstBadBlock>("bad_failure"), "failures", "read_only"},
+            {with<FlushesNothing>("bad_flush"), "cuts", "unit"},
+            {with<LosesBlocks>("bad_leak"), "leaks", "went bad"},
+        };
+        for (const BadScheme& one : bad) (void)admit_scheme(*one.scheme); // one is in it twice
+        return bad;
+    }();
+    return all;
+}
+
+} // namespace flashlab::test

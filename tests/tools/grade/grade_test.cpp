@@ -1,0 +1,146 @@
+/// A grade is worth what its checks see: a defect for each check, defects of the process, points and weights.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "ftl/admit_scheme.h"
+#include "ftl/make_ftl.h"
+#include "tests/support/catch.h"
+#include "tests/tools/grade/bad_schemes.h"
+#include "tools/grade/grade.h"
+#include "tools/grade/grade_checks.h"
+#include "tools/grade/isolated.h"
+#include "tools/grade/scheme_file.h"
+
+using namespace flashlab;
+using flashlab::test::bad_schemes;
+using flashlab::test::BadScheme;
+
+namespace {
+
+constexpr IsolationLimits quick{.cpu_seconds = 3};
+
+/// What the check finds, as grade() asks it: in a process of its own.
+std::string finding(std::string_view name, const std::string& scheme) {
+    const auto checks = grade_checks();
+    const auto check = std::ranges::find(checks, name, &GradeCheck::name);
+    REQUIRE(check != checks.end());
+    const auto said = isolated(
+        [&] {
+            const auto found = check->ask({.scheme = scheme, .seed = 1, .states = 3'000});
+            return found ? found->what : std::string{};
+        },
+        quick);
+    return said ? *said : said.error();
+}
+
+} // namespace
+
+TEST_CASE("each check sees a translation layer with its defect", "[grade]") {
+    for (const BadScheme& bad : bad_schemes()) {
+        CAPTURE(bad.scheme->name, bad.check);
+        const std::string found = finding(bad.check, std::string{bad.scheme->name});
+        CHECK_THAT(found, ContainsSubstring(std::string{bad.words}));
+    }
+}
+
+TEST_CASE("every check has a defect that it must see", "[grade]") {
+    for (const GradeCheck& check : grade_checks()) {
+        CAPTURE(check.name);
+        CHECK(std::ranges::any_of(bad_schemes(), [&](const BadScheme& bad) { return bad.check == check.name; }));
+    }
+}
+
+TEST_CASE("a scheme without defects passes what the defects fail", "[grade]") {
+    for (const GradeCheck& check : grade_checks()) {
+        CAPTURE(check.name);
+        if (check.name == "cuts") continue; // tests/crash has it
+        CHECK(finding(check.name, "page_map").empty());
+    }
+}
+
+TEST_CASE("a scheme that fails a check has the grade F and no points, whatever its figures are", "[grade]") {
+    (void)bad_schemes();
+    const auto bad = grade({.what = "bad_trim", .seed = 1, .states = 100, .cpu_seconds = 20, .weights = {}}, [](std::string_view) { return true; });
+    REQUIRE(bad.has_value());
+    CHECK(bad->mark == "F");
+    CHECK_FALSE(bad->passed());
+    CHECK(bad->score == 0);
+    CHECK(bad->to_json()["points"].is_null());
+    CHECK(bad->to_json()["figures"]["loads"].items().size() == 4); // measured all the same
+}
+
+TEST_CASE("a grade that was ended early is none", "[grade]") {
+    const auto ended = grade({.what = "page_map", .seed = 1, .states = 100, .cpu_seconds = 20, .weights = {}},
+                             [](std::string_view next) { return next != "requests"; });
+    REQUIRE(ended.has_value());
+    CHECK(ended->is_partial);
+    CHECK_FALSE(ended->passed());
+    CHECK(ended->mark == "F");
+}
+
+TEST_CASE("points say how often a cost was halved or doubled", "[grade]") {
+    CHECK(points_of(2, 2) == 50);
+    CHECK(points_of(1, 2) == 75);
+    CHECK(points_of(4, 2) == 25);
+    CHECK(points_of(100, 2) == 0);
+    CHECK(points_of(0.01, 2) == 100);
+    CHECK(points_of(0, 2) == 100);
+    CHECK(points_of(2, 0) == 0);
+    CHECK(mark_of(60) == "A");
+    CHECK(mark_of(59.9) == "B");
+    CHECK(mark_of(0) == "E");
+}
+
+TEST_CASE("weights are names with numbers, and not all nothing", "[grade]") {
+    CHECK(GradeWeights::parse("waf=1,speed=3").value().of == std::array<std::uint32_t, 4>{1, 0, 0, 3});
+    for (const char* wrong : {"", "waf", "waf=", "waf=-1", "waf=1,", "colour=3", "waf=0", "waf=1x", "=1", "waf=99999"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(GradeWeights::parse(wrong).has_value());
+    }
+}
+
+TEST_CASE("what happens in a process of its own stays there", "[grade]") {
+    CHECK(isolated([] { return std::string(200'000, 'x'); }, quick).value().size() == 200'000);
+    const auto said = [](auto work) {
+        return isolated(
+                   [&]() -> std::string {
+                       work();
+                       return "done";
+                   },
+                   quick)
+            .error();
+    };
+    CHECK_THAT(said([] { throw std::runtime_error{"a reason"}; }), ContainsSubstring("a reason"));
+    CHECK_THAT(said([] { throw 7; }), ContainsSubstring("no known type"));
+    CHECK_THAT(said([] { ensure(false, "a promise"); }), ContainsSubstring("a promise"));
+    CHECK_THAT(said([] { ::raise(SIGKILL); }), ContainsSubstring("signal 9"));
+    CHECK_THAT(said([] { ::raise(SIGFPE); }), ContainsSubstring("signal 8"));
+    CHECK_THAT(said([] { std::_Exit(7); }), ContainsSubstring("exit code 7"));
+    CHECK_THAT(said([] {
+                   std::puts("the last words");
+                   std::fflush(nullptr);
+                   std::_Exit(3);
+               }),
+               ContainsSubstring("the last words"));
+}
+
+TEST_CASE("a scheme is admitted once, and under a name that a configuration can hold", "[grade]") {
+    Scheme scheme = **find_scheme("page_map");
+    for (const char* wrong : {"page_map", "", "My Scheme", "a/b", "bad-name"}) {
+        CAPTURE(wrong);
+        scheme.name = wrong;
+        CHECK_FALSE(admit_scheme(scheme).has_value());
+    }
+    scheme.name = "without_make";
+    scheme.make = nullptr;
+    CHECK_FALSE(admit_scheme(scheme).has_value());
+}
+
+TEST_CASE("a file that is no scheme is refused with what to do", "[grade]") {
+    CHECK_THAT(load_scheme("/nowhere/x.so").error(), ContainsSubstring("no such file"));
+    CHECK_THAT(load_scheme("/etc/passwd").error(), ContainsSubstring("build_scheme.sh"));
+    CHECK_THAT(load_scheme("nosuch").error(), ContainsSubstring("there are: "));
+}

@@ -1,0 +1,68 @@
+#include "tools/cli/commands/grade.h"
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands/crash.h"
+#include "tools/grade/grade_figures.h"
+#include "tools/grade/scheme_file.h"
+#include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
+
+namespace flashlab {
+
+namespace {
+
+std::string figure(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value); }
+
+std::string text_of(const Grade& grade) {
+    Table checks{{"check", "", "promise"}};
+    for (const GradedCheck& check : grade.checks) checks.add({check.name, check.found.empty() ? "passed" : "FAILED", check.promise});
+    std::string text = checks.to_text();
+    for (const GradedCheck& check : grade.checks)
+        if (!check.found.empty()) text += fmt::format("\n{}: {}\n", check.name, check.found);
+    if (!grade.figures.is_null()) {
+        const GradeFigures own = GradeFigures::of_json(grade.figures), reference = GradeFigures::of_json(grade.reference);
+        Table figures{{"figure", grade.scheme, "page_map", "points"}};
+        const auto points = [&](std::size_t of) { return grade.passed() ? fmt::format("{:.1f}", grade.points[of]) : std::string{"-"}; };
+        figures.add({"write amplification", figure(own.waf()), figure(reference.waf()), points(0)});
+        figures.add({"memory, bytes a page", figure(own.ram_a_page()), figure(reference.ram_a_page()), points(1)});
+        figures.add({"recovery, us", figure(own.recovery_us_mean), figure(reference.recovery_us_mean), points(2)});
+        figures.add({"requests/s, simulated", figure(own.iops()), figure(reference.iops()), points(3)});
+        for (std::size_t i = 0; i < own.loads.size() && i < reference.loads.size(); ++i) {
+            const LoadFigures &a = own.loads[i], &b = reference.loads[i];
+            figures.add({fmt::format("  {}: amplification", a.name), figure(a.waf), figure(b.waf), ""});
+            figures.add({fmt::format("  {}: p99, us", a.name), figure(a.p99_us), figure(b.p99_us), ""});
+            figures.add({fmt::format("  {}: host CPU, ns a request", a.name), figure(a.cpu_ns), figure(b.cpu_ns), ""});
+        }
+        text += "\n" + figures.to_text();
+    }
+    return text + fmt::format("\n{}: grade {}{}\n", grade.scheme, grade.mark, grade.passed() ? fmt::format(", {:.1f} of 100", grade.score) : "");
+}
+
+int replay(const GradeOptions& o) {
+    const auto scheme = load_scheme(o.request.what);
+    if (!scheme) return complain(fmt::format("grade: {}", scheme.error()), exit_usage);
+    return run_crash_replay(o.replay, o.format);
+}
+
+} // namespace
+
+int run_grade(const GradeOptions& o) {
+    if (!o.replay.empty()) return replay(o);
+    GradeRequest request = o.request;
+    if (!o.weights.empty()) {
+        const auto weights = GradeWeights::parse(o.weights);
+        if (!weights) return complain(fmt::format("grade: --weights: {}", weights.error()), exit_usage);
+        request.weights = *weights;
+    }
+    const Interruption interruption;
+    const auto graded = grade(request, [](std::string_view) { return !Interruption::came(); });
+    if (!graded) return complain(fmt::format("grade: {}", graded.error()), exit_usage);
+    fmt::print("{}", o.format == OutputFormat::table ? text_of(*graded) : shown(o.format, graded->to_json()));
+    for (const GradedCheck& check : graded->checks)
+        if (!check.replay.empty()) tell(fmt::format("flashlab: {}\n  flashlab grade {} --replay '{}'\n", check.found, request.what, check.replay));
+    return graded->passed() ? exit_done : exit_failed;
+}
+
+} // namespace flashlab

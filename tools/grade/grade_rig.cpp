@@ -1,0 +1,172 @@
+#include "tools/grade/grade_rig.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "crash/lying_ftl.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr Duration off_for{1'000'000};
+constexpr SimTime forever = sim_never - Duration{1};
+
+/// T1 of each call.
+class WitnessedFtl final : public LyingFtl {
+public:
+    WitnessedFtl(std::unique_ptr<Ftl> real, GradeRig& rig) : LyingFtl{std::move(real)}, rig_{rig} {}
+
+private:
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        return seen("read", LyingFtl::do_read(first, pages, to, now, origin), now);
+    }
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        return seen("write", LyingFtl::do_write(first, pages, from, now, origin), now);
+    }
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+        return seen("trim", LyingFtl::do_trim(first, pages, now, origin), now);
+    }
+    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override { return seen("flush", LyingFtl::do_flush(now, origin), now); }
+    FtlResult<SimTime> seen(std::string_view call, FtlResult<SimTime> done, SimTime now) {
+        if (done && *done < now) rig_.is_wrong(fmt::format("{}() is answered before it was asked", call));
+        return done;
+    }
+    GradeRig& rig_;
+};
+
+} // namespace
+
+std::unique_ptr<Ftl> GradeRig::Witness::around(std::unique_ptr<Ftl> scheme) { return std::make_unique<WitnessedFtl>(std::move(scheme), rig_); }
+
+GradeRig::GradeRig(const SsdConfig& config) {
+    auto made = CrashDevice::make(config, Payload::keep, UndoPolicy::none);
+    if (!made) {
+        wrong_ = "refuses the drive: " + made.error();
+        return;
+    }
+    device_ = std::move(*made);
+    device_->set_sabotage(&witness_);
+    open();
+    if (wrong_) return;
+    model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(device_->ssd()));
+    page_.resize(model_->unit_bytes());
+}
+
+void GradeRig::is_wrong(std::string what) {
+    if (!wrong_) wrong_ = std::move(what);
+}
+
+void GradeRig::open() {
+    const auto on = device_->power_on(now_);
+    if (!on) return is_wrong(on.error());
+    if (on->done < now_) return is_wrong("the recovery ends before it began");
+    was_clean_ = on->was_clean;
+    now_ = on->done;
+}
+
+bool GradeRig::answered(std::string_view what, const DeviceResult<SimTime>& done) {
+    if (!done) is_wrong(fmt::format("{} failed: {}", what, describe(done.error())));
+    return !wrong_;
+}
+
+void GradeRig::write(std::uint32_t unit, std::uint32_t count, WriteDurability durability) {
+    if (!works()) return;
+    const Sector first = model_->sector_of(unit);
+    const std::uint32_t sectors = count * (model_->unit_bytes() / sector_bytes);
+    const auto done = device_->ssd().write(first, sectors, model_->stamp(first, sectors), durability, now_);
+    if (!answered("a write", done)) return;
+    model_->wrote(first, sectors, now_, *done, durability);
+    now_ = *done;
+}
+
+void GradeRig::trim(std::uint32_t unit, std::uint32_t count) {
+    if (!works()) return;
+    const Sector first = model_->sector_of(unit);
+    const std::uint32_t sectors = count * (model_->unit_bytes() / sector_bytes);
+    const auto done = device_->ssd().trim(first, sectors, now_);
+    if (!answered("a trim", done)) return;
+    model_->trimmed(first, sectors, now_, *done);
+    now_ = *done;
+}
+
+void GradeRig::flush() {
+    if (!works()) return;
+    const auto done = device_->ssd().flush(now_);
+    if (!answered("a flush", done)) return;
+    model_->flushed(now_, *done);
+    now_ = *done;
+}
+
+void GradeRig::step(Random& random) {
+    if (!works()) return;
+    const std::uint64_t what = random.below(16);
+    const auto unit = static_cast<std::uint32_t>(random.below(random.chance(1, 2) ? units() : units() / 4 + 1));
+    const auto count = static_cast<std::uint32_t>(1 + random.below(std::min<std::uint64_t>(units() - unit, random.chance(1, 4) ? 12 : 2)));
+    const SimTime before = now_;
+    if (what < 11)
+        write(unit, count, what == 0 ? WriteDurability::fua : WriteDurability::volatile_ok);
+    else if (what < 13)
+        trim(unit, count);
+    else if (what < 14)
+        flush();
+    else
+        (void)device_->ssd().tick(now_);
+    if (random.chance(1, 2)) now_ = before + Duration{static_cast<std::int64_t>(random.below(300'000))};
+}
+
+void GradeRig::relocate(BlockId block) {
+    if (!works()) return;
+    const auto moved = device_->ftl().relocate(block, now_);
+    if (!moved) return is_wrong(fmt::format("relocate({}) failed", block.value()));
+    now_ = std::max(now_, *moved);
+}
+
+void GradeRig::read(std::uint32_t unit) {
+    std::ranges::fill(page_, std::byte{0xee});
+    const auto done = device_->ssd().read(model_->sector_of(unit), model_->unit_bytes() / sector_bytes, page_, now_);
+    (void)answered(fmt::format("a read of page {}", unit), done);
+}
+
+void GradeRig::look() {
+    if (!works()) return;
+    const auto problems = device_->ssd().check();
+    if (!problems.empty()) is_wrong(fmt::format("check: {} {}: {}", problems[0].invariant, problems[0].where, problems[0].detail));
+}
+
+void GradeRig::compare() {
+    look();
+    for (std::uint32_t unit = 0; works() && unit < units(); ++unit) {
+        read(unit);
+        if (!wrong_ && !model_->shows_newest(unit, page_)) is_wrong(model_->explain(unit, page_, forever));
+    }
+}
+
+void GradeRig::kill() {
+    if (!works()) return;
+    device_->power_off();
+    now_ += Duration{1'000'000'000};
+    open();
+    look();
+    for (std::uint32_t unit = 0; works() && unit < units(); ++unit) {
+        read(unit);
+        if (wrong_) return;
+        const auto seen = model_->match(unit, page_, forever);
+        if (!seen) return is_wrong("after a kill of the process, " + model_->explain(unit, page_, forever));
+        model_->adopt(unit, *seen);
+    }
+}
+
+void GradeRig::restart_cleanly() {
+    if (!works()) return;
+    const auto down = device_->ssd().shut_down(now_);
+    if (!answered("a shutdown", down)) return;
+    model_->flushed(forever, *down);
+    device_->power_off();
+    now_ = *down + off_for;
+    open();
+    if (!wrong_ && !was_clean_) is_wrong("does not remember a clean shutdown");
+}
+
+} // namespace flashlab

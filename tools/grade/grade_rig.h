@@ -1,0 +1,71 @@
+/// A tiny drive beside the reference model of what it may show. The first thing that is wrong stays, and nothing is asked after it.
+///
+/// Idea       Checks that need no power cut: crash/explorer.h makes those. Requests go to the drive and to the model; the process may die, the drive
+///            may be shut down, and then everything is compared.
+/// Invariant  R1 to R3 of crash/reference_model.h. T1 no answer comes before its request.
+/// Cost       What the drive costs; comparing reads it whole.
+/// Power cut  None here.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "crash/crash_device.h"
+#include "crash/reference_model.h"
+
+namespace flashlab {
+
+class GradeRig {
+public:
+    explicit GradeRig(const SsdConfig& config);
+    [[nodiscard]] const std::optional<std::string>& wrong() const { return wrong_; }
+    /// Keeps the first.
+    void is_wrong(std::string what);
+
+    [[nodiscard]] std::uint32_t units() const { return model_ ? model_->units() : 1; }
+    [[nodiscard]] CrashDevice& device() { return *device_; }
+    [[nodiscard]] SimTime now() const { return now_; }
+
+    void write(std::uint32_t unit, std::uint32_t count, WriteDurability durability = WriteDurability::volatile_ok);
+    void trim(std::uint32_t unit, std::uint32_t count);
+    void flush();
+    /// One random request, or a slice of idle time; half of the requests are waited for.
+    void step(Random& random);
+    /// What is valid in the block moves.
+    void relocate(BlockId block);
+    /// check() finds nothing, and each page shows its newest version.
+    void compare();
+    /// The same of check() alone.
+    void look();
+    /// The process dies: what was issued is complete, nothing was shut down.
+    void kill();
+    void restart_cleanly();
+
+private:
+    [[nodiscard]] bool works() const { return device_ != nullptr && model_ != nullptr && !wrong_; }
+    void open();
+    bool answered(std::string_view what, const DeviceResult<SimTime>& done);
+    void read(std::uint32_t unit);
+
+    /// Looks at the answers of the scheme itself: the drive's own come later, over the link.
+    class Witness final : public Sabotage {
+    public:
+        explicit Witness(GradeRig& rig) : rig_{rig} {}
+        [[nodiscard]] std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> scheme) override;
+
+    private:
+        GradeRig& rig_;
+    };
+    Witness witness_{*this};
+    std::unique_ptr<CrashDevice> device_; ///< ends before its witness
+    std::unique_ptr<ReferenceModel> model_;
+    std::vector<std::byte> page_;
+    SimTime now_ = sim_start;
+    bool was_clean_ = false;
+    std::optional<std::string> wrong_;
+};
+
+} // namespace flashlab

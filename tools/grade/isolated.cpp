@@ -1,0 +1,140 @@
+#include "tools/grade/isolated.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+/// What the child's result begins with. Without it the child has not come to its end.
+constexpr std::string_view returned = "returned:", thrown = "thrown:";
+
+void limit(int resource, rlim_t soft, rlim_t hard) {
+    const rlimit both{soft, hard};
+    (void)::setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
+}
+
+void write_all(int file, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t wrote = ::write(file, text.data(), text.size());
+        if (wrote <= 0) ::_exit(1);
+        text.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
+
+[[noreturn]] void live_as_child(const std::function<std::string()>& work, const IsolationLimits& limits, int result, int printed, pid_t parent) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    (void)::dup2(printed, STDOUT_FILENO);
+    (void)::dup2(printed, STDERR_FILENO);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 2); // first with a signal that says why
+    if (!is_sanitized) limit(RLIMIT_AS, limits.memory_bytes, limits.memory_bytes);
+    std::string text;
+    try {
+        text = std::string{returned} + work();
+    } catch (const ContractViolation& broken) {
+        text = fmt::format("{}contract: {}: {}", thrown, broken.place(), broken.what());
+    } catch (const std::exception& error) {
+        text = fmt::format("{}exception: {}", thrown, error.what());
+    } catch (...) {
+        text = fmt::format("{}an exception of no known type", thrown);
+    }
+    write_all(result, text);
+    ::_exit(0); // no destructors of what the code has left behind
+}
+
+std::string take(int file) {
+    std::string text;
+    std::array<char, 65536> piece{};
+    (void)::lseek(file, 0, SEEK_SET);
+    for (ssize_t got = 0; (got = ::read(file, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
+    ::close(file);
+    return text;
+}
+
+/// The last line that is not empty, without what a terminal would take for commands.
+std::string last_line(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    text.erase(0, text.rfind('\n') + 1);
+    std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+    return text.substr(0, 200);
+}
+
+/// Waits as long as the child may live, then ends it. False: it had to be ended.
+bool ends_by_itself(pid_t child, const IsolationLimits& limits, int& status) {
+    const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+    pollfd ends{.fd = handle, .events = POLLIN, .revents = 0};
+    bool in_time = true;
+    if (handle >= 0) {
+        int got = 0;
+        while ((got = ::poll(&ends, 1, static_cast<int>(limits.cpu_seconds) * 10'000)) < 0 && errno == EINTR) {}
+        in_time = got > 0;
+        if (!in_time) (void)::kill(child, SIGKILL);
+        ::close(handle);
+    }
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return in_time;
+}
+
+std::string how_it_ended(int status, bool in_time, const IsolationLimits& limits) {
+    if (!in_time) return fmt::format("does not end: stopped after {} seconds", limits.cpu_seconds * 10);
+    if (WIFSIGNALED(status)) {
+        const int signal = WTERMSIG(status);
+        if (signal == SIGXCPU) return fmt::format("does not end: stopped after {} seconds of CPU", limits.cpu_seconds);
+        return fmt::format("ends with signal {} ({})", signal, ::strsignal(signal));
+    }
+    return fmt::format("ends the process with exit code {}", WEXITSTATUS(status));
+}
+
+} // namespace
+
+std::expected<std::string, std::string> isolated(const std::function<std::string()>& work, const IsolationLimits& limits) {
+    const int result = ::memfd_create("result", MFD_CLOEXEC);
+    const int printed = ::memfd_create("printed", MFD_CLOEXEC);
+    std::fflush(nullptr); // a child inherits what is not written yet
+    const pid_t parent = ::getpid();
+    const pid_t child = result < 0 || printed < 0 ? -1 : ::fork();
+    if (child == 0) live_as_child(work, limits, result, printed, parent);
+    if (child < 0) {
+        const int why = errno;
+        for (const int file : {result, printed})
+            if (file >= 0) ::close(file);
+        return std::unexpected(fmt::format("no process can be started: {}", std::strerror(why)));
+    }
+    int status = 0;
+    const bool in_time = ends_by_itself(child, limits, status);
+    const std::string text = take(result);
+    const std::string said = last_line(take(printed));
+    if (text.starts_with(returned)) return text.substr(returned.size());
+    if (text.starts_with(thrown)) return std::unexpected(text.substr(thrown.size()));
+    return std::unexpected(how_it_ended(status, in_time, limits) + (said.empty() ? "" : fmt::format("; it said: {}", said)));
+}
+
+} // namespace flashlab

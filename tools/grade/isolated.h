@@ -1,0 +1,26 @@
+/// A function in a process of its own: it may crash, hang, exit or fill the memory, and its caller only hears of it.
+///
+/// Idea       fork(). The child writes its result into a file in memory, and what the code prints goes into another. The parent reads both when the
+///            child has ended.
+/// Invariant  The caller's memory, descriptors and output stay as they are. The child ends when the parent does, when it has used `cpu_seconds`, and
+///            when it has lived ten times as long.
+/// Cost       fork, two files in memory. It is no sandbox: code that wants to do harm can.
+/// Power cut  Nothing is written.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <string>
+
+namespace flashlab {
+
+struct IsolationLimits {
+    std::uint32_t cpu_seconds = 60;
+    std::uint64_t memory_bytes = std::uint64_t{6} << 30; ///< of the address space; not under a sanitizer, which reserves terabytes
+};
+
+/// What `work` returned. The error says in words how the process ended instead: a signal, an exit, a limit, an exception.
+[[nodiscard]] std::expected<std::string, std::string> isolated(const std::function<std::string()>& work, const IsolationLimits& limits);
+
+} // namespace flashlab

@@ -1,0 +1,13 @@
+# Writes the hash of the headers that a scheme in a shared object is compiled against: cmake -DTREE=DIR -DOUT=FILE -DVERSION=V -P scheme_abi.cmake
+set(all "")
+foreach(room base nand pram ftl)
+  file(GLOB_RECURSE headers RELATIVE ${TREE} ${TREE}/${room}/*.h ${TREE}/${room}/*.def)
+  list(SORT headers)
+  foreach(header IN LISTS headers)
+    file(SHA256 ${TREE}/${header} hash)
+    string(APPEND all "${header} ${hash}\n")
+  endforeach()
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING ${hash} 0 16 hash)
+file(WRITE ${OUT} "// Made by tools/packaging/scheme_abi.cmake.\n#define FLASHLAB_SCHEME_HEADERS \"flashlab ${VERSION}, headers ${hash}\"\n")
