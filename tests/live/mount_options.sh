@@ -117,14 +117,14 @@ writeback() {
 }
 
 read_only() {
-    say "--- --read-only, -o ro"
+    say "--- --read-only, -o ro, -o norecovery"
     background
     echo content > "$mnt/file"
     touch -a -d '2001-01-01' "$mnt/file" # older than mtime: relatime would move it
     local before way
     before=$(stat -c '%i %s %.9X %.9Y %.9Z' "$mnt/file")
     "$FLASHLAB" umount "$mnt" || die "umount"
-    for way in --read-only "-o ro"; do
+    for way in --read-only "-o ro" "-o norecovery"; do
         # shellcheck disable=SC2086 # two words
         background $way
         option_of_mount ro || die "$way: /proc/mounts does not say ro"
@@ -220,6 +220,37 @@ helper_names() {
     [[ $code -eq 16 ]] || die "fsck.flashlab --nonsense: code $code, expected 16"
 }
 
+# Several mounts that only look share a drive; each answers for itself, and ends by itself. A writer stays alone.
+read_only_twice() {
+    say "--- a second read-only mount"
+    local other=$work/other
+    mkdir "$other"
+    lost() { fusermount3 -u -z "$other" 2> /dev/null; die "$@"; }
+    background --read-only
+    "$FLASHLAB" mount "$device" "$other" -o norecovery 2> "$work/err" || lost "the second mount: $(cat "$work/err")"
+    cmp "$mnt/file" "$other/file" || lost "the second mount shows something else"
+    { echo more >> "$other/file"; } 2> /dev/null && lost "the second mount takes a write"
+    "$FLASHLAB" ctl "$other" stats > "$work/out" 2>&1 || lost "ctl of the second mount: $(cat "$work/out")"
+    "$FLASHLAB" mount "$device" "$other" --read-only 2> /dev/null && lost "two mounts in one place"
+    mkdir "$work/third"
+    "$FLASHLAB" mount "$device" "$work/third" 2> "$work/err" && lost "a writer beside two that look"
+    grep -q 'mounted on' "$work/err" || lost "a writer beside two that look: $(cat "$work/err")"
+    "$FLASHLAB" mount "$device" "$work/third" --read-only --log summary 2> /dev/null && lost "two mounts may write one log"
+    "$FLASHLAB" umount "$mnt" --timeout 5 || lost "umount of the first waits for the second"
+    [[ $(cat "$other/file") == content ]] || lost "the second mount ended with the first"
+    "$FLASHLAB" info "$other" > /dev/null || lost "info of the second mount"
+    background --read-only # the first place again, while the other one stays
+    "$FLASHLAB" umount "$other" --timeout 5 || lost "umount of the second waits for the first"
+    [[ $(cat "$mnt/file") == content ]] || lost "the first mount ended with the second"
+    "$FLASHLAB" umount "$mnt" || lost "umount"
+    [[ -z $(find "$device" -name '*.sock') ]] || lost "a socket is left: $(ls "$device")"
+    background
+    "$FLASHLAB" mount "$device" "$other" --read-only 2> "$work/err" && lost "a mount that looks beside a writer"
+    grep -q 'only a drive that is mounted read-only' "$work/err" || lost "beside a writer: $(cat "$work/err")"
+    "$FLASHLAB" umount "$mnt" || lost "umount"
+    check_device
+}
+
 # mount(8) itself, by an fstab of our own and helpers in /sbin: only where that may be written, and only what was not there before is removed.
 mount_by_fstab() {
     if [[ $(id -u) -ne 0 || ! -w /sbin || -e /sbin/mount.flashlab ]]; then say "mount(8): not tried (needs root, and /sbin/mount.flashlab to be free)"; return; fi
@@ -242,6 +273,7 @@ writethrough
 synced_file
 writeback
 read_only
+read_only_twice
 read_only_after_cut
 access_times
 helper_names

@@ -72,7 +72,7 @@ void add_mount(CLI::App& app, Action& action) {
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
     c.add_option("-o,--options", o.options,
-                 "Mount options: ro, noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), "
+                 "Mount options: ro, norecovery (the same), noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), "
                  "host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
                  "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
         ->delimiter(',')
@@ -262,6 +262,7 @@ void add_commands(CLI::App& app, Action& action) {
     add_compare(app, action);
     add_reproduce(app, action);
     add_crash(app, action);
+    add_grade(app, action);
     add_sweep(app, action);
     add_look(app, action);
     add_copies(app, action);

@@ -32,6 +32,16 @@ std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) 
     return entry.mount_point == wanted || absolute_path(entry.source) == wanted ? std::optional{entry} : std::nullopt;
 }
 
+std::expected<Json, std::string> ask_socket(const std::string& socket, const std::string& directory, const Json& request,
+                                            std::optional<std::chrono::milliseconds> limit) {
+    const auto answer = ask_control_socket(socket, request.dump(), limit);
+    if (!answer) return std::unexpected(answer.error());
+    auto json = Json::parse(*answer);
+    if (!json) return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
+    if (const std::string error = (*json)["error"].text(); !error.empty()) return std::unexpected(error);
+    return json;
+}
+
 /// The runtime directory must belong to this user, and nobody else may write to it: otherwise others could put a socket of theirs in the place of
 /// ours.
 bool is_private_folder(const std::string& path) {
@@ -41,9 +51,10 @@ bool is_private_folder(const std::string& path) {
 
 } // namespace
 
-std::string control_socket_path(const std::string& directory) {
+std::string control_socket_path(const std::string& directory, const std::string& mount_point) {
     const std::string full = absolute_path(directory);
-    std::string path = full + "/control.sock";
+    const std::string further = mount_point.empty() ? "" : fmt::format("-{:08x}", crc32c(std::as_bytes(std::span{mount_point})));
+    std::string path = fmt::format("{}/control{}.sock", full, further);
     if (path.size() <= longest_socket_path) return path;
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     std::string base = runtime == nullptr ? "" : runtime;
@@ -52,7 +63,7 @@ std::string control_socket_path(const std::string& directory) {
         ::mkdir(base.c_str(), 0700);
         if (!is_private_folder(base)) return path; // too long for a socket: the mount reports that
     }
-    return fmt::format("{}/flashlab-{:08x}-{}.sock", base, crc32c(std::as_bytes(std::span{full})), full.size());
+    return fmt::format("{}/flashlab-{:08x}-{}{}.sock", base, crc32c(std::as_bytes(std::span{full})), full.size(), further);
 }
 
 std::optional<MountEntry> find_mount(const std::string& target) {
@@ -76,6 +87,13 @@ std::string detach_dead_mount(const std::string& target) {
     return code != 0 ? std::string{}
                      : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
 }
+
+std::string control_socket_of(const MountEntry& mount) {
+    const std::string further = control_socket_path(mount.source, mount.mount_point); // where there is one
+    return ::access(further.c_str(), F_OK) == 0 ? further : control_socket_path(mount.source);
+}
+
+bool is_listening(const std::string& socket) { return ask_socket(socket, socket, Json::object({{"cmd", "config"}}), patience).has_value(); }
 
 bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}}), patience).has_value(); }
 
@@ -120,12 +138,11 @@ std::string device_directory_of(const std::string& target) {
 }
 
 std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request, std::optional<std::chrono::milliseconds> patience) {
-    const auto answer = ask_control_socket(control_socket_path(directory), request.dump(), patience);
-    if (!answer) return std::unexpected(answer.error());
-    auto json = Json::parse(*answer);
-    if (!json) return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
-    if (const std::string error = (*json)["error"].text(); !error.empty()) return std::unexpected(error);
-    return json;
+    return ask_socket(control_socket_path(directory), directory, request, patience);
+}
+
+std::expected<Json, std::string> ask_mount(const MountEntry& mount, const Json& request, std::optional<std::chrono::milliseconds> patience) {
+    return ask_socket(control_socket_of(mount), mount.source, request, patience);
 }
 
 } // namespace flashlab

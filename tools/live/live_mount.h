@@ -1,7 +1,8 @@
 /// Finding a live mount and talking to it.
 ///
 /// Idea       A mount tells where its device directory lies. Its control socket lies in that directory, or in the runtime directory if the path of
-///            the device directory is too long for a socket.
+///            the device directory is too long for a socket. A device may be mounted read-only in several places: each further mount has a socket
+///            named after its mount point.
 /// Invariant  The images of a mounted device are never read while the daemon uses them. A mount that answers, or that may still answer, is never
 ///            treated as dead.
 /// Cost       Finding a mount: one small file read, and a question to the mount found. Talking to it: one connection for each question.
@@ -19,8 +20,8 @@
 
 namespace flashlab {
 
-/// Where the control socket of a device lies.
-[[nodiscard]] std::string control_socket_path(const std::string& directory);
+/// Where the control socket of a device lies; with a mount point: that of a further read-only mount.
+[[nodiscard]] std::string control_socket_path(const std::string& directory, const std::string& mount_point = {});
 
 /// Finds a mount by its mount point or by its device directory. The device directory of a mount may have been moved, and a copy put in its old place:
 /// that copy is not the mounted device.
@@ -37,12 +38,18 @@ namespace flashlab {
                                                                const std::function<void(const std::string&)>& say);
 /// Whether a daemon answers at the device's socket.
 [[nodiscard]] bool is_served(const std::string& directory);
+/// The socket of a mount that is there, and whether a daemon answers at it: to be asked before the unmounting, and after.
+[[nodiscard]] std::string control_socket_of(const MountEntry& mount);
+[[nodiscard]] bool is_listening(const std::string& socket);
 
 /// The device directory DIR, given DIR itself or a mount point MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);
 
 /// Asks one question. The answer's "error" member becomes the error. No answer within `patience`, where one is given, is an error, too.
 [[nodiscard]] std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request,
+                                                         std::optional<std::chrono::milliseconds> patience = std::nullopt);
+/// The same of this mount, and of no other of the device.
+[[nodiscard]] std::expected<Json, std::string> ask_mount(const MountEntry& mount, const Json& request,
                                                          std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
 } // namespace flashlab

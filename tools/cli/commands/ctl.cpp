@@ -144,7 +144,7 @@ int run_ctl(const CtlOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted)
         return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
-    const auto answer = ask_mount(mounted->source, *request);
+    const auto answer = ask_mount(*mounted, *request);
     if (!answer) return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
     if (o.action == "powercut") return finish_cut(o, mounted->source, *answer);
     if (o.action == "fault") {
@@ -152,7 +152,7 @@ int run_ctl(const CtlOptions& o) {
         return exit_done;
     }
     if (o.prometheus) {
-        const auto smart = ask_mount(mounted->source, Json::object({{"cmd", "smart"}}));
+        const auto smart = ask_mount(*mounted, Json::object({{"cmd", "smart"}}));
         if (!smart) return complain(fmt::format("ctl {}: {}", o.action, smart.error()));
         fmt::print("{}", prometheus_text(*answer, *smart, mounted->source));
         return exit_done;

@@ -50,7 +50,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(cons
 template <class Report, class Shape>
 int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report, const Shape& shape) {
     if (const auto mounted = find_mount(target)) {
-        const auto answer = ask_mount(mounted->source, Json::object({{"cmd", command}}));
+        const auto answer = ask_mount(*mounted, Json::object({{"cmd", command}}));
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         return print_report(shape(std::move(*answer)), format);
     }
@@ -61,7 +61,7 @@ int report_on(const std::string& target, const std::string& command, OutputForma
 
 int show_config(const std::string& target, OutputFormat format) {
     if (const auto mounted = find_mount(target)) { // what was set for this mount alone is known to its daemon only
-        const auto answer = ask_mount(mounted->source, Json::object({{"cmd", "config"}}));
+        const auto answer = ask_mount(*mounted, Json::object({{"cmd", "config"}}));
         if (!answer) return complain(fmt::format("info: the mount on {} did not answer: {}", mounted->mount_point, answer.error()));
         fmt::print("{}", format != OutputFormat::table ? shown(format, (*answer)["config"]) : (*answer)["toml"].text());
         return exit_done;

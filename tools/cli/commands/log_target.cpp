@@ -13,7 +13,7 @@ std::expected<std::string, std::string> find_log(const std::string& command, con
     std::string path = target;
     if (const auto mounted = find_mount(target)) {
         path = mounted->source + "/events.db";
-        if (const auto flushed = ask_mount(mounted->source, Json::object({{"cmd", "flush_log"}})); !flushed)
+        if (const auto flushed = ask_mount(*mounted, Json::object({{"cmd", "flush_log"}})); !flushed)
             complain(fmt::format("{}: the mount did not answer ({}); the newest rows may be missing", command, flushed.error()));
     } else if (std::filesystem::is_directory(target)) {
         path = target + "/events.db";

@@ -97,6 +97,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         if (name == "sync") config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
+    } else if (name == "norecovery") { // what a cut has left is recovered in memory alone, as always where nothing is written
+        config.mount.read_only = true;
     } else if (name == "recovery") {
         config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "strictatime") {
@@ -169,6 +171,12 @@ std::string nested(const std::string& mount_point, const std::string& directory)
     return {};
 }
 
+/// A read-only mount of a device that only such mounts have. It has no log: the first one may have it.
+bool is_further(const MountSessionConfig& config) {
+    return config.mount.read_only && config.open.log == EventLevel::none && config.record.empty() &&
+           use_of_images(config.directory) == ImageUse::looked_at && find_mount(config.directory).has_value();
+}
+
 /// What can be said before anything is opened; empty: all is well.
 std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
@@ -182,9 +190,9 @@ std::string obstacle(const MountSessionConfig& config) {
     if (!S_ISDIR(here.st_mode)) return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
         return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
-    if (const auto mounted = find_mount(config.directory))
-        return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}", config.directory, mounted->mount_point,
-                           mounted->mount_point);
+    if (const auto mounted = find_mount(config.directory); mounted && !is_further(config))
+        return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}{}", config.directory, mounted->mount_point,
+                           mounted->mount_point, config.mount.read_only ? "; only a drive that is mounted read-only may be mounted again" : "");
     return {};
 }
 
@@ -224,6 +232,7 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
         fail(free.error(), exit_failed);
         return exit_failed;
     }
+    if (is_further(config)) config.mount.control_socket = control_socket_path(config.directory, config.mount.mount_point);
     auto session = MountSession::make(config);
     if (!session) {
         const int code = code_of_failure(config);

@@ -115,7 +115,7 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
                 exit_usage);
     }
     if (asks_daemon)
-        if (const auto answer = ask_mount(mounted->source, request); !answer)
+        if (const auto answer = ask_mount(*mounted, request); !answer)
             return complain(fmt::format("mount: -o remount: {}", answer.error()), exit_usage);
     if (::mount("none", mounted->mount_point.c_str(), nullptr, MS_REMOUNT | flags, nullptr) != 0)
         return complain(fmt::format("mount: -o remount: {}: {}{}", mounted->mount_point, std::strerror(errno),

@@ -37,9 +37,7 @@ int run_top(const TopOptions& o) {
     if (!mounted)
         return complain(fmt::format("top: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
     if (!o.json && ::isatty(STDOUT_FILENO) != 1) return complain("top: standard output is no terminal; --json prints a line a sample", exit_usage);
-    const auto ask = [&](const char* command) {
-        return ask_mount(mounted->source, Json::object({{"cmd", command}, {"cells", std::uint64_t{cells}}}));
-    };
+    const auto ask = [&](const char* command) { return ask_mount(*mounted, Json::object({{"cmd", command}, {"cells", std::uint64_t{cells}}})); };
     const auto about = ask("info");
     auto before = ask("stats");
     if (!about || !before) return complain(fmt::format("top: {}", about ? before.error() : about.error()));

@@ -79,10 +79,11 @@ std::string holder_of(const MountEntry& mount) {
     return is_served(mount.source) ? "somebody still holds it: a mount namespace that this user cannot see, or open files" : "";
 }
 
-int wait_until_closed(const MountEntry& mount, double timeout_s) {
+/// A mount that only looked has nothing to write back, and others may look on: its daemon has to end, and that is all. `looker` is its socket.
+int wait_until_closed(const MountEntry& mount, const std::string& looker, double timeout_s) {
     const auto start = Clock::now();
     bool said = false;
-    while (is_in_use(mount.source)) {
+    while (is_in_use(mount.source) && (looker.empty() || is_listening(looker))) {
         const double waited = std::chrono::duration<double>(Clock::now() - start).count();
         if (waited > timeout_s || (!said && waited > 2)) {
             const std::string holder = holder_of(mount);
@@ -104,10 +105,11 @@ int run_umount(const UmountOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
+    const std::string looker = is_written ? "" : control_socket_of(*mounted);
     const auto done = call_fusermount(mounted->mount_point);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
     if (done->code != 0) return not_unmounted(*mounted, *done);
-    if (const int code = wait_until_closed(*mounted, o.timeout_s); code != exit_done) return code;
+    if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
     if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
         return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say "
