@@ -31,6 +31,9 @@ while IFS=: read -r page link; do
     target=${target%%[)#]*}
     [[ -z $target || $target == *://* || -e $(dirname "$page")/$target ]] || die "$page links to $target, which is not installed"
 done < <(grep -roE '\]\([^) ]+\)' --include='*.md' "$root/usr/share/doc/flashlab")
+if command -v systemd-analyze > /dev/null; then
+    systemd-analyze verify "$root/usr/share/flashlab/systemd/var-lib-flashlab-mnt.mount" > "$work/unit" 2>&1 || die "the unit of systemd: $(cat "$work/unit")"
+fi
 if command -v lintian > /dev/null; then
     lintian --allow-root "$package" > "$work/lintian" 2> /dev/null || true
     if grep '^E:' "$work/lintian"; then die "lintian finds errors"; fi
