@@ -20,8 +20,9 @@ ln -s "$FLASHLAB" "$work/bin/flashlab"
 PATH=$work/bin:$PATH
 pages=0
 for page in "$source"/README.md "$source"/docs/*.md; do
-    folder=$work/$(basename "$page" .md)
-    mkdir "$folder"
+    folder=$work/${page#"$source"/}
+    folder=${folder%.md}.folder # two pages are called README
+    mkdir -p "$folder"
     # Blocks that are saved under a name, and blocks that are run.
     awk -v folder="$folder" -v full="${full-}" -v fuse="$fuse" '
         /^<!-- run/ { wanted = ($0 !~ /^<!-- run long/ || full != "") && ($0 !~ /^<!-- run fuse/ || fuse != ""); next }

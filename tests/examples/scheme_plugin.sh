@@ -42,11 +42,6 @@ assert known("grade.json") == known("again.json")
 CHECK
 "$FLASHLAB" grade ./last.so --replay 'last:chip-slc:w0x3.f.w1:1-0' > out 2>&1 || true
 grep -q "last:chip-slc" out || die "--replay does not know the scheme of the object: $(cat out)"
-# Another FlashLab's headers.
-mkdir other
-sed 's/headers [0-9a-f]*/headers 0000000000000000/' "$build/made/include/flashlab_scheme_abi.h" > other/flashlab_scheme_abi.h
-CXXFLAGS="-I $work/other $CXXFLAGS" make "$source/tests/examples/last_plugin.cpp" "$source/tests/examples/last.cpp" -o old.so
-refused "another FlashLab" ./old.so
 # No entry; no object at all; a name that is taken; a constructor that ends the process.
 echo 'int nothing;' > empty.cpp && make empty.cpp
 refused "FLASHLAB_SCHEME_PLUGIN" empty.so
@@ -62,6 +57,11 @@ FLASHLAB_SCHEME_PLUGIN(taken);
 SOURCE
 make taken.cpp
 refused "already" taken.so
+# Another FlashLab's headers.
+mkdir other
+sed 's/headers [0-9a-f]*/headers 0000000000000000/' "$build/made/include/flashlab_scheme_abi.h" > other/flashlab_scheme_abi.h
+CXXFLAGS="-I $work/other $CXXFLAGS" make taken.cpp -o old.so
+refused "another FlashLab" ./old.so
 printf '#include <csignal>\n[[gnu::constructor]] static void boom() { raise(SIGSEGV); }\n' > boom.cpp && make boom.cpp
 refused "signal 11" boom.so
 refused "no weight" last.so --weights colour=3
