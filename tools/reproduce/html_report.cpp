@@ -1,6 +1,7 @@
 #include "tools/reproduce/html_report.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,8 @@ namespace {
 /// What the page of plots has beyond the style of reports: SVG, and tables of sentences.
 constexpr std::string_view style = "svg{max-width:100%;height:auto;fill:currentColor}svg text{fill:currentColor}svg .frame{stroke:var(--soft)}"
                                    "svg .grid{display:inline;stroke:var(--line)}td,th{text-align:left;white-space:normal;vertical-align:top}"
-                                   ".yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}svg,tr,h2{break-inside:avoid}h2{break-after:avoid}";
+                                   ".yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}svg,tr,h2{break-inside:avoid}"
+                                   "h2,h2+p{break-after:avoid}";
 
 /// The paper's names of schemes, for who reads a plot beside the paper.
 std::string legend_of(std::string_view id, std::string_view series) {
@@ -27,9 +29,76 @@ std::string legend_of(std::string_view id, std::string_view series) {
     return name;
 }
 
-Plot plot_of(const Experiment& experiment, const PointsOfUnit& of) {
-    Plot plot{fmt::format("{}: {}", experiment.id, of.unit.empty() ? "ours" : of.unit), of.x_label, std::string{of.unit}, {}};
-    for (const ReproducedPoint* p : of.points) {
+/// What an axis is called for who has not read the keys of the JSON.
+std::string axis_of(std::string_view label) {
+    using Name = std::pair<std::string_view, std::string_view>;
+    constexpr std::array names{Name{"request_bytes", "request size, bytes"},
+                               Name{"file_bytes", "file size, bytes"},
+                               Name{"cache_bytes", "size of the cache, bytes"},
+                               Name{"map_share, %", "share of the DRAM that the maps have, %"},
+                               Name{"reserved_share, %", "reserved blocks, %"},
+                               Name{"fill_share, %", "fill level, %"},
+                               Name{"bits_a_cell", "bits a cell"},
+                               Name{"blocks_per_virtual_block", "blocks of a virtual block"},
+                               Name{"blocks_per_plane", "blocks of the drive"},
+                               Name{"bytes_written", "bytes written so far"},
+                               Name{"mebibytes_of_what_grows", "buffer or maps, whichever grows, MiB"},
+                               Name{"flush_each", "requests between two flushes"},
+                               Name{"look_up_ns", "CPU time of a look-up, ns"},
+                               Name{"words", "words of a sector, of 256"},
+                               Name{"period", "time: equal numbers of requests"},
+                               Name{"x", ""}};
+    const auto at = std::ranges::find(names, label, &Name::first);
+    return std::string{at == names.end() ? label : at->second};
+}
+
+/// A unit whose series are of several loads or operations is a panel for each.
+using Panel = std::pair<std::string, std::vector<const ReproducedPoint*>>;
+std::vector<Panel> panels_of(const PointsOfUnit& of) {
+    const auto value_of = [](const ReproducedPoint* p, std::string_view key) {
+        const auto at = std::ranges::find(p->params, key, &Json::Member::first);
+        return at != p->params.end() ? at->second.text() : std::string{};
+    };
+    for (const std::string_view key : {"workload", "pattern", "op"}) {
+        std::vector<Panel> panels;
+        for (const ReproducedPoint* p : of.points) {
+            const std::string value = value_of(p, key);
+            auto at = std::ranges::find(panels, value, &Panel::first);
+            if (at == panels.end()) at = panels.insert(at, {value, {}});
+            at->second.push_back(p);
+        }
+        const auto is_whole = [](const Panel& panel) { // one value a panel would be no plot
+            return !panel.first.empty() && panel.second.size() > 1;
+        };
+        if (panels.size() > 1 && std::ranges::all_of(panels, is_whole)) return panels;
+    }
+    return {{"", of.points}};
+}
+
+/// Words that all names begin or end with say nothing in the legend of a panel, whose title has them.
+void shorten(std::vector<PlotSeries>& series) {
+    if (series.size() < 2) return;
+    const std::string first = series.front().name;
+    std::size_t head = first.size(), tail = first.size();
+    for (const PlotSeries& s : series) {
+        head = std::min<std::size_t>(head, static_cast<std::size_t>(std::ranges::mismatch(first, s.name).in1 - first.begin()));
+        const auto back = std::mismatch(first.rbegin(), first.rend(), s.name.rbegin(), s.name.rend());
+        tail = std::min<std::size_t>(tail, static_cast<std::size_t>(back.first - first.rbegin()));
+    }
+    while (head > 0 && first[head - 1] != ' ') --head;
+    while (tail > 0 && first[first.size() - tail] != ' ') --tail;
+    for (const PlotSeries& s : series)
+        if (head + tail >= s.name.size()) return;
+    for (PlotSeries& s : series) s.name = s.name.substr(head, s.name.size() - head - tail);
+}
+
+Plot plot_of(const Experiment& experiment, const PointsOfUnit& of, const Panel& panel, bool is_alone) {
+    const std::string what{of.unit.empty() ? "ours" : of.unit};
+    Plot plot{fmt::format("{}: {}{}{}", experiment.id, legend_of(experiment.id, panel.first), panel.first.empty() ? "" : ", ", what),
+              axis_of(of.x_label),
+              std::string{of.unit},
+              {}};
+    for (const ReproducedPoint* p : panel.second) {
         auto series = std::ranges::find(plot.series, name_of(p->series), &PlotSeries::name);
         if (series == plot.series.end()) series = plot.series.insert(series, {std::string{name_of(p->series)}, {}, {}});
         series->points.push_back({p->x, p->ours});
@@ -40,12 +109,18 @@ Plot plot_of(const Experiment& experiment, const PointsOfUnit& of) {
         series.name = legend_of(experiment.id, series.name);
     }
     plot.is_time = of.x_label == "period" || of.x_label == "phases";
+    if (is_alone) return plot;
+    shorten(plot.series);
+    for (const ReproducedPoint* p : of.points) plot.beside.push_back({p->x, p->ours});
     return plot;
 }
 
 std::string plots_of(const Experiment& experiment, const Reproduction& result) {
     std::string out;
-    for (const PointsOfUnit& of : by_unit(result)) out += to_svg(plot_of(experiment, of));
+    for (const PointsOfUnit& of : by_unit(result)) {
+        const auto panels = panels_of(of);
+        for (const Panel& panel : panels) out += to_svg(plot_of(experiment, of, panel, panels.size() == 1));
+    }
     return out;
 }
 

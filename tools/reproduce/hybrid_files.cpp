@@ -90,10 +90,11 @@ std::expected<Reproduction, std::string> run_hy_fig3(RunLength) {
         return static_cast<double>(std::accumulate(writes.begin(), writes.begin() + static_cast<std::ptrdiff_t>(words), std::uint64_t{0})) / total;
     };
     for (const std::size_t words : {2u, 5u, 10u, 25u, 50u, 100u, 150u, 200u, 257u})
-        out.points.push_back({"share of writes that change fewer words", static_cast<double>(words), {{"sector_words", 256}}, below(words)});
+        out.points.push_back(
+            {"share of writes that change fewer words", static_cast<double>(words), {{"words", words}, {"sector_words", 256}}, below(words)});
     double mean = 0;
     for (std::size_t words = 0; words < writes.size(); ++words) mean += static_cast<double>(writes[words] * words) / total;
-    out.points.push_back({"mean share of a sector that is changed", 256, {{"sector_words", 256}}, mean / 256});
+    out.points.push_back({"mean share of a sector that is changed", 256, {{"words", 256}, {"sector_words", 256}}, mean / 256});
     out.free_parameters = hybrid_churn_parameters();
     return out;
 }

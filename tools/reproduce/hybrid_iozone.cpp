@@ -134,6 +134,7 @@ std::expected<void, std::string> Figure::measure_records() {
                 out_.points.push_back({fmt::format("{} {}, MB/s", hybrid_schemes[s].name, name_of(pattern)),
                                        static_cast<double>(record),
                                        {{"ftl", hybrid_schemes[s].ftl},
+                                        {"pattern", name_of(pattern)},
                                         {"fsms", hybrid_schemes[s].has_fsms},
                                         {"request_bytes", record},
                                         {"file_bytes", file_bytes},
@@ -165,7 +166,7 @@ std::expected<void, std::string> Figure::measure_file_sizes(std::uint64_t cache)
             speeds[s] = *measured;
         }
         const auto add = [&](std::size_t of, std::size_t over, Pattern pattern) {
-            out_.points.push_back({fmt::format("over file size, cache {} KiB: {}, {} over {}, times", cache >> 10, name_of(pattern),
+            out_.points.push_back({fmt::format("cache {} KiB: {}, {} over {}, times by file size", cache >> 10, name_of(pattern),
                                                hybrid_schemes[of].name, hybrid_schemes[over].name),
                                    static_cast<double>(file_size),
                                    {{"request_bytes", small}, {"file_bytes", file_size}, {"cache_bytes", cache}},

@@ -13,7 +13,11 @@
 namespace flashlab {
 namespace {
 
-constexpr double width = 860, height = 380, left = 76, right = 300, top = 34, bottom = 52;
+constexpr double width = 860, height = 380, left = 76, top = 34, bottom = 52;
+constexpr double letter = 6.3;                               ///< mean width of a character
+constexpr double legend_line = 17;                           ///< height of a name in the legend
+constexpr double legend_beside_at_most = 280;                ///< of the plot's width
+constexpr double bar_step = 30, bar_thick = 20, between = 8; ///< between: neighbouring labels of an axis
 /// Told apart by people who do not see red or green, on white and on black (after Okabe and Ito, and Tol).
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#aa4499", "#999933", "#888888", "#44aa99"};
 constexpr std::size_t bars_at_most = 12;
@@ -37,7 +41,24 @@ std::vector<PlotPoint> all_points(const Plot& plot) {
     std::vector<PlotPoint> all;
     for (const PlotSeries& s : plot.series)
         for (const auto* points : {&s.points, &s.marks}) std::ranges::copy_if(*points, std::back_inserter(all), is_shown);
+    std::ranges::copy_if(plot.beside, std::back_inserter(all), is_shown);
     return all;
+}
+
+double width_of(std::string_view text) { return letter * static_cast<double>(text.size()); }
+
+/// Where the curves end on the right, and where the legend stands.
+struct Layout {
+    double right, legend_x, legend_y, tall;
+};
+
+Layout layout_of(const Plot& plot) {
+    double longest = 0;
+    for (const PlotSeries& s : plot.series) longest = std::max(longest, width_of(s.name));
+    const double lines = legend_line * static_cast<double>(plot.series.size());
+    const double beside = longest + 54;
+    if (beside <= legend_beside_at_most) return {width - beside, width - beside + 14, top + 10, std::max(height, top + 20 + lines)};
+    return {width - 24, left, height + 6, height + 6 + lines};
 }
 
 /// 1, 2 or 5 times a power of ten, about five of them.
@@ -67,9 +88,9 @@ std::string tick_text(double value) {
     return fmt::format("{:.6g}", value);
 }
 
-Axis x_axis(const std::vector<PlotPoint>& all, bool is_time) {
+Axis x_axis(const std::vector<PlotPoint>& all, bool is_time, double right_end) {
     const auto [least, most] = std::ranges::minmax(all, {}, &PlotPoint::x);
-    Axis axis{least.x, most.x, left + 12, width - right - 12, !is_time && least.x > 0 && most.x / least.x >= log_x_from};
+    Axis axis{least.x, most.x, left + 12, right_end - 12, !is_time && least.x > 0 && most.x / least.x >= log_x_from};
     if (axis.low == axis.high) {
         axis.low -= 1;
         axis.high += 1;
@@ -89,33 +110,43 @@ Axis y_axis(const std::vector<PlotPoint>& all) {
     return axis;
 }
 
-void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y, const std::vector<PlotPoint>& all) {
+/// A label that would run into the one before it is left out; its line stays.
+void draw_x_ticks(std::string& out, const Axis& x, const std::vector<double>& ticks) {
+    double free_from = 0;
+    for (const double t : ticks) {
+        out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' class='grid'/>", x.at(t), top, height - bottom);
+        const std::string text = tick_text(t);
+        if (x.at(t) - width_of(text) / 2 >= free_from) {
+            out += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>", x.at(t), height - bottom + 16, text);
+            free_from = x.at(t) + width_of(text) / 2 + between;
+        }
+        out += "\n";
+    }
+}
+
+void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y, const std::vector<PlotPoint>& all, double right) {
     std::set<double> values;
     for (const PlotPoint& p : all) values.insert(p.x);
-    const std::vector<double> x_ticks = values.size() <= ticks_at_most ? std::vector<double>{values.begin(), values.end()} : ticks_of(x);
-    for (const double t : x_ticks)
-        out +=
-            fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' class='grid'/><text x='{0:.1f}' y='{3}' text-anchor='middle'>{4}</text>\n",
-                        x.at(t), top, height - bottom, height - bottom + 16, tick_text(t));
+    draw_x_ticks(out, x, values.size() <= ticks_at_most ? std::vector<double>{values.begin(), values.end()} : ticks_of(x));
     for (const double t : ticks_of(y))
         out += fmt::format(
             "<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.6g}</text>\n", y.at(t),
-            left, width - right, left - 6, y.at(t) + 4, t);
-    out += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' class='frame'/>\n", left, top, width - left - right,
-                       height - top - bottom);
+            left, right, left - 6, y.at(t) + 4, t);
+    out +=
+        fmt::format("<rect x='{}' y='{}' width='{:.1f}' height='{}' fill='none' class='frame'/>\n", left, top, right - left, height - top - bottom);
     out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left,
-                       markup_escaped(plot.title), (left + width - right) / 2, height - 12, markup_escaped(plot.x_label));
+                       markup_escaped(plot.title), (left + right) / 2, height - 12, markup_escaped(plot.x_label));
     out += fmt::format("<text transform='translate(14 {:.0f}) rotate(-90)' text-anchor='middle'>{}</text>\n", (top + height - bottom) / 2,
                        markup_escaped(plot.y_label));
 }
 
-void draw_series(std::string& out, const PlotSeries& series, std::size_t index, const Axis& x, const Axis& y) {
+void draw_series(std::string& out, const PlotSeries& series, std::size_t index, const Axis& x, const Axis& y, const Layout& at) {
     const char* colour = colours[index % colours.size()];
+    const char* dashes = index % colours.size() >= solid ? " stroke-dasharray='5 3'" : "";
     std::string path;
     for (const PlotPoint& p : series.points)
         if (is_shown(p)) path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
-    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour,
-                       index % colours.size() >= solid ? " stroke-dasharray='5 3'" : "");
+    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour, dashes);
     for (const PlotPoint& p : series.points)
         if (is_shown(p))
             out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y),
@@ -125,14 +156,14 @@ void draw_series(std::string& out, const PlotSeries& series, std::size_t index, 
             out += fmt::format(
                 "<path d='M{:.1f} {:.1f}m-6 0l6 -6l6 6l-6 6z' fill='none' stroke='{}' stroke-width='1.6'><title>paper: {:g}, {:.6g}</title></path>\n",
                 x.at(p.x), y.at(p.y), colour, p.x, p.y);
-    const double line = top + 10 + static_cast<double>(index) * 17;
-    out += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2'/><text x='{4}' y='{5}'>{6}</text>\n",
-                       width - right + 14, line, width - right + 34, colour, width - right + 40, line + 4, markup_escaped(series.name));
+    const double line = at.legend_y + static_cast<double>(index) * legend_line;
+    out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{2:.1f}' y2='{1}' stroke='{3}' stroke-width='2'{7}/><text x='{4:.1f}' y='{5}'>{6}</text>\n",
+                       at.legend_x, line, at.legend_x + 20, colour, at.legend_x + 26, line + 4, markup_escaped(series.name), dashes);
 }
 
-/// One value of each series, all over the same x.
+/// One value of each series, all over the same x; one value alone is a bar as well.
 bool are_categories(const Plot& plot) {
-    if (plot.series.size() < 2 || plot.series.size() > bars_at_most) return false;
+    if (plot.series.empty() || plot.series.size() > bars_at_most) return false;
     const auto is_one = [&](const PlotSeries& s) {
         return s.points.size() == 1 && is_shown(s.points.front()) && s.points.front().x == plot.series.front().points.front().x;
     };
@@ -142,16 +173,20 @@ bool are_categories(const Plot& plot) {
 /// A bar a series, its name and number beside it; the paper's number is a line across.
 void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>& all) {
     const auto most = std::ranges::max(all, {}, &PlotPoint::y).y;
-    const double names = 300, room = width - names - 80, step = (height - top - bottom) / static_cast<double>(plot.series.size());
+    double names = 0;
+    for (const PlotSeries& s : plot.series) names = std::max(names, width_of(s.name) * 1.15 + 16); // capitals are wider than the mean
+    const double room = width - names - 80;
     const auto length = [&](double value) { return most > 0 ? std::max(0.0, value) / most * room : 0.0; };
-    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", left, markup_escaped(plot.title));
+    out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", 8, markup_escaped(plot.title));
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
         const PlotSeries& s = plot.series[i];
-        const double at = top + step * static_cast<double>(i), thick = std::min(step * 0.7, 34.0), middle = at + thick / 2 + 4;
+        const double at = top + bar_step * static_cast<double>(i), thick = bar_thick, middle = at + thick / 2 + 4;
         const double y = s.points.front().y;
+        double after = length(y); // the number stands behind the bar and the paper's line
+        for (const PlotPoint& mark : s.marks) after = std::max(after, length(mark.y));
         out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", names - 8, middle, markup_escaped(s.name));
         out += fmt::format("<rect x='{}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/><text x='{:.1f}' y='{:.1f}'>{:.4g}</text>\n", names, at,
-                           length(y), thick, colours[i % colours.size()], names + length(y) + 6, middle, y);
+                           length(y), thick, colours[i % colours.size()], names + after + 6, middle, y);
         for (const PlotPoint& mark : s.marks)
             out +=
                 fmt::format("<line x1='{0:.1f}' y1='{1:.1f}' x2='{0:.1f}' y2='{2:.1f}' stroke='currentColor' stroke-width='2' stroke-dasharray='3 2'>"
@@ -165,17 +200,19 @@ void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>&
 std::string to_svg(const Plot& plot) {
     const auto all = all_points(plot);
     if (all.empty()) return {};
-    const Axis x = x_axis(all, plot.is_time), y = y_axis(all);
-    const double tall = std::max(height, top + 20 + 17 * static_cast<double>(plot.series.size()));
+    const bool is_bars = are_categories(plot);
+    const Layout at = layout_of(plot);
+    const double tall = is_bars ? top + bar_step * static_cast<double>(plot.series.size()) : at.tall;
     std::string out = fmt::format(
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' font-family='sans-serif' font-size='12'>\n", width,
         tall);
-    if (are_categories(plot)) {
+    if (is_bars) {
         draw_bars(out, plot, all);
         return out + "</svg>\n";
     }
-    draw_frame(out, plot, x, y, all);
-    for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot.series[i], i, x, y);
+    const Axis x = x_axis(all, plot.is_time, at.right), y = y_axis(all);
+    draw_frame(out, plot, x, y, all, at.right);
+    for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot.series[i], i, x, y, at);
     return out + "</svg>\n";
 }
 

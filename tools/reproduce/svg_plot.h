@@ -25,10 +25,11 @@ struct PlotSeries {
 struct Plot {
     std::string title, x_label, y_label;
     std::vector<PlotSeries> series;
-    bool is_time = false; ///< x is time: never logarithmic
+    bool is_time = false;               ///< x is time: never logarithmic
+    std::vector<PlotPoint> beside = {}; ///< of the panels that this one is compared with: the axes span them, too
 };
 
-/// Several series of one value each are bars. Otherwise an axis is logarithmic if its largest value is at least 8 times (x) or 100 times (y) the
-/// smallest. A linear y axis begins at 0.
+/// Series of one value each are bars, and the plot is as high as they are. Otherwise an axis is logarithmic if its largest value is at least
+/// 8 times (x) or 100 times (y) the smallest; a linear y axis begins at 0. A legend whose names are long stands below the plot.
 [[nodiscard]] std::string to_svg(const Plot& plot);
 } // namespace flashlab

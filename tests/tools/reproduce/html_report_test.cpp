@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "tests/support/catch.h"
 
 #include "tools/reproduce/svg_plot.h"
@@ -70,6 +72,54 @@ TEST_CASE("several series of one value each are bars, whose lengths follow the v
     CHECK(count(svg, ">LBFTL<") == 1);
 }
 
+TEST_CASE("bars fill their plot: its height is theirs", "[tools][html]") {
+    for (const std::size_t bars : {2u, 3u, 7u}) {
+        Plot plot{"erases", "x", "blocks", {}};
+        for (std::size_t i = 0; i < bars; ++i) plot.series.push_back({fmt::format("s{}", i), {{1, 10.0 + static_cast<double>(i)}}, {}});
+        const std::string svg = to_svg(plot);
+        double height = 0, last = 0, thick = 0;
+        REQUIRE(std::sscanf(svg.c_str() + svg.find(" height='"), " height='%lf'", &height) == 1);
+        REQUIRE(std::sscanf(svg.c_str() + svg.rfind("<rect"), "<rect x='%*f' y='%lf' width='%*f' height='%lf'", &last, &thick) == 2);
+        CHECK(last + thick <= height);
+        CHECK(height - (last + thick) < 2 * thick);
+    }
+}
+
+TEST_CASE("labels of the x axis leave each other room, and all but those have their line", "[tools][html]") {
+    const std::string svg = to_svg({"t", "words", "y", {{"s", {{2, 1}, {5, 1}, {200, 1}, {256, 2}, {257, 3}}, {}}}});
+    CHECK(count(svg, ">256<") + count(svg, ">257<") == 1); // they would stand on one another
+    CHECK(count(svg, ">200<") == 1);
+    CHECK(count(svg, ">2<") >= 1);
+}
+
+TEST_CASE("long names stand below the curves, whole", "[tools][html]") {
+    const std::string name = "cache 1024 KiB: random write, hFTL-FSMS over LBFTL-FSMS, as the file grows";
+    const std::string svg = to_svg({"t", "x", "y", {{name, {{1, 1}, {2, 2}}, {}}, {"short", {{1, 2}, {2, 3}}, {}}}});
+    double x = 0, y = 0;
+    const std::size_t at = svg.rfind("<text", svg.find(">" + name + "<"));
+    REQUIRE(std::sscanf(svg.c_str() + at, "<text x='%lf' y='%lf'", &x, &y) == 2);
+    CHECK(x < 200);
+    CHECK(y > 380);
+}
+
+TEST_CASE("a unit of several loads is a panel for each, with one y axis, and the legends keep what differs", "[tools][html]") {
+    const Experiment experiment{"hy-fig12", "A paper", "A figure", nothing};
+    Reproduction result;
+    for (const auto& [pattern, top] : {std::pair{"random read", 2.0}, std::pair{"random write", 40.0}})
+        for (const double x : {512.0, 1024.0})
+            for (const char* scheme : {"log_block", "hftl"})
+                result.points.push_back({fmt::format("{} {}, MB/s", scheme, pattern), x, {{"pattern", pattern}, {"request_bytes", x}}, top});
+    HtmlReport report{RunLength::quick};
+    report.add(experiment, result);
+    const std::string page = report.page();
+    CHECK(count(page, "<svg") == 2);
+    CHECK(count(page, "hy-fig12: random read, MB/s") == 1);
+    CHECK(count(page, ">LBFTL<") == 2);
+    CHECK(count(page, ">hFTL<") == 2);
+    CHECK(count(page, ">40<") >= 2); // the ticks of the y axis: in both panels
+    CHECK(count(page, ">request size, bytes<") == 2);
+}
+
 TEST_CASE("time is never drawn on a logarithmic axis", "[tools][html]") {
     Plot plot{"t", "period", "y", {{"s", {{1, 10}, {20, 20}, {39, 40}}, {}}}};
     plot.is_time = true;
@@ -116,8 +166,8 @@ TEST_CASE("the page shows claims with tick or cross, loads, free parameters and 
     CHECK(count(page, "A paper &lt;2007&gt;") == 1);
     CHECK(count(page, "generated: workload:desktop") == 1);
     CHECK(count(page, "not given") == 1);
-    CHECK(count(page, ">request_bytes<") == 2);
-    CHECK(count(page, "1.73") >= 1); // the paper's number beside ours
+    CHECK(count(page, ">request size, bytes<") == 0); // one value a unit: bars, which have no axis
+    CHECK(count(page, "1.73") >= 1);                  // the paper's number beside ours
     CHECK(count(page, "Quick run") == 1);
     for (const char* fetched : {"src=", "<script", "<link", "url(", "@import"}) CHECK(count(page, fetched) == 0);
     CHECK(count(page, "http") == 2); // the SVGs' name space

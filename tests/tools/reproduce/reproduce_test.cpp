@@ -103,7 +103,12 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "queue_depth",
                                                          "sector_words",
                                                          "value",
-                                                         "what"};
+                                                         "what",
+                                                         "pattern",
+                                                         "words",
+                                                         "look_up_ns",
+                                                         "buffer",
+                                                         "flush_each"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {
