@@ -13,10 +13,10 @@ void add_reproduce(CLI::App& app, std::function<int()>& action) {
     c.add_option(
         "--trace", o.traces,
         "NAME=FILE: the user's trace in place of a generated load (sysmark, pc, financial, tpcc, desktop, desktop-even, small-writes), any format");
-    c.add_option(
-         "--traces", o.trace_folder,
-         "Folder of real traces: beyond-ftls plays every one that it finds there, in place of generated loads; ap-fig4 and ap-fig6 those that "
-         "the documents name, beside the generated ones")
+    c.add_option("--traces", o.trace_folder,
+                 "Folder of real traces: beyond-ftls plays every one that it finds there, in place of generated loads; ap-fig4, ap-fig6 and "
+                 "beyond-causes those that "
+                 "the documents name, beside the generated ones")
         ->check(CLI::ExistingDirectory);
     c.add_option("--html", o.html, "Also one self-contained page: plots, the paper's numbers marked, claims, loads, free parameters");
     c.add_option("--markdown", o.markdown, "Also a page of tables, as tools/reproduce/RESULTS.md");

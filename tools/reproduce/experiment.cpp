@@ -9,6 +9,7 @@
 #include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/beyond_overheads.h"
 #include "tools/reproduce/beyond_partition.h"
+#include "tools/reproduce/beyond_pram_buffer.h"
 #include "tools/reproduce/coftl_figures.h"
 #include "tools/reproduce/dumbo_figures.h"
 #include "tools/reproduce/dumbo_user.h"
@@ -66,6 +67,8 @@ constexpr std::array all{
     Experiment{"beyond-sensitivity", beyond, "Adaptive partitioning over its open values: clamp, interval, ghost size and reach, tune unit",
                run_beyond_sensitivity, true},
     Experiment{"beyond-causes", beyond, "What stands behind claims of ap-fig4 to 10 that fail: the suspected cause taken away", run_beyond_causes,
+               true},
+    Experiment{"beyond-pram-buffer", beyond, "A write buffer in PRAM beside one in DRAM, over how often the host flushes", run_beyond_pram_buffer,
                true},
     Experiment{"beyond-overheads", beyond, "What mc-fig11, mc-fig16 and hy-fig12 charge for overheads, charged another way", run_beyond_overheads},
 };

@@ -9,6 +9,7 @@ namespace flashlab {
 namespace {
 
 constexpr std::uint64_t pram_bytes = std::uint64_t{64} << 20; ///< section 5.1
+constexpr std::uint32_t log_blocks = 4;                       ///< section 5.1
 
 DevicePreset board() {
     auto preset = find_device_preset("k9g8g08u0m");
@@ -18,17 +19,21 @@ DevicePreset board() {
 
 } // namespace
 
+std::uint32_t hybrid_look_ups(std::string_view scheme) { return scheme == "log_block" ? log_blocks + 1 : 1; }
+
 std::expected<DevicePlan, std::string> HybridDevice::plan(const HybridChoice& choice) {
     DeviceConfig config;
     config.ssd = board().config;
     config.ssd.pram.bytes = pram_bytes;
-    config.ssd.pram.word_read = choice.pram_word_read.value_or(config.ssd.pram.word_read);
     config.ssd.nand.geometry.blocks_per_plane = choice.blocks;
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = choice.scheme;
     ftl.reserved_permille = choice.reserved_permille;
     ftl.mapping_unit_pages = choice.mapping_unit_pages;
-    ftl.log_blocks = choice.scheme == "log_block" ? 4 : 0; // section 5.1
+    ftl.log_blocks = choice.scheme == "log_block" ? log_blocks : 0;
+    const Duration looking = choice.look_up * hybrid_look_ups(choice.scheme);
+    config.ssd.nand.timing.controller_page_read += looking;
+    config.ssd.nand.timing.controller_page_program += looking;
     return plan_device(config, std::nullopt);
 }
 

@@ -196,8 +196,10 @@ std::expected<void, std::string> check_loads(const ReproduceOptions& o, const st
     const auto any = [&](const auto& plays) { return std::ranges::any_of(chosen, [&](const Experiment* e) { return plays(e->id); }); };
     if (!o.traces.empty() && !any([](std::string_view id) { return !id.starts_with("mc-") && !id.starts_with("hy-"); }))
         return std::unexpected(fmt::format("--trace {}: no experiment named plays a load; those of co-, ap- and beyond- do", o.traces.front()));
-    if (!o.trace_folder.empty() && !any([](std::string_view id) { return id == "beyond-ftls" || id == "ap-fig4" || id == "ap-fig6"; }))
-        return std::unexpected(fmt::format("--traces {}: only beyond-ftls, ap-fig4 and ap-fig6 play a folder of traces", o.trace_folder));
+    if (!o.trace_folder.empty() &&
+        !any([](std::string_view id) { return id == "beyond-ftls" || id == "beyond-causes" || id == "ap-fig4" || id == "ap-fig6"; }))
+        return std::unexpected(
+            fmt::format("--traces {}: only beyond-ftls, beyond-causes, ap-fig4 and ap-fig6 play a folder of traces", o.trace_folder));
     return {};
 }
 
