@@ -98,6 +98,7 @@ void LeftState::write(std::uint32_t i, Growing& to) {
     const std::uint64_t end = line.offset + line.data.size();
     const bool wants_to_grow = end > to.file.size;
     bool may_grow = to.grows && !loss.size && (model_.names != NameOrder::prefix || carried || i < names_until_);
+    const bool could_grow = may_grow;
     const bool by_write = model_.append == AppendRule::by_write;
     if (by_write && (loss.data || loss.size || !loss.pages.empty() || (i >= names_until_ && !carried) || (wants_to_grow && !to.grows))) {
         to.grows = to.grows && !wants_to_grow;
@@ -129,7 +130,8 @@ void LeftState::write(std::uint32_t i, Growing& to) {
     if (!has_grown && model_.append != AppendRule::apart) to.grows = false;
     const bool no_page = std::ranges::count(lost, Loss::Part::page, &Loss::part) == static_cast<std::ptrdiff_t>(behind - first);
     if (no_page) lost.assign(1, {.line = i, .part = wants_to_grow && has_grown ? Loss::Part::data : Loss::Part::all});
-    if (!has_grown && !no_page) lost.push_back({.line = i, .part = Loss::Part::size});
+    // Where it grew up to a lost page, that page says so already.
+    if (!has_grown && !no_page && !could_grow) lost.push_back({.line = i, .part = Loss::Part::size});
     lost_.insert(lost_.end(), lost.begin(), lost.end());
 }
 

@@ -4,7 +4,7 @@
 #   sh docs/campaign/run.sh list             the names
 #   sh docs/campaign/run.sh tinydb --persistence ext4 --states 500
 #
-# Packages come from PyPI and npm into $CAMPAIGN_HOME (default: /tmp/flashlab-campaign), at the versions below. FLASHLAB names the program to run.
+# Packages come from PyPI, npm, the Rust registry and the Go module proxy into $CAMPAIGN_HOME (default: /tmp/flashlab-campaign), at the versions below. FLASHLAB names the program to run.
 # Without --persistence the model is posix; without --states 1000 states are tried. Exit code: that of the exploration.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,12 +27,29 @@ node_with() { # PACKAGE...
         [ -e "$home/npm/.$(echo "$package" | tr / _)" ] || (cd "$home/npm" && npm install --silent "$package" && touch ".$(echo "$package" | tr / _)")
     done
 }
+go_store() { # NAME
+    command -v go > /dev/null || { echo "run.sh: $name needs a Go toolchain (apt-get install golang)" >&2; exit 77; }
+    [ -x "$home/go/store" ] || { mkdir -p "$home/go" && cp "$here"/go/* "$home/go" && (cd "$home/go" && go build -o store .); }
+    program="'$home/go/store' $1"; after=
+}
+rust_store() { # NAME [prepared: a first run is the preparation]
+    command -v cargo > /dev/null || { echo "run.sh: $name needs a Rust toolchain (apt-get install cargo)" >&2; exit 77; }
+    [ -x "$home/rust/target/release/campaign" ] || { mkdir -p "$home/rust" && cp -r "$here"/rust/* "$home/rust" && (cd "$home/rust" && cargo build -q --release); }
+    program="'$home/rust/target/release/campaign' $1"; after=
+    [ $# -eq 1 ] || setup="FLASHLAB_ACK_FD=9 $program write 9> /dev/null"
+}
+postgres() { # FSYNC
+    ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || { echo "run.sh: $name needs PostgreSQL (apt-get install postgresql)" >&2; exit 77; }
+    [ "$(id -u)" -ne 0 ] || { echo "run.sh: $name: PostgreSQL does not run as root; become another user" >&2; exit 77; }
+    program="PG_FSYNC=$1 sh '$here/shell_postgres.sh'"; after=; setup="$program setup"
+}
 sqlite() { # JOURNAL SYNCHRONOUS [integrity]; the check is compiled: it is run thousands of times
     python_with
     cc -O2 -o "$home/sqlite_check" "$here/sqlite_check.c" -lsqlite3
     python sqlite_store "$1 $2"
     check="exec '$home/sqlite_check' ${3:-}"
 }
+python_args() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; shift; after="$*"; }
 python() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; after=${2:-}; }
 node() { program="node '$home/npm/$1.mjs'"; after=; }
 setup= check=
@@ -59,6 +76,52 @@ lmdb) # control on ext4: defaults
     python_with lmdb==3.0.0; python lmdb_default ;;
 lmdb_nosync) # sync=False: integrity only
     python_with lmdb==3.0.0; python lmdb_nosync ;;
+lmdb_writemap_nosync) # sync=False, writemap=True: integrity only
+    python_with lmdb==3.0.0; python lmdb_writemap_nosync ;;
+rocksdb) # put() without sync: order only
+    python_with rocksdict==0.3.29; python rocksdb_default ;;
+rocksdb_sync) # put() with sync
+    python_with rocksdict==0.3.29; python_args rocksdb_default sync ;;
+whoosh) # commit()
+    python_with whoosh==2.7.4; python whoosh_default ;;
+sqlitedict) # commit()
+    python_with sqlitedict==2.1.0; python sqlitedict_default ;;
+cachelib) # control: a cache shows no wrong value
+    python_with cachelib==0.17.0; python cachelib_filesystem ;;
+beanstalkd) # Debian's, the default of -f
+    python_with; python_args beanstalkd_wal 50 ;;
+beanstalkd_sync) # Debian's, -f 0
+    python_with; python_args beanstalkd_wal 0 ;;
+postgres) # control on ext4
+    postgres on ;;
+postgres_fsync_off) # fsync=off
+    postgres off ;;
+bbolt) # Update()
+    go_store bbolt ;;
+goleveldb) # Put() with Sync
+    go_store goleveldb ;;
+buntdb) # Update(), defaults
+    go_store buntdb ;;
+buntdb_always) # Update() with SyncPolicy Always
+    go_store buntdb_always ;;
+tidwall_wal) # Write()
+    go_store tidwall_wal ;;
+diskv) # WriteStream() with sync
+    go_store diskv ;;
+natefinch_atomic) # WriteFile()
+    go_store natefinch_atomic ;;
+sled) # flush()
+    rust_store sled ;;
+redb) # control: commit(), on a database that is there
+    rust_store redb prepared ;;
+persy) # commit()
+    rust_store persy ;;
+jammdb) # commit()
+    rust_store jammdb ;;
+pickledb_rust) # set() with AutoDump
+    rust_store pickledb_rust ;;
+atomicwrites_rust) # control: file and directory synced
+    rust_store atomicwrites_rust ;;
 zodb) # FileStorage
     python_with ZODB==6.4; python zodb_filestorage ;;
 atomicwrites) # control: file and directory synced
@@ -68,7 +131,7 @@ maildir) # mailbox of Python's library
 dbm_dumb) # shelve of Python's library
     python_with; python dbm_dumb ;;
 sqlite_wal_full) # control
-    sqlite WAL FULL ;;
+    sqlite WAL FULL ;; # STORE_TRANSACTIONS=300 makes 100,000 states
 sqlite_delete_extra) # control
     sqlite DELETE EXTRA ;;
 sqlite_delete_full) # that the last commit stays
@@ -85,6 +148,16 @@ node_persist) # setItem()
     node_with node-persist@4; node node_persist ;;
 nedb) # insertAsync()
     node_with @seald-io/nedb@4; node nedb_default ;;
+node_json_db) # push()
+    node_with node-json-db@3.0.0; node node_json_db ;;
+lokijs) # saveDatabase()
+    node_with lokijs@1.5.12; node lokijs ;;
+conf) # set(), of electron-store
+    node_with conf@15.1.0; node conf ;;
+jsonfile) # writeFile()
+    node_with jsonfile@6.2.1; node jsonfile ;;
+nconf) # save()
+    node_with nconf@0.13.0; node nconf ;;
 write_file_atomic) # of npm itself
     node_with write-file-atomic; node write_file_atomic ;;
 git) # defaults

@@ -32,6 +32,7 @@ public:
         add({.act = Act::truncate, .ino = ino, .bytes = bytes});
         sizes_[ino] = bytes;
     }
+    void extend(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes}); }
     void close(std::uint64_t ino) { add({.act = Act::close, .ino = ino}); }
     void fsync(std::uint64_t ino) { add({.act = Act::fsync, .ino = ino}); }
     void fdatasync(std::uint64_t ino) { add({.act = Act::fdatasync, .ino = ino}); }
