@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t longest_socket_path = 107;
 
-constexpr auto patience = std::chrono::seconds{2};
+constexpr auto moment = std::chrono::seconds{2};
 
 /// After its unmounting a daemon answers for a moment, before it notices; on a busy machine the moment is long. If it still answers after this time,
 /// somebody else holds the mount.
@@ -27,7 +27,7 @@ constexpr auto unnoticed_unmount = std::chrono::seconds{3};
 
 /// Asks the mount where its device is. Returns nothing if neither its device nor its mount point is `wanted`.
 std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) {
-    const MountAnswer answer = ask_where(entry.mount_point, patience);
+    const MountAnswer answer = ask_where(entry.mount_point, moment);
     if (!answer.directory.empty()) entry.source = answer.directory;
     return entry.mount_point == wanted || absolute_path(entry.source) == wanted ? std::optional{entry} : std::nullopt;
 }
@@ -81,7 +81,7 @@ std::optional<MountEntry> find_mount(const std::string& target) {
 
 std::string detach_dead_mount(const std::string& target) {
     const auto entry = find_mount(target);
-    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, patience).health != MountHealth::dead) return {};
+    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, moment).health != MountHealth::dead) return {};
     const int code =
         run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
     return code != 0 ? std::string{}
@@ -93,9 +93,9 @@ std::string control_socket_of(const MountEntry& mount) {
     return ::access(further.c_str(), F_OK) == 0 ? further : control_socket_path(mount.source);
 }
 
-bool is_listening(const std::string& socket) { return ask_socket(socket, socket, Json::object({{"cmd", "config"}}), patience).has_value(); }
+bool is_listening(const std::string& socket) { return ask_socket(socket, socket, Json::object({{"cmd", "config"}}), moment).has_value(); }
 
-bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}}), patience).has_value(); }
+bool is_served(const std::string& directory) { return ask_mount(directory, Json::object({{"cmd", "config"}}), moment).has_value(); }
 
 std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access,
                                                  const std::function<void(const std::string&)>& say) {
