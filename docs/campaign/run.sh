@@ -112,7 +112,7 @@ natefinch_atomic) # WriteFile()
     go_store natefinch_atomic ;;
 sled) # flush()
     rust_store sled ;;
-redb) # control: commit(), on a database that is there
+redb) # commit(), on a database that is there
     rust_store redb prepared ;;
 persy) # commit()
     rust_store persy ;;
