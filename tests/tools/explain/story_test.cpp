@@ -91,34 +91,34 @@ std::string told_wrongly(const std::string& script, StoryOptions options, const 
 } // namespace
 
 TEST_CASE("after each step each page is drawn as the cells hold it, and the newest copy is the one written last", "[explain]") {
-    for (const auto scheme : all_schemes())
+    for (const std::string& scheme : all_schemes())
         for (const bool levels : {false, true}) {
             CAPTURE(scheme, levels);
-            const StoryOptions options{.scheme = std::string{scheme}, .levels_wear = levels};
+            const StoryOptions options{.scheme = scheme, .levels_wear = levels};
             CHECK(told_wrongly("w0x8.r1x60.f.r2x60.W3.i.r3x30", options) == "");
         }
 }
 
 TEST_CASE("after a power cut the picture is that of the flash again, torn pages and all", "[explain]") {
-    for (const auto scheme : all_schemes())
+    for (const std::string& scheme : all_schemes())
         for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
             CAPTURE(scheme, seed);
-            const StoryOptions options{.scheme = std::string{scheme}, .seed = seed};
+            const StoryOptions options{.scheme = scheme, .seed = seed};
             CHECK(told_wrongly("w0x8.f.r1x40.f.c.r4x30", options) == "");
         }
 }
 
 TEST_CASE("a trimmed page has stale copies only, until it is written again", "[explain]") {
-    for (const auto scheme : all_schemes()) {
+    for (const std::string& scheme : all_schemes()) {
         CAPTURE(scheme);
-        CHECK(told_wrongly("w0x8.r1x20.t2x3", {.scheme = std::string{scheme}}, {2, 3, 4}) == "");
+        CHECK(told_wrongly("w0x8.r1x20.t2x3", {.scheme = scheme}, {2, 3, 4}) == "");
     }
 }
 
 TEST_CASE("the text of a picture says what the picture says", "[explain]") {
-    for (const auto scheme : all_schemes()) {
+    for (const std::string& scheme : all_schemes()) {
         CAPTURE(scheme);
-        const auto story = tell_story("w0x8.r1x40.t3.f.w1.c", {.scheme = std::string{scheme}});
+        const auto story = tell_story("w0x8.r1x40.t3.f.w1.c", {.scheme = scheme});
         REQUIRE(story.has_value());
         for (const StoryFrame& frame : story->frames) {
             std::string text = draw(*story, frame, 80);
