@@ -12,6 +12,7 @@
 
 #include "base/contract.h"
 #include "base/file_kind.h"
+#include "base/whole_file_lock.h"
 
 namespace flashlab {
 
@@ -71,15 +72,13 @@ ImageError with_path(const std::filesystem::path& path, const ImageError& error)
 }
 
 std::expected<void, ImageError> lock(int fd, const std::filesystem::path& path, ImageAccess access) {
-    struct ::flock whole_file {};
-    whole_file.l_type = access == ImageAccess::read_write ? F_WRLCK : F_RDLCK;
-    whole_file.l_whence = SEEK_SET;
-    if (::fcntl(fd, F_OFD_SETLK, &whole_file) == 0) return {};
-    if (errno == EAGAIN || errno == EACCES) {
+    const int error = lock_whole_file(fd, access == ImageAccess::read_write ? WholeFileLock::exclusive : WholeFileLock::shared);
+    if (error == 0) return {};
+    if (is_held_elsewhere(error)) {
         return std::unexpected(
             ImageError{ImageErrorKind::in_use, fmt::format("{}: in use by another process; unmount the device there first", path.string())});
     }
-    return std::unexpected(host_error(path, "lock", errno));
+    return std::unexpected(host_error(path, "lock", error));
 }
 
 std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::path& path) {

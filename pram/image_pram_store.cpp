@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/file_kind.h"
+#include "base/whole_file_lock.h"
 #include "pram/pram_wear.h"
 
 namespace flashlab {
@@ -80,12 +81,9 @@ int take_room(int fd, std::uint64_t bytes) {
     return fallocate_if_known(fd, FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_KEEP_SIZE, bytes);
 }
 
-/// 0 or errno. The range from 0 without end: the whole file, whatever its length.
+/// 0 or errno.
 int lock(int fd, PramImageAccess access) {
-    struct flock whole = {};
-    whole.l_type = access == PramImageAccess::read_write ? F_WRLCK : F_RDLCK;
-    whole.l_whence = SEEK_SET;
-    return ::fcntl(fd, F_OFD_SETLK, &whole) == 0 ? 0 : errno;
+    return lock_whole_file(fd, access == PramImageAccess::read_write ? WholeFileLock::exclusive : WholeFileLock::shared);
 }
 
 int write_header(int fd, const PramImageHeader& header) {

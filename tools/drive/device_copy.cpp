@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/file_kind.h"
+#include "base/whole_file_lock.h"
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
 #include "tools/drive/config_file.h"
@@ -51,11 +52,9 @@ private:
 };
 
 std::expected<void, std::string> lock_against_writers(const File& image, const files::path& directory) {
-    struct flock whole {};
-    whole.l_type = F_RDLCK;
-    whole.l_whence = SEEK_SET;
-    if (::fcntl(image.fd(), F_OFD_SETLK, &whole) == 0) return {};
-    if (errno == EAGAIN || errno == EACCES)
+    errno = lock_whole_file(image.fd(), WholeFileLock::shared);
+    if (errno == 0) return {};
+    if (is_held_elsewhere(errno))
         return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory.string()));
     return image.failed();
 }
@@ -230,10 +229,7 @@ std::expected<void, std::string> delete_snapshot(const std::string& directory, c
     const files::path path = files::path{without_slash(directory)} / snapshots / name;
     for (const char* image : images) {
         const File file{path / image, O_RDWR};
-        struct flock whole {};
-        whole.l_type = F_WRLCK;
-        whole.l_whence = SEEK_SET;
-        if (file.is_open() && ::fcntl(file.fd(), F_OFD_SETLK, &whole) != 0)
+        if (file.is_open() && lock_whole_file(file.fd(), WholeFileLock::exclusive) != 0)
             return std::unexpected(fmt::format("{}: is in use; unmount it first", path.string()));
     }
     std::error_code error;

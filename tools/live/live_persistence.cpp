@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/whole_file_lock.h"
 #include "crash/apps/state_order.h"
 #include "crash/apps/tree_settler.h"
 #include "crash/apps/unsynced_report.h"
@@ -78,11 +79,9 @@ Json LivePersistence::unsynced(SimTime now) const {
 std::expected<void, std::string> LivePersistence::hold(const std::string& directory) {
     const std::string file = directory + "/device.toml";
     held_ = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    if (held_ >= 0 && ::fcntl(held_, F_OFD_SETLK, &whole) == 0) return {};
-    return std::unexpected(fmt::format("{} cannot be locked: {}", file, std::strerror(errno)));
+    const int error = held_ < 0 ? errno : lock_whole_file(held_, WholeFileLock::exclusive);
+    if (error == 0) return {};
+    return std::unexpected(fmt::format("{} cannot be locked: {}", file, std::strerror(error)));
 }
 
 std::expected<void, std::string> LivePersistence::settle(const std::string& directory, OpenOptions options, std::uint64_t seed) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/whole_file_lock.h"
 #include "tools/host/regular_file.h"
 
 namespace flashlab {
@@ -49,14 +50,9 @@ std::expected<SweepJournal, std::string> SweepJournal::open(const std::string& p
     SweepJournal journal{path};
     journal.file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (journal.file_ < 0) return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
-    // A lock of the open file, because closing any other descriptor of it would drop the lock of lockf(3). Runs close what they inherit.
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    if (::fcntl(journal.file_, F_OFD_SETLK, &whole) != 0)
-        return std::unexpected(errno == EAGAIN || errno == EACCES
-                                   ? fmt::format("{}: another flashlab sweep run is at work on it: give each its own -o", path)
-                                   : fmt::format("{}: it cannot be locked: {}", path, std::strerror(errno)));
+    if (const int error = lock_whole_file(journal.file_, WholeFileLock::exclusive); error != 0) // runs close what they inherit
+        return std::unexpected(is_held_elsewhere(error) ? fmt::format("{}: another flashlab sweep run is at work on it: give each its own -o", path)
+                                                        : fmt::format("{}: it cannot be locked: {}", path, std::strerror(error)));
     auto content = content_of(path);
     if (!content) return std::unexpected(content.error());
     if (::ftruncate(journal.file_, static_cast<off_t>(content->whole_bytes)) != 0)
