@@ -1,7 +1,6 @@
 #include "tools/grade/isolated.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -13,13 +12,13 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "tools/host/child_process.h"
 
 namespace flashlab {
 
@@ -48,9 +47,7 @@ void write_all(int file, std::string_view text) {
 }
 
 [[noreturn]] void live_as_child(const std::function<std::string()>& work, const IsolationLimits& limits, int result, int printed, pid_t parent) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
+    begin_child(parent);
     (void)::dup2(printed, STDOUT_FILENO);
     (void)::dup2(printed, STDERR_FILENO);
     limit(RLIMIT_CORE, 0, 0);
@@ -68,15 +65,6 @@ void write_all(int file, std::string_view text) {
     }
     write_all(result, text);
     ::_exit(0); // no destructors of what the code has left behind
-}
-
-std::string take(int file) {
-    std::string text;
-    std::array<char, 65536> piece{};
-    (void)::lseek(file, 0, SEEK_SET);
-    for (ssize_t got = 0; (got = ::read(file, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
-    ::close(file);
-    return text;
 }
 
 /// The last line that is not empty, without what a terminal would take for commands.
@@ -130,8 +118,8 @@ std::expected<std::string, std::string> isolated(const std::function<std::string
     }
     int status = 0;
     const bool in_time = ends_by_itself(child, limits, status);
-    const std::string text = take(result);
-    const std::string said = last_line(take(printed));
+    const std::string text = take_text(result);
+    const std::string said = last_line(take_text(printed));
     if (text.starts_with(returned)) return text.substr(returned.size());
     if (text.starts_with(thrown)) return std::unexpected(text.substr(thrown.size()));
     return std::unexpected(how_it_ended(status, in_time, limits) + (said.empty() ? "" : fmt::format("; it said: {}", said)));

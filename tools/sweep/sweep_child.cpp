@@ -1,25 +1,22 @@
 #include "tools/sweep/sweep_child.h"
 
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
+
+#include "tools/host/child_process.h"
 
 namespace flashlab {
 namespace {
 
 [[noreturn]] void live_as_child(const SweepChild& child, pid_t parent, const std::function<int(const std::vector<std::string>&)>& command) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
+    begin_child(parent);
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(child.out, STDOUT_FILENO) < 0 || ::dup2(child.error, STDERR_FILENO) < 0) ::_exit(1);
     ::close_range(STDERR_FILENO + 1, ~0u, 0); // the journal's lock among them
@@ -43,15 +40,6 @@ std::expected<SweepChild, std::string> start_sweep_child(const SweepRun& run, co
     for (const int file : {child.out, child.error})
         if (file >= 0) ::close(file);
     return std::unexpected(fmt::format("no process can be started: {}: give a smaller -j", std::strerror(why)));
-}
-
-std::string take_text(int file) {
-    std::string text;
-    std::array<char, 65536> piece{};
-    (void)::lseek(file, 0, SEEK_SET);
-    for (ssize_t got = 0; (got = ::read(file, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
-    ::close(file);
-    return text;
 }
 
 } // namespace flashlab

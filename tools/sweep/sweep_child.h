@@ -27,7 +27,5 @@ struct SweepChild {
 
 [[nodiscard]] std::expected<SweepChild, std::string> start_sweep_child(const SweepRun& run,
                                                                        const std::function<int(const std::vector<std::string>&)>& command);
-/// Reads what a file in memory holds, and closes it.
-[[nodiscard]] std::string take_text(int file);
 
 } // namespace flashlab

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <sys/wait.h>
 
+#include "tools/host/child_process.h"
 #include "tools/host/interruption.h"
 #include "tools/sweep/sweep_child.h"
 #include "tools/sweep/sweep_database.h"
