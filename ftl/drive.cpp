@@ -20,12 +20,15 @@ std::expected<std::unique_ptr<Drive>, DriveError> Drive::assemble(const SsdConfi
         drive->pram_ =
             std::make_unique<Pram>(drive->config_.pram, *base.cells, base.events, base.undo == UndoPolicy::keep ? PramUndo::keep : PramUndo::none);
     PramRange range = base.ftl_range.value_or(PramRange{PramAddress{0}, base.cells != nullptr ? config.pram.bytes : 0});
-    const auto buffer = pram_buffer_bytes(config, *geometry); // behind the scheme's tables
-    if (!buffer) return std::unexpected(DriveError{buffer.error()});
-    if (*buffer > range.bytes)
-        return std::unexpected(DriveError{fmt::format("a write buffer of {} bytes in {} bytes of PRAM", *buffer, range.bytes)});
-    range.bytes -= *buffer;
-    drive->buffer_range_ = {PramAddress{range.at.value() + range.bytes}, *buffer};
+    if (config.dram.pram_buffer_bytes != 0) { // behind the scheme's tables
+        const auto plan = plan_ftl(config, *geometry);
+        if (!plan) return std::unexpected(DriveError{plan.error()});
+        const std::uint64_t buffer = plan->pram_buffer_bytes;
+        if (buffer > range.bytes)
+            return std::unexpected(DriveError{fmt::format("a write buffer of {} bytes in {} bytes of PRAM", buffer, range.bytes)});
+        range.bytes -= buffer;
+        drive->buffer_range_ = {PramAddress{range.at.value() + range.bytes}, buffer};
+    }
     auto ftl = make_ftl(drive->config_, drive->array_, drive->pram_.get(), range, base.events);
     if (!ftl) return std::unexpected(DriveError{ftl.error()});
     drive->ftl_ = base.around_ftl ? base.around_ftl(std::move(*ftl)) : std::move(*ftl);

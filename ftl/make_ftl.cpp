@@ -96,11 +96,6 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     return (*scheme)->plan(config, *seen);
 }
 
-std::uint64_t pram_buffer_of(const SsdConfig& config, const FtlPlan& plan) {
-    const std::uint64_t bytes = config.dram.pram_buffer_bytes;
-    return bytes == 0 ? 0 : PramSlots::bytes_for(PramSlots::pages_in(bytes, plan.logical_page_bytes, plan.logical_pages), plan.logical_page_bytes);
-}
-
 } // namespace
 
 std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry) {
@@ -111,15 +106,10 @@ std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geom
             "pram.write_buffer_bytes and nand.paired_pages = 1: a page that leaves PRAM would be durable on flash before its pair is "
             "guarded; set one of the two to 0");
     constexpr std::uint64_t unit = 4096;
-    plan->pram_bytes = (plan->pram_bytes + unit - 1) / unit * unit + pram_buffer_of(config, *plan);
+    const std::uint32_t pages = PramSlots::pages_in(config.dram.pram_buffer_bytes, plan->logical_page_bytes, plan->logical_pages);
+    plan->pram_buffer_bytes = PramSlots::bytes_for(pages, plan->logical_page_bytes);
+    plan->pram_bytes = (plan->pram_bytes + unit - 1) / unit * unit + plan->pram_buffer_bytes;
     return plan;
-}
-
-std::expected<std::uint64_t, std::string> pram_buffer_bytes(const SsdConfig& config, const Geometry& geometry) {
-    if (config.dram.pram_buffer_bytes == 0) return 0;
-    const auto plan = plan_scheme(config, geometry);
-    if (!plan) return std::unexpected(plan.error());
-    return pram_buffer_of(config, *plan);
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range,

@@ -14,10 +14,7 @@ namespace flashlab {
 [[nodiscard]] std::expected<const Scheme*, std::string> find_scheme(std::string_view name);
 
 /// `geometry` is that of the chips; the scheme plans for what the array shows of it (config.nand.striping).
-/// The PRAM in the plan includes the write buffer's part (pram_buffer_bytes()), which lies behind the scheme's.
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry);
-/// What a write buffer in PRAM takes of it, in whole 4 KiB; 0 without one.
-[[nodiscard]] std::expected<std::uint64_t, std::string> pram_buffer_bytes(const SsdConfig& config, const Geometry& geometry);
 
 /// `pram_range` is the FTL's part of the PRAM (plan.pram_bytes); pram may be null for schemes that need none.
 [[nodiscard]] std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& config, NandArray& array, Pram* pram, PramRange pram_range,

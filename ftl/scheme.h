@@ -33,7 +33,8 @@ struct FtlPlan {
     std::uint32_t meta_blocks = 0;   ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
     std::uint32_t logical_pages = 0; ///< of logical_page_bytes each
     std::uint32_t logical_page_bytes = 0;
-    std::uint64_t pram_bytes = 0; ///< what the scheme needs, redo log included; 0 = works without PRAM
+    std::uint64_t pram_bytes = 0;        ///< what the scheme needs, redo log included, and the buffer; 0 = works without PRAM
+    std::uint64_t pram_buffer_bytes = 0; ///< of these, the last: the write buffer's, where it lies in PRAM (plan_ftl() adds it)
     std::vector<std::string> warnings;
 };
 
