@@ -8,6 +8,7 @@
 
 using namespace flashlab;
 using flashlab::test::coftl_config;
+using flashlab::test::cut_often;
 using flashlab::test::CutRig;
 using flashlab::test::own;
 using flashlab::test::Shape;
@@ -39,20 +40,8 @@ TEST_CASE("coftl keeps every newest version whatever the width, with caches and 
 TEST_CASE("coftl keeps the contract across power cuts, also while it recovers, whatever the width", "[ftl][coftl][crash]") {
     for (const Shape& shape : shapes()) {
         for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-            CutRig rig{coftl_config(shape)};
-            Random random{seed};
-            for (int c = 0; c < 20; ++c) {
-                CAPTURE(shape.channels, shape.width, shape.slots, shape.tables, seed, c);
-                const SimTime from = rig.now;
-                rig.settle();
-                for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
-                const SimTime at = rig.random_moment(random, from);
-                if (random.chance(1, 2))
-                    rig.cut_twice(at, random);
-                else
-                    rig.cut(at, random.next());
-            }
-            rig.check_all();
+            CAPTURE(shape.channels, shape.width, shape.slots, shape.tables);
+            cut_often(coftl_config(shape), seed);
         }
     }
 }
@@ -71,10 +60,7 @@ TEST_CASE("coftl keeps the contract across thousands of power cuts", "[.][long][
                 if (random.chance(1, 10)) rig.remount_clean();
                 if (random.chance(1, 20)) rig.kill();
                 const SimTime at = rig.random_moment(random, std::max(from, rig.now));
-                if (random.chance(1, 2))
-                    rig.cut_twice(at, random);
-                else
-                    rig.cut(at, random.next());
+                rig.cut_once_or_twice(at, random);
             }
             rig.check_all();
         }

@@ -7,6 +7,7 @@
 
 using namespace flashlab;
 using flashlab::test::coftl_config;
+using flashlab::test::cut_often;
 using flashlab::test::CutRig;
 using flashlab::test::own;
 using flashlab::test::Shape;
@@ -77,20 +78,8 @@ TEST_CASE("a set with two-plane commands is programmed, read and erased pair by 
 TEST_CASE("coftl with two-plane commands keeps the contract across power cuts, also while it recovers", "[ftl][coftl][two-plane][crash]") {
     for (const Shape& shape : shapes()) {
         for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-            CutRig rig{paired(shape)};
-            Random random{seed};
-            for (int c = 0; c < 20; ++c) {
-                CAPTURE(shape.channels, shape.width, shape.slots, shape.tables, seed, c);
-                const SimTime from = rig.now;
-                rig.settle();
-                for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
-                const SimTime at = rig.random_moment(random, from);
-                if (random.chance(1, 2))
-                    rig.cut_twice(at, random);
-                else
-                    rig.cut(at, random.next());
-            }
-            rig.check_all();
+            CAPTURE(shape.channels, shape.width, shape.slots, shape.tables);
+            cut_often(paired(shape), seed);
         }
     }
 }

@@ -114,10 +114,7 @@ TEST_CASE("an interleaved drive keeps every newest version, across trims, shutdo
             if (random.chance(1, 5)) rig.remount_clean();
             if (random.chance(1, 10)) rig.kill();
             const SimTime at = rig.random_moment(random, std::max(from, rig.now));
-            if (random.chance(1, 2))
-                rig.cut_twice(at, random);
-            else
-                rig.cut(at, random.next());
+            rig.cut_once_or_twice(at, random);
         }
         rig.check_all();
     }

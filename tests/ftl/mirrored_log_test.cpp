@@ -203,10 +203,7 @@ TEST_CASE("without a mirror a log that does not read ends the device's life; wit
                 const std::uint64_t lost = random.below(3);
                 faults.blocks = lost == 2 ? std::set<BlockId>{} : copies[lost];
                 rig.set_faults(&faults);
-                if (random.chance(1, 2))
-                    rig.cut_twice(at, random); // the copy does not read in both recoveries
-                else
-                    rig.cut(at, random.next());
+                rig.cut_once_or_twice(at, random); // twice: the copy does not read in both recoveries
             }
             rig.set_faults(nullptr);
             rig.check_all();

@@ -27,6 +27,20 @@ inline SsdConfig coftl_config(const Shape& shape) {
 /// Two channels, sets of two blocks of 8 pages: 6 virtual pages a virtual block; no cache, so that every write is a page set.
 inline Shape two_wide(std::uint32_t slots = 0, std::uint32_t tables = 64) { return {2, 2, slots, tables}; }
 
+/// 20 cuts of one drive after up to 60 steps each, half of them with a second cut in the recovery.
+inline void cut_often(const SsdConfig& config, std::uint64_t seed) {
+    CutRig rig{config};
+    Random random{seed};
+    for (int c = 0; c < 20; ++c) {
+        CAPTURE(seed, c);
+        const SimTime from = rig.now;
+        rig.settle();
+        for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
+        rig.cut_once_or_twice(rig.random_moment(random, from), random);
+    }
+    rig.check_all();
+}
+
 inline const CoftlCounters& own(CutRig& rig) { return dynamic_cast<const Coftl&>(rig.ssd().ftl()).coftl_counters(); }
 
 } // namespace flashlab::test

@@ -122,6 +122,13 @@ public:
         open();
         compare_after(at);
     }
+    /// One of the two, drawn.
+    void cut_once_or_twice(SimTime at, Random& random) {
+        if (random.chance(1, 2))
+            cut_twice(at, random);
+        else
+            cut(at, random.next());
+    }
     /// The process dies: everything issued is complete, nothing was shut down. What was promised is there, as after any cut.
     void kill() {
         device_->power_off();
