@@ -117,6 +117,29 @@ int mend(const FsckOptions& o, const Json& problems, int otherwise) {
     return fsck_corrected;
 }
 
+/// Every page's OOB, or all data, which may take long.
+CheckedDevice look_through(Device& device, const FsckOptions& o) {
+    if (!o.data && !o.repair) return check_device(device, DeviceCheckDepth::oob, {});
+    const Interruption interruption;
+    Progress progress{"pages of data"};
+    return check_device(device, DeviceCheckDepth::data, [&](std::uint64_t pages) {
+        progress.at(pages);
+        return !Interruption::came();
+    });
+}
+
+std::string found_as_data(OutputFormat format, const CheckedDevice& checked) {
+    Table table{{"kind", "where", "detail"}};
+    for (const auto& p : checked.problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
+    return shown(format,
+                 Json::object({{"clean", checked.problems.items().empty()},
+                               {"problems", checked.problems},
+                               {"oob_pages_read", checked.oob_pages},
+                               {"data_pages_read", checked.data_pages},
+                               {"data_checked", checked.data_checked}}),
+                 table);
+}
+
 } // namespace
 
 int run_info(const std::string& target, InfoShow show, OutputFormat format) {
@@ -167,16 +190,7 @@ int run_fsck(const FsckOptions& o) {
         complain(fmt::format("fsck: {}", opened.error()));
     } else if (damage.empty()) { // what a damaged image says of itself means nothing
         recovered = !(*opened)->device().recovery().was_clean;
-        if (o.data || o.repair) {
-            const Interruption interruption;
-            Progress progress{"pages of data"};
-            checked = check_device((*opened)->device(), DeviceCheckDepth::data, [&](std::uint64_t pages) {
-                progress.at(pages);
-                return !Interruption::came();
-            });
-        } else {
-            checked = check_device((*opened)->device(), DeviceCheckDepth::oob, {});
-        }
+        checked = look_through((*opened)->device(), o);
     }
     const Json& problems = checked.problems;
     const bool clean = problems.items().empty();
@@ -192,15 +206,7 @@ int run_fsck(const FsckOptions& o) {
     if (mends && opened) opened->reset();
     if (mends && o.format != OutputFormat::table) return mend(o, problems, otherwise);
     if (o.format != OutputFormat::table) {
-        Table table{{"kind", "where", "detail"}};
-        for (const auto& p : problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
-        fmt::print("{}", shown(o.format,
-                               Json::object({{"clean", clean},
-                                             {"problems", problems},
-                                             {"oob_pages_read", checked.oob_pages},
-                                             {"data_pages_read", checked.data_pages},
-                                             {"data_checked", checked.data_checked}}),
-                               table));
+        fmt::print("{}", found_as_data(o.format, checked));
     } else {
         for (const auto& p : problems.items())
             fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
