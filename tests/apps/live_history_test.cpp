@@ -278,3 +278,20 @@ TEST_CASE("a sync that a cut begins by itself keeps nothing that nobody synced",
     CHECK(left.names.size() == 1);
     CHECK(left.writes.size() == 1);
 }
+
+TEST_CASE("what is done while a sync of everything is under way stays in the history", "[apps][persistence][live]") {
+    const bool overlap = GENERATE(false, true); // with a second sync, which began later
+    LiveWorld live{4u << 20};
+    live.begin();
+    live.put("a", "1");
+    auto sync = live.world.fs->begin_sync_all(live.world.call());
+    REQUIRE(sync.has_value());
+    live.put("b", "2");
+    const auto second = overlap ? live.world.fs->begin_sync_all(live.world.call()) : FsResult<std::unique_ptr<SlowCall>>{};
+    REQUIRE(live.world.run(std::move(sync)) == 0);
+    live.world.now += Duration{1'000'000'000};
+    live.put("c", "3");
+    const std::vector<Operation> history = live.history->history(live.world.now);
+    for (const char* name : {"b", "c"})
+        CHECK(std::ranges::any_of(history, [&](const Operation& line) { return line.act == Act::make && line.name == name; }));
+}
