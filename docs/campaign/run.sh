@@ -43,9 +43,13 @@ postgres() { # FSYNC
     [ "$(id -u)" -ne 0 ] || { echo "run.sh: $name: PostgreSQL does not run as root; become another user" >&2; exit 77; }
     program="PG_FSYNC=$1 sh '$here/shell_postgres.sh'"; after=; setup="$program setup"
 }
-sqlite() { # JOURNAL SYNCHRONOUS [integrity]; the check is compiled: it is run thousands of times
+sqlite() { # JOURNAL SYNCHRONOUS [integrity|but_newest]; the check is compiled: it is run thousands of times
     python_with
-    cc -O2 -o "$home/sqlite_check" "$here/sqlite_check.c" -lsqlite3
+    [ -n "$(find "$home/sqlite_check" -newer "$here/sqlite_check.c" 2> /dev/null)" ] || { # another run may be using the old one: never half of a new one
+        cc -O2 -static -o "$home/sqlite_check.$$" "$here/sqlite_check.c" -lsqlite3 -lm -lpthread -ldl 2> /dev/null ||
+            cc -O2 -o "$home/sqlite_check.$$" "$here/sqlite_check.c" -lsqlite3
+        mv "$home/sqlite_check.$$" "$home/sqlite_check"
+    }
     python sqlite_store "$1 $2"
     check="exec '$home/sqlite_check' ${3:-}"
 }
@@ -130,12 +134,14 @@ maildir) # mailbox of Python's library
     python_with; python maildir_stdlib ;;
 dbm_dumb) # shelve of Python's library
     python_with; python dbm_dumb ;;
-sqlite_wal_full) # control
-    sqlite WAL FULL ;; # STORE_TRANSACTIONS=300 makes 100,000 states
+sqlite_wal_full) # control; STORE_TRANSACTIONS=60 makes a longer run of it, as of the others of SQLite
+    sqlite WAL FULL ;;
 sqlite_delete_extra) # control
     sqlite DELETE EXTRA ;;
 sqlite_delete_full) # that the last commit stays
     sqlite DELETE FULL ;;
+sqlite_delete_full_but_newest) # control: all but the newest commit stays
+    sqlite DELETE FULL but_newest ;;
 sqlite_delete_full_integrity) # control: integrity only
     sqlite DELETE FULL integrity ;;
 sqlite_wal_off) # synchronous=OFF: integrity only

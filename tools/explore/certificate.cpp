@@ -94,6 +94,8 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"workers", facts.workers},
                          {"wall_seconds", result.wall_seconds},
                          {"wall_states_per_second", result.wall_seconds > 0 ? static_cast<double>(result.states) / result.wall_seconds : 0.0},
+                         {"wall_cpu_seconds", result.cpu_seconds},
+                         {"wall_states_per_cpu_second", result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0.0},
                          {"partial", facts.partial},
                          {"not_tried", not_tried(model, order, result, facts.states_possible, facts.after_flush)},
                          {"findings", std::move(findings)},

@@ -1,10 +1,11 @@
 #include "tools/explore/check_run.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/explore/plain_command.h"
 #include "tools/host/interruption.h"
 
 extern char** environ;
@@ -21,16 +23,44 @@ namespace flashlab {
 
 namespace {
 
-/// The inherited variables with those of the call.
-std::vector<std::string> environment_of(const CheckCall& call) {
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The inherited variables with those that are set, of which the later wins. PWD as a shell would set it.
+std::vector<std::string> environment_of(const CheckCall& call, const Variables& assigned) {
+    Variables set{{"PWD", call.directory}};
+    for (const Variables* some : {&call.environment, &assigned})
+        for (const auto& variable : *some) {
+            std::erase_if(set, [&](const auto& earlier) { return earlier.first == variable.first; });
+            set.push_back(variable);
+        }
     std::vector<std::string> all;
     for (char** variable = environ; *variable != nullptr; ++variable) {
-        const std::string text = *variable;
-        const auto is_same = [&](const auto& added) { return text.starts_with(added.first + "="); };
-        if (std::ranges::none_of(call.environment, is_same)) all.push_back(text);
+        const std::string_view text = *variable;
+        const auto is_same = [&](const auto& s) { return text.starts_with(s.first) && text.size() > s.first.size() && text[s.first.size()] == '='; };
+        if (std::ranges::none_of(set, is_same)) all.emplace_back(text);
     }
-    for (const auto& [name, value] : call.environment) all.push_back(name + "=" + value);
+    for (const auto& [name, value] : set) all.push_back(name + "=" + value);
     return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// Without a shell where the line is a program and its words. Where that cannot be started, the shell has its way of saying so, or of running it.
+pid_t spawn_command(const CheckCall& call, const posix_spawn_file_actions_t& actions, const posix_spawnattr_t& attributes) {
+    pid_t child = -1;
+    if (auto plain = plain_command(call.command)) {
+        std::vector<std::string> variables = environment_of(call, plain->assignments);
+        if (::posix_spawnp(&child, plain->words.front().c_str(), &actions, &attributes, pointers_to(plain->words).data(),
+                           pointers_to(variables).data()) == 0)
+            return child;
+    }
+    std::vector<std::string> variables = environment_of(call, {}), words{"sh", "-c", call.command};
+    return ::posix_spawn(&child, "/bin/sh", &actions, &attributes, pointers_to(words).data(), pointers_to(variables).data()) == 0 ? child : -1;
 }
 
 pid_t spawn(const CheckCall& call) {
@@ -50,14 +80,7 @@ pid_t spawn(const CheckCall& call) {
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setpgroup(&attributes, 0);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    std::vector<std::string> variables = environment_of(call);
-    std::vector<char*> environment;
-    for (std::string& variable : variables) environment.push_back(variable.data());
-    environment.push_back(nullptr);
-    std::array<std::string, 3> words{"sh", "-c", call.command};
-    std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
-    pid_t child = -1;
-    if (::posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), environment.data()) != 0) child = -1;
+    const pid_t child = spawn_command(call, actions, attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
     return child;
@@ -83,6 +106,7 @@ CheckVerdict run_check(const CheckCall& call) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (cut_short != CheckEnd::passed) return {cut_short, 128 + SIGKILL};
+    if (WIFSIGNALED(status)) std::ofstream{call.output, std::ios::app} << ::strsignal(WTERMSIG(status)) << '\n'; // as a shell would say
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return {code == 0 ? CheckEnd::passed : CheckEnd::failed, code};
 }

@@ -2,7 +2,7 @@
 ///
 /// Idea       posix_spawn, which copies no page tables, and a descriptor of the process to wait on: hundreds of checks a second.
 /// Invariant  Nothing that the check started outlives it, unless it left its process group.
-/// Cost       Starting a shell.
+/// Cost       Starting the program, and a shell where the line needs one (tools/explore/plain_command.h).
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace flashlab {
 
 struct CheckCall {
-    std::string command; ///< for sh -c
+    std::string command; ///< as sh -c takes it
     std::string directory, output;
     std::vector<std::pair<std::string, std::string>> environment;
     std::chrono::milliseconds limit{0};

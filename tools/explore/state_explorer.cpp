@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "tools/host/interruption.h"
 
@@ -18,6 +19,17 @@ constexpr std::size_t most_findings = 64;
 
 std::string kind_of(const Past& past, const Loss& loss) {
     return fmt::format("{} {}", static_cast<int>(past.line(loss.line).act), kind_of_path(past.facts(loss.line).path));
+}
+/// So far, of this process and of its children that ended.
+double cpu_seconds_used() {
+    double seconds = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        ::getrusage(who, &used);
+        for (const timeval& part : {used.ru_utime, used.ru_stime})
+            seconds += static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) / 1e6;
+    }
+    return seconds;
 }
 /// The lines of which a finding consists, as kinds: what a state that fails of the same cause has lost, too.
 std::set<std::string> kinds_of(const Past& past, const std::vector<Loss>& losses) {
@@ -223,6 +235,7 @@ void StateExplorer::work(Worker& worker) {
 
 ExploreResult StateExplorer::run() {
     const auto from = std::chrono::steady_clock::now();
+    const double cpu_from = cpu_seconds_used();
     std::vector<Worker> workers;
     for (unsigned i = 0; i < config_.workers; ++i) workers.push_back(make_worker(i));
     {
@@ -231,6 +244,7 @@ ExploreResult StateExplorer::run() {
         work(workers[0]);
     }
     result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+    result_.cpu_seconds = cpu_seconds_used() - cpu_from;
     std::ranges::sort(result_.findings, {}, &LossFinding::found_at);
     return result_;
 }

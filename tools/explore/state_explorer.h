@@ -51,7 +51,8 @@ struct ExploreResult {
     bool exhausted = false;     ///< no other state was found
     bool edges_done = false;    ///< all edges were tried, and states were drawn
     double wall_seconds = 0;
-    std::string broken; ///< why it could not go on; empty: it did
+    double cpu_seconds = 0; ///< of this process and of the checks that ended; not of what left its check's process group
+    std::string broken;     ///< why it could not go on; empty: it did
     std::vector<LossFinding> findings;
 };
 
