@@ -29,6 +29,25 @@ code=0
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 kept=$(echo "$work"/flashlab-cut-*)
 "$FLASHLAB" crash torture --replay "$kept" --check "$check" > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+say "--- no cut before the N-th sync of a mount was answered"
+# The second sync comes late: a cut of --after flush 1 comes before it, one of --after flush 2 never does. fdatasync and fsync of a directory count, too.
+late='sleep 0.3; echo 1 > r$FLASHLAB_CUT; sync r$FLASHLAB_CUT; sleep $PAUSE; echo 2 >> r$FLASHLAB_CUT; sync -d r$FLASHLAB_CUT; sync .; sleep 1000'
+after() { # CODE MODEL FLUSHES LINES-THAT-MUST-BE-THERE PAUSE
+    local code=0
+    "$FLASHLAB" crash torture --cuts 2 --within 0.2 --size 64M --keep "$work" --persistence "$2" --after flush "$3" --json \
+        --check "[ \"\$(wc -l < r\$FLASHLAB_CUT)\" -ge $4 ]" -- env PAUSE="$5" sh -c "$late" > "$work/out" 2> "$work/err" || code=$?
+    [[ $code -eq $1 ]] || die "--after flush $3 ($2, $4 lines): $code instead of $1: $(cat "$work/err" "$work/out")"
+}
+after 0 strict 1 1 0.3
+after 1 strict 1 2 30 # nothing says that the second is there
+after 0 strict 2 2 0.3
+after 0 posix 3 2 0.3
+grep -q '"cuts":2,' "$work/out" || die "--after flush: not every cut was made: $(cat "$work/out")"
+if [[ -n ${full-} ]]; then # the patience with a command that makes too few is a minute
+    after 1 strict 99 1 0.3
+    grep -q 'the command made [0-9]* within a minute' "$work/err" || die "--after flush 99: what is missing is not told: $(cat "$work/err")"
+fi
+"$FLASHLAB" crash torture --after flush 0 -- true 2> /dev/null && die "--after flush 0 must be refused"
 say "--- a command that fails by itself"
 code=0
 "$FLASHLAB" crash torture --size 64M -- sh -c 'echo no such luck; exit 4' > "$work/out" 2> "$work/err" || code=$?
