@@ -43,13 +43,16 @@ postgres() { # FSYNC
     [ "$(id -u)" -ne 0 ] || { echo "run.sh: $name: PostgreSQL does not run as root; become another user" >&2; exit 77; }
     program="PG_FSYNC=$1 sh '$here/shell_postgres.sh'"; after=; setup="$program setup"
 }
-sqlite() { # JOURNAL SYNCHRONOUS [integrity|but_newest]; the check is compiled: it is run thousands of times
+compiled() { # CHECK LIBRARIES...: a check that is run thousands of times; another run may be using the old one: never half of a new one
+    [ -z "$(find "$home/$1" -newer "$here/$1.c" 2> /dev/null)" ] || return 0
+    out=$home/$1 from=$here/$1.c
+    shift
+    cc -O2 -static -o "$out.$$" "$from" "$@" -lm -lpthread -ldl 2> /dev/null || cc -O2 -o "$out.$$" "$from" "$@"
+    mv "$out.$$" "$out"
+}
+sqlite() { # JOURNAL SYNCHRONOUS [integrity|but_newest]
     python_with
-    [ -n "$(find "$home/sqlite_check" -newer "$here/sqlite_check.c" 2> /dev/null)" ] || { # another run may be using the old one: never half of a new one
-        cc -O2 -static -o "$home/sqlite_check.$$" "$here/sqlite_check.c" -lsqlite3 -lm -lpthread -ldl 2> /dev/null ||
-            cc -O2 -o "$home/sqlite_check.$$" "$here/sqlite_check.c" -lsqlite3
-        mv "$home/sqlite_check.$$" "$home/sqlite_check"
-    }
+    compiled sqlite_check -lsqlite3
     python sqlite_store "$1 $2"
     check="exec '$home/sqlite_check' ${3:-}"
 }
@@ -78,6 +81,8 @@ leveldb_sync) # put(sync=True)
     python_with plyvel==1.5.1; python leveldb_sync ;;
 lmdb) # control on ext4: defaults
     python_with lmdb==3.0.0; python lmdb_default ;;
+lmdb_prepared) # control: defaults, on an environment that is there, judged by LMDB's C library (apt-get install liblmdb-dev)
+    python_with lmdb==3.0.0; compiled lmdb_check -llmdb; python lmdb_default; check="exec '$home/lmdb_check'" setup="$program setup" ;;
 lmdb_nosync) # sync=False: integrity only
     python_with lmdb==3.0.0; python lmdb_nosync ;;
 lmdb_writemap_nosync) # sync=False, writemap=True: integrity only

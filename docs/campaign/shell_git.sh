@@ -1,5 +1,6 @@
 #!/bin/sh
-# git: a commit has returned. `shell_git.sh setup|write|check`, check integrity: without the promise; GIT_SYNC is the value of core.fsync, empty: the default.
+# git: a commit has returned. `shell_git.sh setup|write|check`, check integrity: without the promise; GIT_SYNC is the value of core.fsync, empty: the default;
+# STORE_TRANSACTIONS commits are made (5).
 set -e
 export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 case $1 in
@@ -10,7 +11,9 @@ setup)
     git commit -q --allow-empty -m 0
     ;;
 write)
-    for i in 1 2 3 4 5; do
+    i=0
+    while [ "$i" -lt "${STORE_TRANSACTIONS:-5}" ]; do
+        i=$((i + 1))
         echo "line $i" >> file
         git add file
         git commit -q -m "$i"
@@ -18,9 +21,10 @@ write)
     done
     ;;
 check)
-    rm -f .git/index.lock .git/HEAD.lock .git/refs/heads/*.lock # what git asks its user to do after a crash
-    git fsck --full --strict --no-dangling
-    git status > /dev/null
+    for lock in .git/index.lock .git/HEAD.lock .git/refs/heads/*.lock; do
+        [ ! -e "$lock" ] || rm "$lock" # what git asks its user to do after a crash
+    done
+    git fsck --full --strict --no-dangling # reads HEAD, the branches, their logs, the index and every object
     [ "$2" != integrity ] || exit 0
     tail -n 1 "$FLASHLAB_ACKS" | while read -r _ commit; do
         git merge-base --is-ancestor "$commit" HEAD

@@ -13,7 +13,8 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::size_t duplicates_in_a_row = 3'000; ///< then there is nothing new
+/// Drawn ones: then there is nothing new. A point that has other states is drawn every few times that all points are.
+std::size_t duplicates_in_a_row(std::size_t cuts) { return 3'000 + 4 * cuts; }
 constexpr int shrinking_checks = 200;
 constexpr std::size_t most_findings = 64;
 
@@ -63,9 +64,10 @@ std::shared_ptr<const Durability> StateExplorer::durable_at(std::uint32_t cut) {
 std::optional<LeftState> StateExplorer::take() {
     const std::lock_guard lock{mutex_};
     if (result_.states >= config_.states || Interruption::came() || !result_.broken.empty() || result_.exhausted) return std::nullopt;
-    for (std::size_t i = 0; i < duplicates_in_a_row; ++i) {
+    for (std::size_t drawn = 0; drawn < duplicates_in_a_row(order_.cuts());) {
         if (Interruption::came()) return std::nullopt;
         result_.edges_done = order_.is_drawing();
+        if (result_.edges_done) ++drawn; // edges may be equal as often as they like: they end
         CutState next = order_.next();
         const auto durable = order_.unsynced(next.cut).durable;
         LeftState state{past_, model_, durable, std::move(next)};

@@ -9,8 +9,8 @@ chosen = options.get(os.path.basename(sys.argv[0])[:-3], {})
 
 
 def write():
-    env = lmdb.open("db", map_size=1 << 20, **chosen)
-    for i in range(1, 21):
+    env = lmdb.open("db", map_size=1 << 22, **chosen)
+    for i in range(1, int(os.environ.get("STORE_TRANSACTIONS", "20")) + 1):
         with env.begin(write=True) as txn:
             txn.put(b"k%04d" % i, b"%d" % i * 200)
         if chosen.get("sync", True):
@@ -18,8 +18,12 @@ def write():
     env.close()
 
 
+def setup():
+    lmdb.open("db", map_size=1 << 22, **chosen).close()
+
+
 def check():
-    env = lmdb.open("db", map_size=1 << 20)
+    env = lmdb.open("db", map_size=1 << 22)
     with env.begin() as txn:
         have = list(txn.cursor())
     for i, (key, value) in enumerate(have, 1):
@@ -27,4 +31,4 @@ def check():
     need(len(have) >= len(promised()), "lost: %d promised, %d there" % (len(promised()), len(have)))
 
 
-run(write, check)
+run(write, check, setup)

@@ -1,6 +1,6 @@
 """What the writers and checks of the campaign share: promises, and the two roles of a program.
 
-A program is run as `NAME.py write` on the mount and as `NAME.py check` on each state.
+A program is run as `NAME.py write` on the mount and as `NAME.py check` on each state; some have a `setup` before.
 """
 import os
 import sys
@@ -20,5 +20,5 @@ def need(holds, what):
         sys.exit(what)
 
 
-def run(write, check):
-    {"write": write, "check": check}[sys.argv[1]]()
+def run(write, check, setup=None):
+    {"write": write, "check": check, "setup": setup}[sys.argv[1]]()
