@@ -115,6 +115,9 @@ public:
     virtual void forget(Ino ino, std::uint64_t references, SimTime now) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode,
                                                                 std::uint32_t rdev) = 0;
+    /// A regular file without a name (O_TMPFILE), with the owner, mode and lists that a new file of `parent` has. Takes one reference. It goes with
+    /// its last user, or with a power cut. `may_be_linked`: link() may give it a name, once.
+    [[nodiscard]] virtual FsResult<Timed<Attributes>> make_unnamed(const FsCall&, Ino parent, std::uint32_t mode, bool may_be_linked) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> make_symlink(const FsCall&, Ino parent, std::string_view name, std::string_view target) = 0;
     [[nodiscard]] virtual FsResult<Timed<Attributes>> link(const FsCall&, Ino ino, Ino parent, std::string_view name) = 0;

@@ -51,6 +51,7 @@ public:
     FsResult<Timed<Attributes>> lookup(const FsCall&, Ino parent, std::string_view name) override;
     void forget(Ino ino, std::uint64_t references, SimTime now) override;
     FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) override;
+    FsResult<Timed<Attributes>> make_unnamed(const FsCall&, Ino parent, std::uint32_t mode, bool may_be_linked) override;
     FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) override;
     FsResult<Timed<Attributes>> make_symlink(const FsCall&, Ino parent, std::string_view name, std::string_view target) override;
     FsResult<Timed<Attributes>> link(const FsCall&, Ino ino, Ino parent, std::string_view name) override;
@@ -130,6 +131,7 @@ private:
     // --- file_system_names.cpp
     [[nodiscard]] FsResult<void> check_name(std::string_view name) const;
     [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
+    [[nodiscard]] static InodeRecord new_record(const FsCall&, std::uint32_t mode);
     [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
     /// Must be called inside a transaction. The caller stores both numbers once the transaction is committed.
     [[nodiscard]] FsResult<Ino> next_number(std::uint64_t& next, std::uint64_t& limit);
@@ -152,6 +154,8 @@ private:
     [[nodiscard]] bool is_within(Ino directory, Ino ancestor);
 
     // --- file_system_orphans.cpp
+    /// Must be called inside the transaction that gives an unnamed inode its name.
+    [[nodiscard]] FsResult<void> end_orphan(Ino ino);
     void destroy_if_unused(Inode& inode, SimTime now);
     [[nodiscard]] FsResult<SimTime> destroy(Inode& inode, SimTime now);
     void destroy_doomed(SimTime now);

@@ -94,6 +94,15 @@ FsResult<void> FileSystemImpl::inherit(const FsCall& call, const Inode& parent, 
     return {};
 }
 
+InodeRecord FileSystemImpl::new_record(const FsCall& call, std::uint32_t mode) {
+    InodeRecord record;
+    record.mode = mode;
+    record.uid = call.uid;
+    record.gid = call.gid;
+    record.accessed = record.modified = record.changed = record.born = call.wall;
+    return record;
+}
+
 FsResult<Timed<Attributes>> FileSystemImpl::create(const FsCall& call, Ino parent_ino, std::string_view name, NewNode node) {
     if (const auto good = check_name(name); !good) return std::unexpected(good.error());
     const auto found = get_directory(parent_ino);
@@ -104,13 +113,9 @@ FsResult<Timed<Attributes>> FileSystemImpl::create(const FsCall& call, Ino paren
     if (directory_.find(parent_ino, name, entry)) return std::unexpected(FsError{EEXIST});
     if ((parent.record.flags & file_flag_immutable) != 0) return std::unexpected(FsError{EPERM});
 
-    InodeRecord record;
-    record.mode = node.mode;
-    record.uid = call.uid;
-    record.gid = call.gid;
+    InodeRecord record = new_record(call, node.mode);
     record.rdev = node.rdev;
     record.size = node.target.size();
-    record.accessed = record.modified = record.changed = record.born = call.wall;
     record.links = 1;
     InodeRecord above = parent.record;
     if (record.is_directory()) {
@@ -178,7 +183,8 @@ FsResult<Timed<Attributes>> FileSystemImpl::link(const FsCall& call, Ino ino, In
     Inode& inode = **found;
     Inode& parent = **above;
     if (inode.record.is_directory()) return std::unexpected(FsError{EPERM});
-    if (inode.record.links == 0 || parent.record.links == 0) return std::unexpected(FsError{ENOENT});
+    const bool is_unnamed = inode.record.links == 0;
+    if ((is_unnamed && !inode.may_be_linked) || parent.record.links == 0) return std::unexpected(FsError{ENOENT});
     Dirent entry;
     if (directory_.find(parent_ino, name, entry)) return std::unexpected(FsError{EEXIST});
     if (inode.record.links >= most_links) return std::unexpected(FsError{EMLINK});
@@ -194,9 +200,13 @@ FsResult<Timed<Attributes>> FileSystemImpl::link(const FsCall& call, Ino ino, In
     if (const auto added = directory_.add(parent_ino, name, ino, record.type()); !added) return std::unexpected(added.error());
     if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
     if (const auto written = put(transaction, parent, directory); !written) return std::unexpected(written.error());
+    if (is_unnamed) {
+        if (const auto ended = end_orphan(ino); !ended) return std::unexpected(ended.error());
+    }
     const auto done = transaction.commit(call.now);
     if (!done) return std::unexpected(done.error());
     inode.record = record;
+    inode.may_be_linked = false;
     parent.record = directory;
     ++inode.references;
     return Timed<Attributes>{attributes_of(inode), *done};

@@ -1,12 +1,14 @@
-// Inodes without a name: they are destroyed at once, at their last close, or at the next mount.
+// Inodes without a name: made so, or their last name is gone. They are destroyed at once, at their last close, or at the next mount.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/little_endian.h"
+#include "fs/file_flags.h"
 #include "fs/file_system_impl.h"
 #include "fs/fs_counters.h"
 #include "fs/symlink.h"
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::size_t xattr_records_per_transaction = 64;
 constexpr std::uint64_t last_key = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t nothing_to_cut = last_key; ///< as first page in the orphan record of an inode that was made without a name
 
 FsResult<void> put_orphan(MetadataStore& store, Ino ino, std::uint64_t first_page) {
     std::array<std::byte, sizeof(std::uint64_t)> bytes;
@@ -41,6 +44,44 @@ FsResult<void> make_empty_file_system(MetadataStore& store, FileTime wall, SimTi
     if (const auto put = store.put(inode_count_key, bytes); !put) return put;
     const auto committed = transaction.commit(now);
     if (!committed) return std::unexpected(committed.error());
+    return {};
+}
+
+FsResult<Timed<Attributes>> FileSystemImpl::make_unnamed(const FsCall& call, Ino parent_ino, std::uint32_t mode, bool may_be_linked) {
+    if (const auto may = may_change(); !may) return std::unexpected(may.error());
+    const auto found = get_directory(parent_ino);
+    if (!found) return std::unexpected(found.error());
+    const Inode& parent = **found;
+    if (parent.record.links == 0) return std::unexpected(FsError{ENOENT});
+    if ((parent.record.flags & file_flag_immutable) != 0) return std::unexpected(FsError{EPERM});
+
+    InodeRecord record = new_record(call, S_IFREG | (mode & 07777));
+    MetadataTransaction transaction{*store_};
+    std::uint64_t next = next_ino_;
+    std::uint64_t limit = ino_limit_;
+    const auto ino = next_number(next, limit);
+    if (!ino) return std::unexpected(ino.error());
+    if (const auto inherited = inherit(call, parent, *ino, record); !inherited) return std::unexpected(inherited.error());
+    if (const auto written = transaction.put_inode(*ino, record, 0); !written) return std::unexpected(written.error());
+    if (const auto orphan = put_orphan(*store_, *ino, nothing_to_cut); !orphan) return std::unexpected(orphan.error());
+    const auto done = transaction.commit(call.now);
+    if (!done) return std::unexpected(done.error());
+
+    next_ino_ = next;
+    ino_limit_ = limit;
+    ++inodes_;
+    Inode& inode = table_.add(*ino, record);
+    inode.references = 1;
+    inode.may_be_linked = may_be_linked;
+    return Timed<Attributes>{attributes_of(inode), *done};
+}
+
+/// A truncate that broke off is still to be finished: its record stays.
+FsResult<void> FileSystemImpl::end_orphan(Ino ino) {
+    std::span<const std::byte> value;
+    const bool is_cut = store_->get(orphan_key(ino), value) && load_le<std::uint64_t>(value) != nothing_to_cut;
+    if (is_cut) return {};
+    if (const auto erased = store_->erase(orphan_key(ino)); !erased) return std::unexpected(erased.error());
     return {};
 }
 
@@ -110,6 +151,8 @@ FsResult<SimTime> FileSystemImpl::free_extents_from(Inode& inode, FilePage page,
         if (const auto written = put(transaction, inode, record); !written) return std::unexpected(written.error());
         if (done && record.links != 0) {
             if (const auto erased = store_->erase(orphan_key(inode.ino)); !erased) return std::unexpected(erased.error());
+        } else if (done && inode.may_be_linked) {
+            if (const auto orphan = put_orphan(*store_, inode.ino, nothing_to_cut); !orphan) return std::unexpected(orphan.error());
         }
         const auto committed = transaction.commit(now);
         if (!committed) return committed;

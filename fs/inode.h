@@ -74,6 +74,7 @@ struct Inode : InodeListHook {
     bool record_dirty = false;      ///< times (or size) ahead of the store
     bool flush_on_close = false;    ///< truncated to 0: flushed when its last writer closes it
     bool flush_now = false;         ///< to be written back by the next tick
+    bool may_be_linked = false;     ///< made without a name, and may still get one
     std::uint64_t write_errors = 0; ///< failed write-backs
     std::uint64_t errors_told = 0;  ///< of these, told to somebody
     int last_write_error = EIO;     ///< errno of the newest

@@ -110,7 +110,7 @@ void HistoryBase::whole_if_last(const FsCall& call, std::uint64_t ino) {
 void HistoryBase::learn(const FsCall& call, const Operation& planned) {
     switch (planned.act) {
     case Act::make:
-        (void)name(call, planned.parent, planned.name);
+        if (planned.parent != nameless_folder) (void)name(call, planned.parent, planned.name);
         return;
     case Act::link:
         (void)object(call, planned.ino);

@@ -8,10 +8,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "crash/apps/history_base.h"
+
 namespace flashlab {
 
 Past::Past(std::vector<Operation> history) : lines_{std::move(history)}, facts_(lines_.size()) {
     nodes_[root_number].is_directory = true;
+    nodes_[nameless_folder] = {.is_directory = true, .parent = root_number, .name = nameless_folder_name, .entries = {}};
     for (std::uint32_t i = 0; i < size(); ++i) follow(i);
 }
 

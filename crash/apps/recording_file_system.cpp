@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
+
+#include "crash/apps/history_base.h"
 
 namespace flashlab {
 
@@ -63,6 +66,14 @@ FsResult<Timed<Attributes>> RecordingFileSystem::make_node(const FsCall& call, I
     before(call, {.act = Act::make, .parent = parent.value(), .name = std::string{name}});
     auto made = below_.make_node(call, parent, name, mode, rdev);
     if (made) sink_(made_line(made->value, parent, name));
+    return made;
+}
+
+/// In the history it has a name in the folder that no path leads to.
+FsResult<Timed<Attributes>> RecordingFileSystem::make_unnamed(const FsCall& call, Ino parent, std::uint32_t mode, bool may_be_linked) {
+    before(call, {.act = Act::make, .parent = nameless_folder});
+    auto made = below_.make_unnamed(call, parent, mode, may_be_linked);
+    if (made) sink_(made_line(made->value, Ino{nameless_folder}, fmt::format("#{}", made->value.ino.value())));
     return made;
 }
 

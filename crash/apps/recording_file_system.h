@@ -39,6 +39,7 @@ public:
     }
     void forget(Ino ino, std::uint64_t references, SimTime now) override { below_.forget(ino, references, now); }
     FsResult<Timed<Attributes>> make_node(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) override;
+    FsResult<Timed<Attributes>> make_unnamed(const FsCall&, Ino parent, std::uint32_t mode, bool may_be_linked) override;
     FsResult<Timed<Attributes>> make_directory(const FsCall&, Ino parent, std::string_view name, std::uint32_t mode) override;
     FsResult<Timed<Attributes>> make_symlink(const FsCall&, Ino parent, std::string_view name, std::string_view target) override;
     FsResult<Timed<Attributes>> link(const FsCall&, Ino ino, Ino parent, std::string_view name) override;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "crash/apps/history_base.h"
+
 namespace flashlab {
 
 namespace {
@@ -105,6 +107,7 @@ UnsyncedLines find_unsynced(const Past& past, const Persistence& model, std::uin
     for (std::uint32_t i = past.first_cut(); i < cut; ++i) {
         const Act act = past.line(i).act;
         if (is_sync(act) || act == Act::promise || act == Act::close) continue;
+        if (act == Act::make && past.line(i).parent == nameless_folder) continue; // no cut leaves a file without a name, synced or not
         if (act == Act::write) {
             if (!lines.durable->data_is_durable(i)) lines.writes.push_back(i);
         } else if (is_about_names(act) ? !lines.durable->name_is_durable(i)

@@ -14,13 +14,13 @@ constexpr SimTime::duration one_ms{1'000'000};
 
 CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed)
     : random_{seed}, judges_{config.judges}, stack_{std::make_unique<FsStack>(config, trouble_)},
-      model_{stack_->page_bytes(), !config.journal, config.judges} {
+      model_{stack_->page_bytes(), !config.journal, config.judges}, unnamed_{config.unnamed} {
     open();
 }
 
 CrashRig::CrashRig(const FsStackConfig& config, std::uint64_t seed, const FsImage& image, FsCells cells)
     : random_{seed}, judges_{config.judges}, stack_{std::make_unique<FsStack>(config, image, std::move(cells))},
-      model_{stack_->page_bytes(), !config.journal, config.judges} {
+      model_{stack_->page_bytes(), !config.journal, config.judges}, unnamed_{config.unnamed} {
     open();
 }
 
@@ -119,6 +119,7 @@ std::optional<std::string> CrashRig::judge(SimTime at) {
     opened_ = now_;
     moments_.clear();
     open_files_.clear();
+    unnamed_files_.clear();
     return std::nullopt;
 }
 

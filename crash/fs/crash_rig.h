@@ -82,6 +82,8 @@ private:
 
     void step();
     void make();
+    void make_or_drop_unnamed();
+    void link(Ino ino);
     void take_away();
     void rename();
     void change_attribute();
@@ -102,8 +104,10 @@ private:
     SimTime opened_ = sim_start;
     FileTime wall_{.seconds = 1000};
     std::vector<Pending> pending_;
+    bool unnamed_;
     std::vector<Ino> open_files_;
-    std::vector<SimTime> moments_; ///< issue times, for cuts near them
+    std::vector<Ino> unnamed_files_; ///< made without a name and open since
+    std::vector<SimTime> moments_;   ///< issue times, for cuts near them
     std::uint64_t operations_ = 0;
     std::uint64_t recoveries_cut_ = 0;
 };

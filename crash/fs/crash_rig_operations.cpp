@@ -93,6 +93,46 @@ void CrashRig::make() {
     pass(op.done);
 }
 
+void CrashRig::link(Ino ino) {
+    const FsCall c = call();
+    ModelOp op = base(Kind::link, c);
+    op.ino = ino;
+    op.parent = pick_directory();
+    op.name = name();
+    const auto linked = stack_->fs().link(c, op.ino, op.parent, op.name);
+    if (!linked) return;
+    op.done = linked->done;
+    (void)model_.note(op);
+    stack_->fs().forget(ino, 1, now_);
+    pass(op.done);
+}
+
+/// Other operations take it as any file.
+void CrashRig::make_or_drop_unnamed() {
+    const FsCall c = call();
+    FileSystem& fs = stack_->fs();
+    if (!unnamed_files_.empty() && random_.chance(1, 3)) {
+        ModelOp op = base(Kind::drop, c);
+        op.ino = unnamed_files_.back();
+        unnamed_files_.pop_back();
+        fs.close_file(c, op.ino, true);
+        fs.forget(op.ino, 1, now_);
+        const auto node = model_.now().find(op.ino);
+        if (node != model_.now().end() && node->second.is_unnamed()) (void)model_.note(op);
+        return pass(now_);
+    }
+    ModelOp op = base(Kind::unnamed, c);
+    op.parent = pick_directory();
+    const auto made = fs.make_unnamed(c, op.parent, static_cast<std::uint32_t>(random_.below(0777)), random_.chance(3, 4));
+    if (!made || !fs.open_file(c, made->value.ino, {.writes = true})) return;
+    unnamed_files_.push_back(made->value.ino);
+    op.ino = made->value.ino;
+    op.mode = made->value.mode;
+    op.done = made->done;
+    (void)model_.note(op);
+    pass(op.done);
+}
+
 /// Puts a name of any directory into `op`. Returns the inode that it names; 0 when there is no name at all.
 Ino CrashRig::pick_entry(ModelOp& op) {
     op.parent = pick([](const ModelNode& n) { return n.is_directory() && !n.entries.empty(); });
@@ -305,7 +345,7 @@ void CrashRig::open_or_close() {
 
 void CrashRig::step() {
     ++operations_;
-    switch (random_.below(22)) {
+    switch (random_.below(unnamed_ ? 26 : 22)) {
     case 0:
     case 1:
     case 2:
@@ -332,6 +372,14 @@ void CrashRig::step() {
         return sync();
     case 16:
         return open_or_close();
+    case 22:
+    case 23:
+    case 24:
+        return make_or_drop_unnamed();
+    case 25: { // an unnamed file gets a name
+        const Ino ino = pick([](const ModelNode& n) { return n.is_unnamed(); });
+        return ino == Ino{0} ? make_or_drop_unnamed() : link(ino);
+    }
     default:
         return write();
     }

@@ -21,6 +21,9 @@ public:
     FsResult<Timed<Attributes>> make_node(const FsCall& c, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) override {
         return real_->make_node(c, parent, name, mode, rdev);
     }
+    FsResult<Timed<Attributes>> make_unnamed(const FsCall& c, Ino parent, std::uint32_t mode, bool may_be_linked) override {
+        return real_->make_unnamed(c, parent, mode, may_be_linked);
+    }
     FsResult<Timed<Attributes>> make_directory(const FsCall& c, Ino parent, std::string_view name, std::uint32_t mode) override {
         return real_->make_directory(c, parent, name, mode);
     }

@@ -27,6 +27,7 @@ struct FsStackConfig {
     FsOptions fs;
     bool journal = false; ///< metadata in a journal on the drive, not on PRAM
     bool worn = false;    ///< every logical page was written and trimmed before: blocks are erased before they are used
+    bool unnamed = false; ///< programs also make files without a name, which they may link; without, a seed's program is the one that it always was
     // Only to show that each judge is needed: a seeded bug, and fewer judges than all.
     FsSabotage* sabotage = nullptr;
     JudgeSet judges{};

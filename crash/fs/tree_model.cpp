@@ -53,6 +53,20 @@ std::size_t TreeModel::note(ModelOp op) {
     return ops_.size();
 }
 
+ModelNode TreeModel::new_node(const ModelOp& op, std::size_t number) {
+    ModelNode node;
+    node.mode = op.mode;
+    node.uid = op.uid;
+    node.gid = op.gid;
+    node.rdev = op.rdev;
+    node.target = op.name2;
+    node.links = op.kind == Kind::unnamed ? 0 : node.is_directory() ? 2 : 1;
+    node.parent = op.parent;
+    node.modified = op.wall;
+    if (node.is_regular()) node.versions.push_back({number, std::make_shared<const std::string>()});
+    return node;
+}
+
 void TreeModel::apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) const {
     ModelNode& above = nodes.at(op.parent);
     above.modified = op.wall;
@@ -69,17 +83,8 @@ void TreeModel::apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) 
         ++nodes.at(op.ino).links;
         return;
     }
-    ModelNode node;
-    node.mode = op.mode;
-    node.uid = op.uid;
-    node.gid = op.gid;
-    node.rdev = op.rdev;
-    node.target = op.name2;
-    node.links = node.is_directory() ? 2 : 1;
-    node.parent = op.parent;
-    node.modified = op.wall;
+    ModelNode node = new_node(op, number);
     if (node.is_directory()) ++above.links;
-    if (node.is_regular()) node.versions.push_back({number, std::make_shared<const std::string>()});
     nodes.emplace(op.ino, std::move(node));
 }
 
@@ -164,6 +169,12 @@ void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTi
         return apply_name(nodes, op, number);
     case Kind::rename:
         return apply_rename(nodes, op, judges);
+    case Kind::unnamed:
+        nodes.emplace(op.ino, new_node(op, number));
+        return;
+    case Kind::drop:
+        nodes.erase(op.ino);
+        return;
     default:
         break;
     }
@@ -192,6 +203,7 @@ TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at, JudgeSet ju
             nodes.at(op.ino).modified.reset();
         }
     }
+    std::erase_if(nodes, [](const auto& node) { return node.second.is_unnamed(); });
     return nodes;
 }
 

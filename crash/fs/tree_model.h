@@ -28,6 +28,8 @@ using Bytes = std::shared_ptr<const std::string>;
 struct ModelOp {
     enum class Kind : std::uint8_t {
         create,
+        unnamed, ///< a file without a name: no cut leaves it
+        drop,    ///< its last user goes
         link,
         unlink,
         rename,
@@ -57,7 +59,7 @@ struct ModelOp {
     std::size_t since = 0; ///< sync_end, rename over a name: versions older than this operation are gone
     Bytes after;           ///< the content that programs saw after write, truncate, allocate
 
-    [[nodiscard]] bool is_ordered() const { return kind != Kind::write && kind != Kind::sync_begin && kind != Kind::sync_end; }
+    [[nodiscard]] bool is_ordered() const { return kind != Kind::write && kind != Kind::sync_begin && kind != Kind::sync_end && kind != Kind::drop; }
 };
 
 struct ModelNode {
@@ -76,6 +78,7 @@ struct ModelNode {
 
     [[nodiscard]] bool is_directory() const;
     [[nodiscard]] bool is_regular() const;
+    [[nodiscard]] bool is_unnamed() const { return links == 0; }
     [[nodiscard]] const std::string& content() const { return *versions.back().bytes; }
 };
 
@@ -102,6 +105,7 @@ private:
     using Observed = std::map<Ino, ModelNode>;
     void apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTime at, JudgeSet judges) const;
     void apply_name(Nodes& nodes, const ModelOp& op, std::size_t number) const;
+    [[nodiscard]] static ModelNode new_node(const ModelOp& op, std::size_t number);
     void apply_rename(Nodes& nodes, const ModelOp& op, JudgeSet judges) const;
     void apply_attribute(Nodes& nodes, const ModelOp& op) const;
     [[nodiscard]] Nodes state_of(std::size_t prefix, SimTime at, JudgeSet judges) const;

@@ -24,8 +24,8 @@ bool same_slice(const std::string& a, const std::string& b, std::uint64_t from, 
 } // namespace
 
 std::string TreeModel::operations_text() const {
-    static constexpr std::string_view kinds[] = {"create",    "link",         "unlink",   "rename",   "mode",  "owner",      "times",
-                                                 "set_xattr", "remove_xattr", "truncate", "allocate", "write", "sync_begin", "sync_end"};
+    static constexpr std::string_view kinds[] = {"create", "unnamed",   "drop",         "link",     "unlink",   "rename", "mode",       "owner",
+                                                 "times",  "set_xattr", "remove_xattr", "truncate", "allocate", "write",  "sync_begin", "sync_end"};
     std::string text;
     for (const ModelOp& op : ops_) {
         text += fmt::format("\n  {:>12}..{:<12} {} inode {}", ns_since_start(op.issued), ns_since_start(op.done),
@@ -199,6 +199,7 @@ std::optional<std::string> TreeModel::compare_now(FileSystem& fs, SimTime now) c
     Observed seen;
     if (auto trouble = read_back(fs, now, seen)) return trouble;
     Nodes exact = now_;
+    std::erase_if(exact, [](const auto& node) { return node.second.is_unnamed(); });
     for (auto& [ino, node] : exact) {
         if (!node.is_regular()) continue;
         node.versions.erase(node.versions.begin(), node.versions.end() - 1);

@@ -5,3 +5,7 @@
 #define FUSE_USE_VERSION 314
 #endif
 #include <fuse_lowlevel.h>
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+#define FLASHLAB_FUSE_TMPFILE
+#endif

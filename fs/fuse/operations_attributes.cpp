@@ -86,6 +86,8 @@ FsResult<Timed<std::vector<std::byte>>> own_attribute(Service& service, const Fs
     std::string text;
     if (name == "pages")
         text = std::to_string(file->value.blocks_512 * 512 / service.fs().usage().block_bytes);
+    else if (name == "born") // statx(2) cannot say it: libfuse has no such request before 3.18
+        text = fmt::format("{}.{:09}", file->value.born.seconds, file->value.born.nanoseconds);
     else if (use && name == "write_bytes")
         text = std::to_string(use->write_bytes);
     else if (use && name == "host_write_bytes")

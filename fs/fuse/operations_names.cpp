@@ -80,7 +80,11 @@ void on_link(fuse_req_t request, fuse_ino_t ino, fuse_ino_t parent, const char* 
     Service& service = service_of(request);
     service.serve(
         request, {.op = FsOp::link, .ino = Ino{ino}, .mutates = true},
-        [&](const FsCall& call) { return service.fs().link(call, Ino{ino}, Ino{parent}, name); },
+        [&](const FsCall& call) {
+            auto linked = service.fs().link(call, Ino{ino}, Ino{parent}, name);
+            if (linked && linked->value.links == 1) service.tell_name(linked->value, Ino{parent}, name); // its first
+            return linked;
+        },
         [](fuse_req_t to, Attributes& linked) { reply_entry(to, linked); });
 }
 
@@ -154,6 +158,17 @@ void on_readlink(fuse_req_t request, fuse_ino_t ino) {
         [](fuse_req_t to, std::string& target) { fuse_reply_readlink(to, target.c_str()); });
 }
 
+FsResult<NewEntry> opened_at_once(Service& service, const FsCall& call, FsResult<NewEntry> made, int flags, bool truncate) {
+    if (!made) return made;
+    const auto open = service.fs().open_file(call, made->value.ino, open_mode_of(flags, truncate));
+    if (!open) {
+        service.fs().forget(made->value.ino, 1, call.now);
+        return std::unexpected(open.error());
+    }
+    made->done = std::max(made->done, *open);
+    return made;
+}
+
 /// Makes and opens a file. If the name exists meanwhile, its file is opened, unless O_EXCL is set.
 FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino parent, const char* name, std::uint32_t mode, int flags) {
     FileSystem& fs = service.fs();
@@ -163,30 +178,24 @@ FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino paren
         made = fs.lookup(call, parent, name);
         truncate = (flags & O_TRUNC) != 0;
     }
-    if (!made) return made;
-    const auto opened = fs.open_file(call, made->value.ino, open_mode_of(flags, truncate));
-    if (!opened) {
-        fs.forget(made->value.ino, 1, call.now);
-        return std::unexpected(opened.error());
-    }
-    made->done = std::max(made->done, *opened);
-    return made;
+    return opened_at_once(service, call, std::move(made), flags, truncate);
 }
 
-void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* file) {
+/// Serves what makes a file and opens it at once. `make` makes it, open and with a reference.
+template <class Make>
+void serve_made(fuse_req_t request, fuse_ino_t parent, const fuse_file_info& file, const Make& make) {
     Service& service = service_of(request);
-    const fuse_file_info opened = *file;
     auto handle = std::make_unique<OpenHandle>();
     OpenHandle& file_handle = *handle;
-    auto answer = [opened, handle = std::move(handle)](fuse_req_t to, Attributes& made) mutable {
+    auto answer = [file, handle = std::move(handle)](fuse_req_t to, Attributes& made) mutable {
         Service& again = service_of(to);
-        fuse_file_info reply = opened;
+        fuse_file_info reply = file;
         reply.keep_cache = 1;
         again.open_handles().give(std::move(handle), reply);
         const fuse_entry_param entry = entry_of(made);
         if (fuse_reply_create(to, &entry, &reply) != -ENOENT) return;
         again.open_handles().take_back(reply);
-        const bool for_writing = (opened.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
+        const bool for_writing = (file.flags & O_ACCMODE) != O_RDONLY; // interrupted: no release will come
         again.serve_silently({.op = FsOp::release, .ino = made.ino}, [&](const FsCall& call) {
             again.fs().close_file(call, made.ino, for_writing);
             again.fs().forget(made.ino, 1, call.now);
@@ -195,12 +204,26 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
     service.serve(
         request, {.op = FsOp::create, .ino = Ino{parent}, .mutates = true},
         [&](const FsCall& call) {
-            auto made = named(service, parent, name, make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, opened.flags));
-            if (made) note_opened(service, call, made->value.ino, opened.flags, file_handle);
+            auto made = make(service, call);
+            if (made) note_opened(service, call, made->value.ino, file.flags, file_handle);
             return made;
         },
         std::move(answer));
 }
+
+void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* file) {
+    serve_made(request, parent, *file, [=, flags = file->flags](Service& service, const FsCall& call) {
+        return named(service, parent, name, make_and_open(service, call, Ino{parent}, name, mode | S_IFREG, flags));
+    });
+}
+
+#ifdef FLASHLAB_FUSE_TMPFILE
+void on_tmpfile(fuse_req_t request, fuse_ino_t parent, mode_t mode, fuse_file_info* file) {
+    serve_made(request, parent, *file, [=, flags = file->flags](Service& service, const FsCall& call) {
+        return opened_at_once(service, call, noted(service, service.fs().make_unnamed(call, Ino{parent}, mode, (flags & O_EXCL) == 0)), flags, false);
+    });
+}
+#endif
 
 } // namespace
 
@@ -217,6 +240,9 @@ void add_name_operations(fuse_lowlevel_ops& table) {
     table.rename = on_rename;
     table.readlink = on_readlink;
     table.create = on_create;
+#ifdef FLASHLAB_FUSE_TMPFILE
+    table.tmpfile = on_tmpfile;
+#endif
 }
 
 } // namespace flashlab

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "crash/apps/history_base.h"
 #include "crash/apps/unsynced_report.h"
 #include "tests/apps/recorded_program.h"
 
@@ -97,4 +98,25 @@ TEST_CASE("what is unsynced is told by file and range, and names by their direct
 TEST_CASE("what nobody touched with a name known is told by its inode", "[apps][unsynced]") {
     CHECK(told_path("\x01/#12/a and \x01/#7") == "(inode 12)/a and (inode 7)");
     CHECK(told_path("d/a") == "d/a");
+}
+
+TEST_CASE("of a file without a name its bytes are told, and its name when it gets one", "[apps][unsynced][unnamed]") {
+    RecordedProgram p;
+    p.prepared();
+    std::vector<Operation> history = p.history();
+    history.push_back({.act = Act::make, .ino = 77, .parent = nameless_folder, .mode = S_IFREG | 0644, .name = "#77"});
+    history.push_back({.act = Act::write, .ino = 77, .data = "abc"});
+    const UnsyncedReport before = told(history, "posix");
+    CHECK(before.names.empty());
+    REQUIRE(before.files.size() == 1);
+    CHECK(before.files[0].path == "(inode 77)");
+    history.push_back({.act = Act::link, .ino = 77, .parent = root_number, .name = "f"});
+    const UnsyncedReport after = told(history, "posix");
+    REQUIRE(after.names.size() == 1);
+    CHECK(after.names[0].change == "link f");
+    CHECK(after.files[0].path == "(inode 77)"); // what it was called then
+    const Past past{history};
+    const Persistence& strict = *find_persistence("strict");
+    CHECK(LeftState{past, strict, {.cut = past.size() - 1, .losses = {}}}.tree().names.empty());
+    CHECK(LeftState{past, strict, {.cut = past.size(), .losses = {}}}.tree().names.size() == 1);
 }

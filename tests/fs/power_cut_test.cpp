@@ -67,6 +67,15 @@ TEST_CASE("a short program keeps the contract whichever reserved operation the p
     for (const std::uint64_t seed : {1, 2, 3}) every_instant(tiny_stack(), seed, 1, 12);
 }
 
+TEST_CASE("files without a name leave nothing after a power cut, and with the name that they got they are as others", "[fs][crash][unnamed]") {
+    FsStackConfig on_pram = tiny_stack();
+    FsStackConfig in_journal = tiny_journal_stack();
+    on_pram.unnamed = in_journal.unnamed = true;
+    torture(on_pram, {.first_seed = 1, .seeds = 100, .twice = true});
+    torture(in_journal, {.first_seed = 1, .seeds = 40, .twice = true});
+    every_instant(on_pram, 1, 1, 12);
+}
+
 TEST_CASE("with metadata in a journal some prefix of what was done is there, at least what a sync covered", "[fs][crash][journal]") {
     torture(tiny_journal_stack(), {.first_seed = 1, .seeds = 60});
     torture(tiny_journal_stack(), {.first_seed = 1001, .seeds = 30, .steps = 40, .twice = true});
@@ -76,6 +85,14 @@ TEST_CASE("with metadata in a journal some prefix of what was done is there, at 
 TEST_CASE("thousands of random programs keep the contract", "[.][crash-long]") {
     torture(tiny_stack(), {.first_seed = 10'001, .seeds = 15'000});
     torture(tiny_stack(), {.first_seed = 50'001, .seeds = 8'000, .steps = 40, .twice = true});
+}
+
+TEST_CASE("thousands of random programs with unnamed files keep the contract", "[.][crash-long]") {
+    FsStackConfig on_pram = tiny_stack();
+    FsStackConfig in_journal = tiny_journal_stack();
+    on_pram.unnamed = in_journal.unnamed = true;
+    torture(on_pram, {.first_seed = 10'001, .seeds = 3'000, .twice = true});
+    torture(in_journal, {.first_seed = 10'001, .seeds = 500, .twice = true});
 }
 
 TEST_CASE("a longer program keeps the contract whichever reserved operation the power cut strikes", "[.][crash-long]") {

@@ -56,6 +56,7 @@ public:
     FsResult<Timed<Attributes>> make_node(const FsCall& call, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t) override {
         return make(call, parent, name, mode & ~call.umask);
     }
+    FsResult<Timed<Attributes>> make_unnamed(const FsCall&, Ino, std::uint32_t, bool) override { return std::unexpected(FsError{EOPNOTSUPP}); }
     FsResult<Timed<Attributes>> make_directory(const FsCall& call, Ino parent, std::string_view name, std::uint32_t mode) override {
         ensure(!break_contract_on_mkdir, "a promise broken on purpose");
         return make(call, parent, name, mode & ~call.umask);

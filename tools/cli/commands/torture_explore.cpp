@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "crash/apps/unsynced_report.h"
 #include "tools/cli/commands/recorded_run.h"
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
@@ -70,7 +71,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
     for (std::uint32_t i = 0; i < past.size(); ++i) {
         if (i == state.cut()) trace << "---- here the power failed ----\n";
         const auto lost = std::ranges::find(state.lost(), i, &Loss::line);
-        trace << fmt::format("{:6} {}{}\n", i + 1, past.told(i), lost == state.lost().end() ? "" : "   <- lost");
+        trace << fmt::format("{:6} {}{}\n", i + 1, told_path(past.told(i)), lost == state.lost().end() ? "" : "   <- lost");
         if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
     }
     check << o.check;
