@@ -18,7 +18,7 @@ namespace flashlab {
 namespace {
 
 /// Empty words that mean something: no label, no history, nothing to run; words of mount(8) and of a user's own command are theirs.
-constexpr std::array<std::string_view, 6> may_be_empty{"--label", "--precondition", "--check", "--options", "COMMAND", "ARGUMENTS"};
+constexpr std::array<std::string_view, 5> may_be_empty{"--label", "--precondition", "--options", "COMMAND", "ARGUMENTS"};
 
 std::string check_whole(const std::string& text) {
     std::uint64_t number = 0;

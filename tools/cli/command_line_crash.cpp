@@ -38,7 +38,10 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
     add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
     torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
-    torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")->expected(2)->allow_extra_args(false);
+    torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")
+        ->type_size(2) // of one value of two words CLI11 leaves the '--' that follows
+        ->expected(1)
+        ->allow_extra_args(false);
     torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");
     torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
         ->check(CLI::Range(0.01, 3600.0))

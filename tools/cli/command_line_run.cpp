@@ -27,8 +27,14 @@ void add_run(CLI::App& app, std::function<int()>& action) {
     c.add_option("--size", o.size, "Logical size; as for mkfs")->check(is_size())->excludes(device);
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false)->excludes(device);
     c.add_option("--precondition", o.precondition, "A drive that is not new, as for mkfs: fill:90,random:2x")->excludes(device);
-    c.add_option("--compare", o.compare, "PRESET,PRESET: run on each of them, and show them side by side")->delimiter(',')->excludes(device);
-    c.add_option("--compare-ftl", o.compare_ftl, "FTL,FTL: the same with translation layers")->delimiter(',')->excludes(device);
+    c.add_option("--compare", o.compare, "PRESET,PRESET: run on each of them, and show them side by side")
+        ->delimiter(',')
+        ->allow_extra_args(false) // CLI11 would take the '--' before the program, too
+        ->excludes(device);
+    c.add_option("--compare-ftl", o.compare_ftl, "FTL,FTL: the same with translation layers")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->excludes(device);
     c.add_option("--latency", o.latency, "off: as fast as this machine; real: as slow as the flash; or Nx")->capture_default_str();
     c.add_option("--log", o.log, "Event log of the drive: all tells what slow requests waited for; requests, summary and none cost less")
         ->check(CLI::IsMember({"none", "summary", "requests", "all"}))

@@ -8,12 +8,7 @@ namespace flashlab {
 
 namespace {
 
-/// For XML and HTML. Control characters, which XML has no way to write, become '?'.
-std::string escaped(std::string text) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
-    return markup_escaped(text);
-}
+std::string escaped(std::string_view text) { return markup_escaped(text); }
 
 std::string scope_of(const Json& c) {
     return fmt::format("{} states of one run of {} lines and {} flush points, model {}, seed {}", c["states_tried"].number(), c["lines"].number(),

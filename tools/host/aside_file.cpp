@@ -1,5 +1,7 @@
 #include "tools/host/aside_file.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -44,9 +46,42 @@ bool rename_to_new_name(const std::string& from, const std::string& to) {
     return ::unlink(from.c_str()) == 0;
 }
 
+bool is_same_file(const struct stat& a, const std::string& path) {
+    struct stat b {};
+    return ::stat(path.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool is_database(const std::string& path) {
+    constexpr std::string_view magic{"SQLite format 3\0", 16};
+    std::string begin(magic.size(), ' ');
+    std::FILE* file = std::fopen(path.c_str(), "re");
+    if (file == nullptr) return false;
+    const std::size_t got = std::fread(begin.data(), 1, begin.size(), file);
+    std::fclose(file);
+    return got == magic.size() && begin == magic;
+}
+
+/// A drive is a folder with device.toml; these are its files.
+bool is_of_a_drive(const files::path& path) {
+    static constexpr std::array names{"device.toml", "nand.img", "pram.img", "events.db", "mount.log", "replay.data", "counters.json"};
+    std::error_code ignored;
+    return std::ranges::find(names, path.filename().string()) != names.end() && files::exists(path.parent_path() / "device.toml", ignored) &&
+           files::exists(path.parent_path() / "nand.img", ignored);
+}
+
+/// Why the file that is there must stay; empty: it may be replaced.
+std::string why_it_stays(const files::path& path, const struct stat& there, AsideFile::Existing existing, const std::vector<std::string>& inputs) {
+    if (existing != AsideFile::Existing::replaced_database) { // that caller knows what it reads and replaces
+        if (std::ranges::any_of(inputs, [&](const std::string& input) { return is_same_file(there, input); }))
+            return "is read for what it would hold";
+        if (is_database(path)) return "is a database";
+    }
+    return is_of_a_drive(path) ? "belongs to a drive" : "";
+}
+
 } // namespace
 
-std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, Existing existing) {
+std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, Existing existing, const std::vector<std::string>& inputs) {
     if (name.empty()) return std::unexpected(std::string{"a file without a name cannot be written"});
     struct stat there {};
     if (::stat(name.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) // /dev/stdout may be a link to no name at all
@@ -57,6 +92,9 @@ std::expected<AsideFile, std::string> AsideFile::make(const std::string& name, E
     const bool is_there = ::stat(target.c_str(), &there) == 0;
     if (is_there && S_ISDIR(there.st_mode)) return refusal(name, EISDIR);
     if (is_there && existing == Existing::refused) return refusal(name, EEXIST);
+    if (is_there)
+        if (const std::string why = why_it_stays(*resolved, there, existing, inputs); !why.empty())
+            return std::unexpected(fmt::format("{}: {}, and is not replaced; name another file", name, why));
     if (is_there && ::access(target.c_str(), W_OK) != 0) return refusal(name, errno);
     std::string path;
     int made = -1;

@@ -4,7 +4,8 @@
 ///            new one.
 /// Invariant  Until commit() the target stays as it was. Without commit() no file is left, and none of the files that SQLite puts beside its own.
 ///            make() reports a place where no file can be made. If the target is a symbolic link, the file that it points to is replaced, and the
-///            link stays. A pipe, a terminal or another device is written directly.
+///            link stays. A pipe, a terminal or another device is written directly. What nobody means to lose is never replaced: a file that the
+///            caller reads, a database (unless one is written), a file that a drive consists of.
 /// Cost       One extra name and one rename.
 /// Power cut  Of the host: nothing is synced. After it NAME may be an empty file, as with any program that writes without fsync.
 #pragma once
@@ -14,13 +15,16 @@
 #include <expected>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flashlab {
 
 class AsideFile {
 public:
-    enum class Existing : std::uint8_t { refused, replaced };
-    [[nodiscard]] static std::expected<AsideFile, std::string> make(const std::string& target, Existing existing);
+    enum class Existing : std::uint8_t { refused, replaced, replaced_database };
+    /// `inputs` are the files that the caller reads, under any name. Of `replaced_database` the caller says that the old database is its own.
+    [[nodiscard]] static std::expected<AsideFile, std::string> make(const std::string& target, Existing existing,
+                                                                    const std::vector<std::string>& inputs = {});
     AsideFile(AsideFile&& other) noexcept;
     AsideFile& operator=(AsideFile&&) = delete;
     ~AsideFile();

@@ -13,7 +13,9 @@
 #include "tools/drive/device_directory.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/live/file_users.h"
 #include "tools/live/live_mount.h"
+#include "tools/text/printable.h"
 
 namespace flashlab {
 
@@ -25,6 +27,8 @@ TrialDrive::TrialDrive(const fs::path& work) : device_{work / "device"}, mount_p
 TrialDrive::~TrialDrive() {
     if (Interruption::came()) (void)ask(Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
     (void)unmount();
+    for (const auto until = Clock::now() + std::chrono::seconds{10}; is_in_use(device_.string()) && Clock::now() < until;) // after a signal, too
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
 }
 
 TrialDrive::Failure TrialDrive::make(const std::vector<std::string>& options) {
@@ -49,10 +53,23 @@ TrialDrive::Failure TrialDrive::mount(const std::vector<std::string>& options) {
 }
 
 TrialDrive::Failure TrialDrive::unmount() {
+    const dev_t mount = device_number_of(mount_point_.string());
     const bool was_mounted = detach(mount_point_.string());
-    for (const auto until = Clock::now() + std::chrono::minutes{5}; is_in_use(device_.string()) && Clock::now() < until;)
+    const auto users = [&] {
+        const auto processes = was_mounted ? processes_with_files_on(mount) : std::vector<std::string>{};
+        return processes.empty() ? std::string{} : fmt::format("process {} still has files of it open", fmt::join(processes, ", "));
+    };
+    bool said = false;
+    for (const auto start = Clock::now(); is_in_use(device_.string()) && Clock::now() < start + std::chrono::minutes{5} && !Interruption::came();) {
+        if (!said && Clock::now() > start + std::chrono::seconds{2}) {
+            said = true;
+            if (const std::string who = users(); !who.empty()) complain(fmt::format("waiting until the drive can be unmounted: {}", who));
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    return is_in_use(device_.string()) ? Failure{fmt::format("the daemon does not end{}", was_mounted ? "" : ", and was not mounted")} : std::nullopt;
+    }
+    if (!is_in_use(device_.string())) return std::nullopt;
+    const std::string who = users();
+    return Failure{fmt::format("the daemon does not end{}", who.empty() ? was_mounted ? "" : ", and was not mounted" : ": " + who)};
 }
 
 TrialDrive::Failure TrialDrive::check() { return flashlab({"fsck", "-n", device_.string()}, "fsck"); }
@@ -74,7 +91,7 @@ std::string TrialDrive::last_words() const {
         if (lines.size() > 5) lines.erase(lines.begin());
         tail = fmt::format("{}", fmt::join(lines, "\n    "));
     }
-    return tail.empty() ? "it printed nothing" : tail;
+    return tail.empty() ? "it printed nothing" : printable(std::move(tail));
 }
 
 /// One of our own commands.

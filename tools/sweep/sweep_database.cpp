@@ -1,6 +1,7 @@
 #include "tools/sweep/sweep_database.h"
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -148,6 +149,17 @@ struct Free {
     void operator()(unsigned char* bytes) const { sqlite3_free(bytes); }
 };
 
+std::expected<SqliteConnection, std::string> open_results(const std::string& path) {
+    const auto why = [&](const std::string& text) { return std::unexpected(fmt::format("{}: {}", path, text)); };
+    if (auto regular = check_regular_or_missing(path); !regular) return why(regular.error());
+    auto db = SqliteConnection::open(path, SqliteAccess::read_only);
+    if (!db) return std::unexpected(db.error());
+    const auto id = db->number("PRAGMA application_id"), version = db->number("PRAGMA user_version");
+    if (!id || !version || *id != application_id) return why("no results of flashlab sweep run");
+    if (*version != format_version) return why(fmt::format("it is of format {}, this flashlab knows {}", *version, format_version));
+    return db;
+}
+
 } // namespace
 
 std::expected<void, std::string> add_record(SweepRecords& records, SweepRecord record) {
@@ -169,12 +181,8 @@ std::expected<void, std::string> add_record(SweepRecords& records, SweepRecord r
 
 std::expected<SweepRecords, std::string> read_sweep_database(const std::string& path) {
     const auto why = [&](const std::string& text) { return std::unexpected(fmt::format("{}: {}", path, text)); };
-    if (auto regular = check_regular_or_missing(path); !regular) return why(regular.error());
-    auto db = SqliteConnection::open(path, SqliteAccess::read_only);
+    auto db = open_results(path);
     if (!db) return std::unexpected(db.error());
-    const auto id = db->number("PRAGMA application_id"), version = db->number("PRAGMA user_version");
-    if (!id || !version || *id != application_id) return why("no results of flashlab sweep run");
-    if (*version != format_version) return why(fmt::format("it is of format {}, this flashlab knows {}", *version, format_version));
     std::string sql = "SELECT id, load, trace, trace_hash, seed, config_hash, parameters, command, report, version, status, error";
     for (const std::string_view column : host_columns) sql += fmt::format(", {}", column);
     auto statement = db->prepare(sql + " FROM run");
@@ -191,7 +199,10 @@ std::expected<SweepRecords, std::string> read_sweep_database(const std::string& 
 }
 
 std::expected<void, std::string> write_sweep_database(const std::string& path, const SweepRecords& records, HostColumns host) {
-    auto aside = AsideFile::make(path, AsideFile::Existing::replaced); // first, so that a place where nothing can be made costs no time
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) != 0)
+        if (auto old = open_results(path); !old) return std::unexpected(old.error() + ", and is not replaced; name another file");
+    auto aside = AsideFile::make(path, AsideFile::Existing::replaced_database); // first, so that a place where nothing can be made costs no time
     if (!aside) return std::unexpected(aside.error());
     auto db = SqliteConnection::open(":memory:", SqliteAccess::create);
     if (!db) return std::unexpected(db.error());

@@ -104,7 +104,10 @@ std::expected<SweepLoad, std::string> read_sweep_load(const Json& table, std::si
         }
     }
     if (!done) return wrong(done.error());
-    if (const std::string name = table["name"].text(); !name.empty()) load.name = name;
+    if (const Json& name = table["name"]; !name.is_null()) {
+        load.name = name.text();
+        if (load.name.empty()) return wrong("name: a word is wanted, in quotes");
+    }
     return load;
 }
 

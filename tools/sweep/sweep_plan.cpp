@@ -133,7 +133,11 @@ std::expected<Sweep, std::string> read_sweep(const std::string& file) {
     for (const Json& table : (*json)["load"].items()) {
         if (!done) break;
         auto load = read_sweep_load(table, ++number, sweep.folder);
-        if (load)
+        if (load && std::ranges::find(sweep.loads, load->name, &SweepLoad::name) != sweep.loads.end())
+            done = std::unexpected(fmt::format("[[load]] {}: a load before it is called '{}', too, and no table could tell their runs apart: give it "
+                                               "a name = \"…\" of its own",
+                                               number, load->name));
+        else if (load)
             sweep.loads.push_back(std::move(*load));
         else
             done = std::unexpected(load.error());

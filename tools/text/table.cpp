@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "tools/text/printable.h"
 
 namespace flashlab {
 namespace {
@@ -68,7 +69,7 @@ std::string Table::to_text() const {
             text += c == 0 ? "" : "  ";
             text += right[c] ? pad + cells[c] : cells[c] + pad;
         }
-        out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+        out += printable(text.substr(0, text.find_last_not_of(' ') + 1)) + "\n";
     };
     if (std::ranges::any_of(header_, [](const std::string& h) { return !h.empty(); })) line(header_);
     for (const auto& row : rows_) line(row);

@@ -2,6 +2,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,4 +87,32 @@ TEST_CASE("a device is written straight through, and stays one", "[tools]") {
     (void)file->write("lost");
     CHECK_FALSE(file->commit().has_value());
     CHECK(files::is_character_file("/dev/full"));
+}
+
+TEST_CASE("what is read, a database and a file of a drive are not replaced", "[tools]") {
+    const TemporaryDirectory work;
+    const auto at = [&](const char* name) { return (work / name).string(); };
+    const auto makes = [](const std::string& name, const std::vector<std::string>& read = {}) {
+        return AsideFile::make(name, AsideFile::Existing::replaced, read).has_value();
+    };
+    std::ofstream{work / "trace"} << "0,1,2";
+    files::create_symlink("trace", work / "link");
+    files::create_hard_link(work / "trace", work / "hard");
+    for (const char* name : {"trace", "link", "hard"}) {
+        CHECK(makes(at(name)));
+        CHECK_FALSE(makes(at(name), {at("other"), at("trace")}));
+    }
+    std::ofstream{work / "log.db"} << std::string_view{"SQLite format 3\0 and more", 25};
+    CHECK_FALSE(makes(at("log.db")));
+    CHECK(AsideFile::make(at("log.db"), AsideFile::Existing::replaced_database).has_value());
+    files::create_directory(work / "dev");
+    std::ofstream{work / "dev/nand.img"} << "image";
+    CHECK(makes(at("dev/nand.img"))); // so far no drive
+    std::ofstream{work / "dev/device.toml"} << "format = 1";
+    for (const char* name : {"dev/nand.img", "dev/device.toml"}) {
+        CHECK_FALSE(makes(at(name)));
+        CHECK_FALSE(AsideFile::make(at(name), AsideFile::Existing::replaced_database).has_value());
+    }
+    CHECK(makes(at("dev/page.html")));
+    CHECK(entries(work / "dev") == 2);
 }

@@ -90,7 +90,7 @@ int run_explain(const ExplainOptions& o) {
         tell_story(script, {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear});
     if (!story) return complain(fmt::format("explain: {}", story.error()), exit_usage);
     if (!o.html.empty()) {
-        auto file = AsideFile::make(o.html, AsideFile::Existing::replaced);
+        auto file = AsideFile::make(o.html, AsideFile::Existing::replaced, {o.trace.path});
         auto written = file ? file->write(to_html(*story)) : std::unexpected(file.error());
         if (written) written = file->commit();
         if (!written) return complain(fmt::format("explain: {}", written.error()));

@@ -36,7 +36,7 @@ int export_timeline(const ExportOptions& o, const std::string& log) {
     if (!from) return complain(fmt::format("export: --from {}: no time; 1.5s, 200ms and 30us are", o.from), exit_usage);
     if (!o.to.empty() && !to) return complain(fmt::format("export: --to {}: no time; 1.5s, 200ms and 30us are", o.to), exit_usage);
     if (to && *to <= *from) return complain(fmt::format("export: the window from {} to {} is empty", o.from, o.to), exit_usage);
-    auto file = AsideFile::make(o.perfetto, AsideFile::Existing::replaced);
+    auto file = AsideFile::make(o.perfetto, AsideFile::Existing::replaced, {log});
     if (!file) return complain("export: " + file.error());
     Progress progress{"rows read"};
     const auto count = write_timeline(log, {.from_ns = *from, .to_ns = to, .run = o.run}, *file, [&](std::uint64_t rows) { progress.at(rows); });
@@ -53,7 +53,7 @@ int export_timeline(const ExportOptions& o, const std::string& log) {
 int export_csv(const ExportOptions& o, const std::string& log) {
     std::optional<AsideFile> file;
     if (!o.output.empty()) {
-        auto made = AsideFile::make(o.output, AsideFile::Existing::replaced);
+        auto made = AsideFile::make(o.output, AsideFile::Existing::replaced, {log});
         if (!made) return complain("export: " + made.error());
         file.emplace(std::move(*made));
     }

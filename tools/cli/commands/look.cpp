@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/drive/drive_files.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
+#include "tools/text/printable.h"
 
 namespace flashlab {
 namespace {
@@ -107,7 +109,7 @@ public:
                         time_text(a.modified), shown});
     }
     [[nodiscard]] std::string text() const {
-        if (options_.format == OutputFormat::table && !options_.is_long) return names_;
+        if (options_.format == OutputFormat::table && !options_.is_long) return ::isatty(STDOUT_FILENO) != 0 ? printable(names_) : names_;
         return shown(options_.format, json_, table_);
     }
 

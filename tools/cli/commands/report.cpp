@@ -37,7 +37,7 @@ int run_report_command(const ReportOptions& o) {
         return complain(fmt::format("report: {} names for {} runs; --name is given once a run, in their order", o.names.size(), o.runs.size()),
                         exit_usage);
     const Interruption interruption;
-    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced);
+    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced, o.runs);
     if (!file) return complain("report: " + file.error());
     std::vector<Json> runs;
     for (std::size_t i = 0; i < o.runs.size(); ++i) {

@@ -93,9 +93,11 @@ public:
           results_(chosen_.size()), progress_{"experiments", chosen_.size()} {}
 
     std::expected<void, std::string> run() {
+        std::vector<std::string> read;
+        for (const TraceInPlace& trace : context_.traces) read.push_back(trace.path);
         for (const auto& [name, page] : {std::pair{&html_, &page_}, std::pair{&markdown_, &tables_}}) {
             if (!*name) continue; // a place where nothing can be written is told now, not after an hour
-            auto made = AsideFile::make(**name, AsideFile::Existing::replaced);
+            auto made = AsideFile::make(**name, AsideFile::Existing::replaced, read);
             if (!made) return std::unexpected(made.error());
             page->emplace(std::move(*made));
         }

@@ -20,6 +20,7 @@
 #include "ftl/make_ftl.h"
 #include "tools/cli/commands/run_blame.h"
 #include "tools/cli/commands/run_text.h"
+#include "tools/drive/device_copy.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/lifetime.h"
 #include "tools/drive/use_ledger.h"
@@ -192,12 +193,21 @@ Failure check_what_is_left(const RunOptions& o, TrialDrive& drive, int& code) {
     return drive.unmount();
 }
 
+std::string kept_name(const RunOptions& o, std::size_t number) { return number == 0 ? o.keep : fmt::format("{}-{}", o.keep, number + 1); }
+
 Failure keep_drive(const RunOptions& o, const TrialDrive& drive, std::size_t number) {
-    const std::string to = number == 0 ? o.keep : fmt::format("{}-{}", o.keep, number + 1);
+    const std::string to = kept_name(o, number);
     std::error_code error;
     fs::rename(drive.device(), to, error);
-    if (error) fs::copy(drive.device(), to, fs::copy_options::recursive, error);
-    return error ? Failure{fmt::format("--keep {}: {}", to, error.message())} : std::nullopt;
+    if (!error) return std::nullopt;
+    if (error != std::errc::cross_device_link) return fmt::format("--keep {}: {}", to, error.message());
+    // Another file system: the images are copied with their holes; the log, which a clone does not have, is moved after them.
+    if (const auto copied = clone_device(drive.device(), to); !copied) return fmt::format("--keep {}", copied.error());
+    for (const char* name : {"events.db", "mount.log"}) {
+        fs::copy_file(fs::path{drive.device()} / name, fs::path{to} / name, error);
+        if (error && error != std::errc::no_such_file_or_directory) return fmt::format("--keep {}/{}: {}", to, name, error.message());
+    }
+    return std::nullopt;
 }
 
 /// One drive from its making to its end.
@@ -241,7 +251,10 @@ std::expected<Outcome, std::string> run_on(const RunOptions& o, const Variant& v
         if (outcome.code == exit_done && check_code != 0) outcome.code = exit_failed;
     }
     if (!o.keep.empty() && !Interruption::came())
-        if (auto failed = keep_drive(o, drive, number)) return failed_with(*failed);
+        if (auto failed = keep_drive(o, drive, number)) { // the figures are shown none the less
+            complain(fmt::format("run: {}", *failed));
+            if (outcome.code == exit_done) outcome.code = exit_failed;
+        }
     return outcome;
 }
 
@@ -264,7 +277,13 @@ Failure misused(const RunOptions& o) {
     for (const std::string& ftl : o.compare_ftl)
         if (std::ranges::find(schemes, ftl) == schemes.end()) return fmt::format("--compare-ftl {}: there are: {}", ftl, fmt::join(schemes, ", "));
     std::error_code error;
-    if (!o.keep.empty() && fs::exists(fs::symlink_status(o.keep, error))) return fmt::format("--keep {}: is there already", o.keep);
+    for (std::size_t i = 0; !o.keep.empty() && i < variants_of(o).size(); ++i) {
+        const std::string keep = kept_name(o, i);
+        if (fs::exists(fs::symlink_status(keep, error))) return fmt::format("--keep {}: is there already", keep);
+    }
+    if (!o.keep.empty())
+        if (const fs::path folder = fs::absolute(o.keep, error).parent_path(); ::access(folder.c_str(), W_OK | X_OK) != 0)
+            return fmt::format("--keep {}: {}: {}", o.keep, folder.string(), std::strerror(errno));
     return std::nullopt;
 }
 

@@ -92,7 +92,7 @@ int run_sweep_plan(const SweepPlanOptions& o, const std::function<std::string(co
         fmt::print("{}", text);
         return exit_done;
     }
-    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced);
+    auto file = AsideFile::make(o.output, AsideFile::Existing::replaced, {o.sweep});
     if (!file) return complain("sweep plan: " + file.error());
     auto done = file->write(text);
     if (done) done = file->commit();

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,10 +19,12 @@
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
 #include "tools/explore/state_explorer.h"
+#include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/host/unfinished_directory.h"
+#include "tools/text/printable.h"
 
 namespace flashlab {
 
@@ -87,16 +90,27 @@ void tell_finding(const LossFinding& finding) {
     std::string said = finding.said;
     for (std::size_t at = 0; (at = said.find('\n', at)) != std::string::npos; at += 5) said.replace(at, 1, "\n    ");
     text += fmt::format("  the check: {}\n  {}\n", said, replay_line(finding));
-    tell(text);
+    tell(printable(std::move(text)));
 }
 
-bool write_reports(const CrashTortureOptions& o, const Json& report) {
+/// Made before the run: a place where nothing can be written is told at once, and a certificate that is there stays until the new one is whole.
+std::expected<std::vector<AsideFile>, std::string> make_reports(const CrashTortureOptions& o) {
+    std::vector<AsideFile> files;
+    for (const std::string& report : o.reports) {
+        auto file = AsideFile::make(report, AsideFile::Existing::replaced);
+        if (!file) return std::unexpected(fmt::format("--report {}", file.error()));
+        files.push_back(std::move(*file));
+    }
+    return files;
+}
+
+bool write_reports(const CrashTortureOptions& o, std::vector<AsideFile>& files, const Json& report) {
     bool all = true;
-    for (const std::string& file : o.reports) {
-        std::ofstream out{file, std::ios::trunc};
-        out << certificate_as(*report_form(file), report) << std::flush;
-        if (!out) complain(fmt::format("crash torture: --report {}: {}", file, std::strerror(errno)));
-        all = all && out.good();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        auto done = files[i].write(certificate_as(*report_form(o.reports[i]), report));
+        if (done) done = files[i].commit();
+        if (!done) complain(fmt::format("crash torture: --report {}", done.error()));
+        all = all && done.has_value();
     }
     return all;
 }
@@ -123,7 +137,7 @@ std::optional<std::uint32_t> first_cut(const CrashTortureOptions& o, const Past&
     return left == 0 ? std::optional{line} : std::nullopt;
 }
 
-int explore(const CrashTortureOptions& o, const Past& past, const std::string& work) {
+int explore(const CrashTortureOptions& o, const Past& past, const std::string& work, std::vector<AsideFile>& reports) {
     const auto from = first_cut(o, past);
     if (!from) return complain(fmt::format("crash torture: --after flush {}: the command made fewer", o.after.back()), exit_usage);
     const Persistence model = *find_persistence(o.persistence);
@@ -160,7 +174,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     }
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
-    const bool written = write_reports(o, report);
+    const bool written = write_reports(o, reports, report);
     return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
 }
 
@@ -169,6 +183,8 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
 int run_torture_explore(const CrashTortureOptions& o) {
     if (const std::string wrong = misuse(o); !wrong.empty()) return complain(fmt::format("crash torture: {}", wrong), exit_usage);
     const Interruption interruption;
+    auto reports = make_reports(o);
+    if (!reports) return complain(fmt::format("crash torture: {}", reports.error()));
     const std::string work = make_work_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
@@ -178,7 +194,7 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const Past past{std::move(*history)};
     if (past.first_cut() >= past.size())
         return complain("crash torture: the command changed nothing in its directory: there is nothing to cut", exit_usage);
-    return explore(o, past, work);
+    return explore(o, past, work, *reports);
 }
 
 bool is_kept_state(const std::string& directory) {

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Goal: what a command reads is never destroyed by what it writes; what it writes can be read by others, whatever names are in it; judges that are
+# switched off are told.
+# Method: the binary itself, without a mount; every output file is compared or parsed. Mounts have the same in tests/live/hostile_run.sh.
+set -uo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-output.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+wrong() { printf 'WRONG: %s\n' "$*" >&2; failures=$((failures + 1)); }
+code() { # code WANTED ARGUMENTS...
+    local wanted=$1 got=0
+    shift
+    timeout 30 "$FLASHLAB" "$@" > out 2> err < /dev/null || got=$?
+    [[ $got == "$wanted" ]] || wrong "exit code $got instead of $wanted: flashlab $*: $(head -n 2 err)"
+}
+says() { grep -q -- "$1" err || wrong "no '$1' in: $(head -n 1 err)"; }
+# keeps FILE CODE ARGUMENTS...: the file is as it was.
+keeps() {
+    local file=$1 before
+    before=$(cksum < "$file")
+    shift
+    code "$@"
+    [[ $(cksum < "$file") == "$before" ]] || wrong "$file was destroyed by: flashlab ${*:2}"
+    says 'is not replaced'
+}
+
+echo "--- an output that is the input, by any name"
+code 0 bench --size 64M --io-size 256K --events log.db --log all --json
+cp out bench.json
+ln -s log.db link.db
+ln log.db hard.db
+printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > two.spc
+for name in log.db link.db hard.db ./log.db; do
+    keeps log.db 1 report log.db -o $name
+    keeps log.db 1 export log.db --perfetto $name
+    keeps log.db 1 export log.db --csv host_request -o $name
+done
+keeps bench.json 1 report bench.json -o bench.json
+keeps two.spc 1 explain --trace two.spc --html two.spc
+keeps two.spc 1 reproduce co-fig7 --quick --trace financial=two.spc --html two.spc
+keeps two.spc 1 reproduce co-fig7 --quick --trace financial=two.spc --markdown two.spc
+code 0 mkfs dev --size 64M -q
+code 0 bench --device dev --io-size 64K --log all
+for name in device.toml nand.img pram.img counters.json events.db; do keeps dev/$name 1 report dev -o dev/$name; done
+keeps log.db 1 reproduce mc-fig13 --quick --html log.db # a database that it does not read
+code 0 report log.db -o page.html
+code 0 report log.db -o page.html # an old page is no loss
+
+echo "--- sweeps: what stands where the plan or the results would go"
+cat > sweep.toml << 'SWEEP'
+[sweep]
+seeds = [1, 2]
+[grid]
+preset = "tiny"
+[[load]]
+name = "a"
+bench = { io_size = "64k" }
+SWEEP
+keeps sweep.toml 1 sweep plan sweep.toml -o sweep.toml
+code 0 sweep plan sweep.toml -o plan.jsonl
+code 0 sweep run plan.jsonl -o runs.db -q
+echo precious > text
+for name in text log.db plan.jsonl; do keeps $name 1 sweep merge runs.db -o $name; done
+code 0 sweep merge runs.db -o runs.db
+: > empty
+code 0 sweep merge runs.db -o empty
+sed 's/.*name = .*/name = ""/' sweep.toml > bad.toml
+code 2 sweep plan bad.toml
+says 'a word is wanted'
+{ cat sweep.toml; printf '[[load]]\nname = "a"\nbench = { io_size = "128k" }\n'; } > bad.toml
+code 2 sweep plan bad.toml # averages by load would mix the two
+says "is called 'a', too"
+{ sed '/^name/d' sweep.toml; printf '[[load]]\nbench = { io_size = "128k" }\n'; } > bad.toml
+code 2 sweep plan bad.toml
+says "too, and no table"
+
+echo "--- judges that are switched off"
+for command in 'run' 'crash torture' 'crash torture --explore'; do
+    # shellcheck disable=SC2086 # words
+    code 2 $command --check '' -- true
+    says 'is empty'
+done
+code 2 crash torture --explore --states 0 --check true -- true
+code 2 grade page_map --states 0
+code 2 grade page_map --weights waf=0
+
+echo "--- '--' after an option of several values"
+for words in '--compare-ftl hftl,nosuch' '--compare tiny,nosuch'; do
+    # shellcheck disable=SC2086
+    code 2 run $words -- sh -c true
+    says nosuch
+done
+code 2 crash torture --check true --after flush 0 -- sh -c true
+says 'N from 1 on'
+
+echo "--- places that are looked at before the run"
+code 2 run --keep no/such/drive -- sh -c 'echo ran > ran'
+code 1 crash torture --explore --check true --report no/such.json -- sh -c 'echo ran > ran'
+mkdir folder.json
+code 1 crash torture --explore --check true --report folder.json -- sh -c 'echo ran > ran'
+mkdir kept-2
+code 2 run --keep kept --compare-ftl hftl,dftl -- true
+says 'kept-2: is there'
+
+((failures == 0)) || exit 1
+echo "ok: hostile output"
