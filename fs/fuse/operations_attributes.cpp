@@ -45,6 +45,9 @@ AttributeChange change_of(const struct stat& wanted, int which, FileTime wall) {
     if (take(FUSE_SET_ATTR_CTIME, AttributeChange::ctime)) change.new_ctime = file_time_of(wanted.st_ctim);
     if (take(FUSE_SET_ATTR_ATIME_NOW, AttributeChange::atime)) change.new_atime = wall;
     if (take(FUSE_SET_ATTR_MTIME_NOW, AttributeChange::mtime)) change.new_mtime = wall;
+#ifdef FLASHLAB_FUSE_KILLPRIV_V2
+    take(FUSE_SET_ATTR_KILL_SUID, AttributeChange::kill_suid_sgid); // FATTR_KILL_SUIDGID by its older name
+#endif
     constexpr int now = FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW;
     constexpr int others = FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID | FUSE_SET_ATTR_SIZE;
     change.touches_now = (which & (now | others)) == now;

@@ -126,6 +126,45 @@ void setgid_and_chown() {
     CHECK_EQUAL(after([](Change change) { return change(); }), 02644);
 }
 
+/// Whoever changes a file takes its capabilities away, root too; also when the kernel has seen just before that there were none.
+void capabilities_fall() {
+    constexpr std::array<unsigned char, 20> net_raw{1, 0, 0, 2, 0, 0x20}; // version 2, effective, CAP_NET_RAW
+    const auto set = [&](const char* to) { return ::setxattr(to, "security.capability", net_raw.data(), net_raw.size(), 0); };
+    CHECK_OK(put("source", "abc"));
+    for (const Writer& writer : writers) {
+        ::unlink("f");
+        CHECK_OK(put("f", pattern(2 * page)));
+        CHECK_OK(::chmod("f", 0666));
+        CHECK_EQUAL(writer.change(), 0);
+        for (const bool by_root : {true, false}) {
+            CHECK_OK(set("f"));
+            CHECK_EQUAL(::getxattr("f", "security.capability", nullptr, 0), net_raw.size());
+            CHECK_EQUAL(by_root ? writer.change() : as_user(other_user, other_user, writer.change), 0);
+            const bool is_gone = ::getxattr("f", "security.capability", nullptr, 0) < 0 && errno == ENODATA;
+            note(is_gone, __FILE__, __LINE__, writer.name, "the capabilities are still there");
+        }
+    }
+    CHECK_OK(set("f"));
+    CHECK_OK(::chown("f", owner, no_change));
+    CHECK_ERROR(::getxattr("f", "security.capability", nullptr, 0), ENODATA);
+}
+
+/// Set-id bits that come between two writes through one descriptor fall as those that were there before.
+void set_ids_come_between_writes() {
+    CHECK_OK(touch("f"));
+    CHECK_OK(::chmod("f", 0666));
+    const int fd = ::open("f", O_RDWR | O_CLOEXEC);
+    for (const bool inherited : {true, false, true}) {
+        CHECK_EQUAL(::pwrite(fd, "x", 1, 0), 1);
+        CHECK_OK(::chmod("f", 06777));
+        CHECK_EQUAL(::pwrite(fd, "y", 1, 0), 1);
+        CHECK_EQUAL(attributes("f").st_mode & 07777, 06777); // root's writes leave them
+        CHECK_EQUAL(as_user(other_user, other_user, [&] { return inherited ? result_of(::pwrite(fd, "z", 1, 0)) : writers[0].change(); }), 0);
+        CHECK_EQUAL(attributes("f").st_mode & 07777, 0777);
+    }
+    ::close(fd);
+}
+
 /// The kernel's form of an ACL: a version and entries of tag, rights, id, all little-endian.
 std::string acl_of(std::initializer_list<std::array<unsigned, 3>> entries) {
     std::string bytes{"\x02\0\0\0", 4};
@@ -339,18 +378,16 @@ void names_of_attributes() {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: posix_rights DIR\n");
-        return 2;
-    }
-    if (::geteuid() != 0) {
-        std::printf("posix_rights: needs root\n");
+    if (argc != 2 || ::geteuid() != 0) {
+        std::fprintf(stderr, "usage, as root: posix_rights DIR\n");
         return 2;
     }
     ::umask(0);
     const std::string root = argv[1];
     live::group(root, "setgid", setgid_without_execute);
     live::group(root, "setgid-chown", setgid_and_chown);
+    live::group(root, "capabilities", capabilities_fall);
+    live::group(root, "set-ids-between", set_ids_come_between_writes);
     live::group(root, "setgid-lists", setgid_and_lists);
     live::group(root, "append-file", append_only_file);
     live::group(root, "append-program", append_only_program);
