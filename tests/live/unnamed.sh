@@ -30,6 +30,7 @@ check_device
 for how in kill powercut; do
     mount_device
     before=$(used_kib)
+    : > "$work/held"
     "$unnamed" hold "$mnt" > "$work/held" &
     holder=$!
     until grep -q held "$work/held"; do kill -0 "$holder" 2> /dev/null || die "hold"; sleep 0.05; done
@@ -46,6 +47,7 @@ done
 # What was synced, linked and synced again is there, whole.
 for how in kill powercut; do
     mount_device
+    : > "$work/promised"
     "$unnamed" publish "$mnt" 2000 > "$work/promised" 2> /dev/null &
     publisher=$!
     until [[ $(wc -l < "$work/promised") -ge 40 ]]; do kill -0 "$publisher" 2> /dev/null || die "publish"; sleep 0.02; done

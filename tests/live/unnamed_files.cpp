@@ -12,7 +12,9 @@
 #include <set>
 #include <vector>
 
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 
@@ -165,6 +167,9 @@ void many_leave_nothing_behind() {
     }
     CHECK_EQUAL(entries("."), 0);
     for (const int fd : open) CHECK_OK(::close(fd));
+    struct statfs kind {};
+    CHECK_OK(::statfs(".", &kind));
+    if (kind.f_type != FUSE_SUPER_MAGIC) return;                                      // the host's has other users
     for (int tries = 0; in_use() > before && tries < 1000; ++tries) ::usleep(10'000); // the kernel forgets them after the close has returned
     CHECK_EQUAL(in_use(), before);
 }
