@@ -32,9 +32,10 @@ Durability::Durability(const Past& past, const Persistence& model, std::uint32_t
     for (std::uint32_t i = past.first_cut(); i < cut; ++i) {
         const Operation& line = past.line(i);
         if (line.act == Act::sync_all) {
-            names_until_ = all_data_until_ = i + 1;
+            names_until_ = std::max(names_until_, reach_of(i));
+            all_data_until_ = std::max(all_data_until_, reach_of(i));
         } else if (is_sync(line.act)) {
-            past.facts(i).is_directory ? sync_directory(i, line.ino) : sync_file(i, line.ino, line.act == Act::fdatasync);
+            past.facts(i).is_directory ? sync_directory(reach_of(i), line.ino) : sync_file(reach_of(i), line.ino, line.act == Act::fdatasync);
         }
     }
     if (model.names == NameOrder::all) names_until_ = cut;
@@ -53,12 +54,18 @@ void Durability::age(std::uint32_t cut) {
     while (all_data_until_ < cut && past_.line(all_data_until_).at_ms + model_.data_age_ms < now) ++all_data_until_;
 }
 
-void Durability::sync_file(std::uint32_t line, std::uint64_t ino, bool data_only) {
+/// The first line that the sync need not have met. Alone it meets all lines up to its own.
+std::uint32_t Durability::reach_of(std::uint32_t sync) const {
+    const std::uint64_t meanwhile = past_.line(sync).bytes;
+    return meanwhile == 0 ? sync + 1 : sync - static_cast<std::uint32_t>(std::min<std::uint64_t>(meanwhile, sync - past_.first_cut()));
+}
+
+void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only) {
     const std::uint32_t before = data_until(ino);
-    data_until_[ino] = line + 1;
+    data_until_[ino] = std::max(before, end);
     if (model_.file_sync == SyncReach::nothing) return;
     if (model_.file_sync == SyncReach::own_names) {
-        for (const std::uint32_t i : names_between(names_until_, line))
+        for (const std::uint32_t i : names_between(names_until_, end))
             if (is_of(past_, i, ino)) force(i);
         return;
     }
@@ -66,27 +73,27 @@ void Durability::sync_file(std::uint32_t line, std::uint64_t ino, bool data_only
     std::uint32_t last_change = 0;
     bool grows = false;
     if (const FilePast* file = past_.file(ino))
-        for (const std::uint32_t i : part_of(file->lines, before, line)) {
+        for (const std::uint32_t i : part_of(file->lines, before, end)) {
             const bool is_size = past_.facts(i).size_after != past_.facts(i).size_before;
             grows = grows || (is_size && past_.line(i).act == Act::write); // is logged when it is written back: now
             if (past_.line(i).act != Act::write && (is_size || !data_only)) last_change = i + 1;
         }
-    for (const std::uint32_t i : names_between(names_until_, line))
+    for (const std::uint32_t i : names_between(names_until_, end))
         if (is_of(past_, i, ino) && (!data_only || past_.line(i).act == Act::make)) last_change = std::max(last_change, i + 1);
     if (!grows && last_change <= names_until_) return;
-    names_until_ = std::max(names_until_, grows || model_.file_sync == SyncReach::everything ? line + 1 : last_change);
+    names_until_ = std::max(names_until_, grows || model_.file_sync == SyncReach::everything ? end : last_change);
 }
 
-void Durability::sync_directory(std::uint32_t line, std::uint64_t directory) {
+void Durability::sync_directory(std::uint32_t end, std::uint64_t directory) {
     std::uint32_t last_change = 0;
-    for (const std::uint32_t i : names_between(names_until_, line)) {
+    for (const std::uint32_t i : names_between(names_until_, end)) {
         if (!(is_in(past_.line(i), directory) || past_.facts(i).ino == directory)) continue;
         last_change = i + 1;
         const bool of_itself = !is_in(past_.line(i), directory);
         if (!forced_.empty() && (!of_itself || model_.file_sync == SyncReach::own_names)) force(i);
     }
     if (!forced_.empty() || last_change == 0) return;
-    names_until_ = std::max(names_until_, model_.file_sync == SyncReach::everything ? line + 1 : last_change);
+    names_until_ = std::max(names_until_, model_.file_sync == SyncReach::everything ? end : last_change);
 }
 
 /// btrfs replays its log into a tree that must be sound: what had the same name before goes with it, and the directories above.

@@ -1,6 +1,7 @@
 /// What is durable at a point of a history: what a power cut there cannot take, whatever it chooses.
 ///
-/// Idea       The syncs before the cut are followed in order. Each model of Persistence says what a sync reaches.
+/// Idea       The syncs before the cut are followed in order. Each model of Persistence says what a sync reaches: of what stood there when it began.
+///            What another thread did while it was under way may have come too late for it.
 /// Invariant  Durable stays durable: for a later cut every part of this is at least as much.
 /// Cost       One pass over the lines before the cut.
 /// Source     crash/apps/persistence.h
@@ -30,8 +31,9 @@ public:
 
 private:
     [[nodiscard]] std::span<const std::uint32_t> names_between(std::uint32_t from, std::uint32_t to) const;
-    void sync_file(std::uint32_t line, std::uint64_t ino, bool data_only);
-    void sync_directory(std::uint32_t line, std::uint64_t ino);
+    [[nodiscard]] std::uint32_t reach_of(std::uint32_t sync) const;
+    void sync_file(std::uint32_t end, std::uint64_t ino, bool data_only);
+    void sync_directory(std::uint32_t end, std::uint64_t ino);
     void force(std::uint32_t line);
     void force_ancestors(std::uint64_t directory, std::uint32_t before);
     void age(std::uint32_t cut);

@@ -4,6 +4,8 @@
 ///            again.
 /// Invariant  A change stands in the history where it took effect, before its answer left. A promise (a line that the program wrote to
 ///            FLASHLAB_ACK_FD) stands behind all that was answered before it was written, and before all that was asked for afterwards.
+///            A sync stands where it ended. It reaches what stood there when it began; of other threads' lines since then it says nothing. Histories
+///            recorded before this was counted have 0: they say that nothing came meanwhile.
 /// Cost       The bytes of the data, and some fifty bytes a change.
 /// Power cut  The file of a history that broke off is read up to its last whole record.
 #pragma once
@@ -31,9 +33,9 @@ enum class Act : std::uint8_t {
     chmod,      ///< ino, mode
     set_xattr,  ///< ino, name, data
     drop_xattr, ///< ino, name
-    fsync,      ///< ino: of a file or of a directory
-    fdatasync,  ///< ino
-    sync_all,   ///< everything, as `ctl MNT flush` does
+    fsync,      ///< ino: of a file or of a directory; bytes: as of each sync, how many of the lines right before came while it was under way
+    fdatasync,  ///< ino, bytes
+    sync_all,   ///< bytes. Everything, as `ctl MNT flush` does
     close,      ///< ino: an open for writing was closed
     promise,    ///< data: one line
 };

@@ -1,9 +1,9 @@
 /// The history of a file system that lives: what it answered since all was durable, in memory and bounded.
 ///
 /// Idea       Who needs to know what a cut may leave asks for history() at that moment. It begins with what the changes met (history_base.h).
-/// Invariant  After a sync of everything the history is empty. At its bound the next write waits for such a sync, which it begins itself. Where old
-///            data cannot be known (more than the bound goes with one call, or the drive does not give them back) nothing is told until such a sync:
-///            a cut then leaves what the file system below leaves.
+/// Invariant  After a sync of everything the history is empty, unless somebody changed something meanwhile: a later one will do. At its bound the
+///            next write waits for such a sync, which it begins itself. Where old data cannot be known (more than the bound goes with one call, or
+///            the drive does not give them back) nothing is told until such a sync: a cut then leaves what the file system below leaves.
 /// Cost       The data once more, and for old data that are changed or unlinked one read more.
 /// Power cut  Keeps nothing.
 /// Threading  As the file system below: callers hold their monitor.
@@ -48,8 +48,11 @@ private:
     HistoryBase base_;
     RecordingFileSystem recorded_;
     std::vector<Operation> lines_;
+    std::uint64_t forgotten_ = 0; ///< lines that clear() took
     std::unique_ptr<SlowCall> own_sync_;
-    std::optional<std::size_t> sync_began_; ///< so many lines were there
+    std::uint64_t changes_ = 0;               ///< all, those of a time without a history too
+    std::optional<std::uint64_t> sync_began_; ///< after so many changes
+    std::uint64_t own_sync_began_ = 0;
     bool in_cut_ = false, syncs_overlap_ = false, is_synced_ = false;
 };
 

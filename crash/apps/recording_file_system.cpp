@@ -27,12 +27,14 @@ Operation made_line(const Attributes& made, Ino parent, std::string_view name) {
 /// A call in steps that is written down when it is done.
 class NotedCall final : public SlowCall {
 public:
-    NotedCall(std::unique_ptr<SlowCall> below, const RecordingFileSystem::Sink& sink, Operation operation)
-        : below_{std::move(below)}, sink_{sink}, operation_{std::move(operation)} {}
+    NotedCall(std::unique_ptr<SlowCall> below, const RecordingFileSystem::Sink& sink, const RecordingFileSystem::LineCount& lines,
+              Operation operation)
+        : below_{std::move(below)}, sink_{sink}, lines_{lines}, operation_{std::move(operation)}, lines_at_begin_{lines()} {}
     StepResult step(SimTime now) override {
         auto result = below_->step(now);
         if (result && std::holds_alternative<flashlab::Done>(*result)) {
             operation_.done_ns = ns_since_start(std::get<flashlab::Done>(*result).at);
+            if (is_sync(operation_.act)) operation_.bytes = lines_() - lines_at_begin_;
             sink_(std::move(operation_));
         }
         return result;
@@ -41,7 +43,9 @@ public:
 private:
     std::unique_ptr<SlowCall> below_;
     const RecordingFileSystem::Sink& sink_;
+    const RecordingFileSystem::LineCount& lines_;
     Operation operation_;
+    std::uint64_t lines_at_begin_;
 };
 
 } // namespace
@@ -58,7 +62,7 @@ std::optional<FsError> RecordingFileSystem::before_or_again(const FsCall& call, 
 
 FsResult<std::unique_ptr<SlowCall>> RecordingFileSystem::note_at_end(FsResult<std::unique_ptr<SlowCall>> call, Operation operation) {
     if (!call) return call;
-    return std::make_unique<NotedCall>(std::move(*call), sink_, std::move(operation));
+    return std::make_unique<NotedCall>(std::move(*call), sink_, lines_, std::move(operation));
 }
 
 FsResult<Timed<Attributes>> RecordingFileSystem::make_node(const FsCall& call, Ino parent, std::string_view name, std::uint32_t mode,

@@ -1,7 +1,8 @@
 /// A file system that writes down every change that it answers.
 ///
 /// Idea       All calls go to the file system below. A call that succeeded and changed something becomes an Operation of the history.
-/// Invariant  Operations are handed to the sink in the order in which they took effect. A call in steps is written down with its last step.
+/// Invariant  Operations are handed to the sink in the order in which they took effect. A call in steps is written down with its last step; a sync
+///            says how many lines of others came since its first one (Act::fsync).
 /// Cost       One copy of the data.
 /// Threading  As the file system below: callers hold their monitor.
 #pragma once
@@ -17,6 +18,7 @@ namespace flashlab {
 class RecordingFileSystem final : public FileSystem {
 public:
     using Sink = std::function<void(Operation&&)>;
+    using LineCount = std::function<std::uint64_t()>;
     /// What a call is about to do, without data: a write has `bytes` instead.
     struct Planned {
         const FsCall& call;
@@ -26,8 +28,9 @@ public:
     using BeforeCall = std::function<std::optional<FsError>(const Planned*)>;
     /// `before_call` runs at the beginning of each call that changes or syncs something, also of one that then fails or is made again; and with each
     /// tick, then without a plan. A call that may wait is not made when it returns "again".
-    RecordingFileSystem(FileSystem& below, Sink sink, BeforeCall before_call)
-        : below_{below}, sink_{std::move(sink)}, before_call_{std::move(before_call)} {}
+    /// `lines`: how many lines the history has had so far, those that the sink's owner adds included.
+    RecordingFileSystem(FileSystem& below, Sink sink, LineCount lines, BeforeCall before_call)
+        : below_{below}, sink_{std::move(sink)}, lines_{std::move(lines)}, before_call_{std::move(before_call)} {}
 
     /// Called with what each look-up found.
     void watch_lookups(std::function<void(Ino parent, std::string_view name, Ino found)> watch) { watch_ = std::move(watch); }
@@ -95,6 +98,7 @@ private:
 
     FileSystem& below_;
     Sink sink_;
+    LineCount lines_;
     BeforeCall before_call_;
     std::function<void(Ino, std::string_view, Ino)> watch_;
 };

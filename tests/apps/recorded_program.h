@@ -34,8 +34,10 @@ public:
     }
     void extend(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes}); }
     void close(std::uint64_t ino) { add({.act = Act::close, .ino = ino}); }
-    void fsync(std::uint64_t ino) { add({.act = Act::fsync, .ino = ino}); }
-    void fdatasync(std::uint64_t ino) { add({.act = Act::fdatasync, .ino = ino}); }
+    /// `meanwhile`: so many of the calls before came from another thread while it was under way.
+    void fsync(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::fsync, .ino = ino, .bytes = meanwhile}); }
+    void fdatasync(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::fdatasync, .ino = ino, .bytes = meanwhile}); }
+    void sync_all(std::uint64_t meanwhile = 0) { add({.act = Act::sync_all, .bytes = meanwhile}); }
     void rename(const std::string& from, const std::string& to, std::uint64_t in = root, std::uint64_t to_in = 0) {
         add({.act = Act::rename, .parent = in, .to_parent = to_in == 0 ? in : to_in, .name = from, .to_name = to});
     }

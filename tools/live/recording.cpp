@@ -22,7 +22,7 @@ std::expected<std::unique_ptr<Recording>, std::string> Recording::open(const std
     recording->buffer_ = history_head();
     Recording* self = recording.get();
     recording->recorded_ = std::make_unique<RecordingFileSystem>(
-        below, [self](Operation&& operation) { self->note(std::move(operation)); },
+        below, [self](Operation&& operation) { self->note(std::move(operation)); }, [self] { return self->lines_; },
         [self](const RecordingFileSystem::Planned*) -> std::optional<FsError> {
             self->fetch_promises();
             return std::nullopt;
@@ -41,6 +41,7 @@ void Recording::note(Operation operation) {
     const auto since = std::chrono::steady_clock::now() - began_;
     operation.at_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
     append_record(buffer_, operation);
+    ++lines_;
     if (buffer_.size() >= enough) flush();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ private:
 
     int file_ = -1, promises_ = -1;
     bool failed_ = false;
+    std::uint64_t lines_ = 0;
     std::string buffer_, promised_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     std::unique_ptr<RecordingFileSystem> recorded_;
