@@ -1,5 +1,6 @@
 // mkfs and mount: the file system over its metadata on PRAM.
 #include "base/contract.h"
+#include "fs/journal_memory.h"
 #include "fs/journal_metadata_store.h"
 #include "fs/offset_device.h"
 #include "fs/tree_superblock.h"
@@ -71,9 +72,11 @@ FsResult<void> FileSystem::format_journal(BlockDevice& device, std::string_view 
     }
 }
 
-std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal(BlockDevice& device, EventSink& events, const FsOptions& options,
-                                                                                 SimTime now) {
-    auto opened = JournalMetadataStore::open(device, options.dirty_age, now);
+namespace {
+
+std::expected<std::unique_ptr<FileSystem>, std::string> open_in(JournalMemory* lent, BlockDevice& device, EventSink& events, const FsOptions& options,
+                                                                SimTime now) {
+    auto opened = JournalMetadataStore::open(device, options.dirty_age, now, lent);
     if (!opened) return std::unexpected(opened.error());
     const std::shared_ptr<JournalMetadataStore> store{std::move(*opened)};
     PramMetadataStore& tree = store->tree();
@@ -84,6 +87,18 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal
     fs->own(std::move(data));
     if (auto recovered = recover_guarded(*fs, now); !recovered) return std::unexpected(recovered.error());
     return fs;
+}
+
+} // namespace
+
+std::expected<std::unique_ptr<FileSystem>, std::string> FileSystem::open_journal(BlockDevice& device, EventSink& events, const FsOptions& options,
+                                                                                 SimTime now) {
+    return open_in(nullptr, device, events, options, now);
+}
+
+std::expected<std::unique_ptr<FileSystem>, std::string> open_journal_in(JournalMemory& memory, BlockDevice& device, EventSink& events,
+                                                                        const FsOptions& options, SimTime now) {
+    return open_in(&memory, device, events, options, now);
 }
 
 } // namespace flashlab

@@ -11,7 +11,7 @@
 #include "base/contract.h"
 #include "fs/device_errno.h"
 #include "fs/journal_format.h"
-#include "pram/memory_pram_store.h"
+#include "fs/journal_memory.h"
 
 namespace flashlab {
 
@@ -41,10 +41,14 @@ public:
     using Block = std::array<std::byte, journal_block_bytes>;
     enum class Phase : std::uint8_t { idle, flushing, recording, going_home, flushing_home, starting_ring };
 
-    Impl(BlockDevice& device, const JournalSuperblock& parts, Duration age)
-        : device_{device}, parts_{parts}, age_{age}, cells_{parts.home_blocks * journal_block_bytes},
+    Impl(BlockDevice& device, const JournalSuperblock& parts, Duration age, JournalMemory* lent)
+        : device_{device}, parts_{parts}, age_{age}, memory_{lent != nullptr ? *lent : own_memory_},
+          cells_{memory_.take(parts.home_blocks * journal_block_bytes)},
           pram_{mirror_of(parts.home_blocks * journal_block_bytes), cells_, none_, PramUndo::none}, is_dirty_(parts.home_blocks),
           sequence_{parts.first_sequence} {}
+    ~Impl() { memory_.give_back(); }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     [[nodiscard]] PramRange mirror() const { return {.at = PramAddress{0}, .bytes = parts_.home_blocks * journal_block_bytes}; }
     [[nodiscard]] std::expected<void, std::string> open_tree(SimTime now) {
@@ -109,7 +113,9 @@ public:
     BlockDevice& device_;
     JournalSuperblock parts_;
     Duration age_;
-    MemoryPramStore cells_;
+    JournalMemory own_memory_;
+    JournalMemory& memory_;
+    MemoryPramStore& cells_;
     NullEventSink none_;
     Pram pram_;
     std::unique_ptr<PramMetadataStore> tree_;
@@ -136,11 +142,10 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
         const auto read =
             device_.read(range.first, static_cast<std::uint32_t>(range.sectors), cells_.cells().subspan(at, range.sectors * sector_bytes), now);
         if (!read) return failed(read.error());
+        memory_.note_written(at, range.sectors * sector_bytes);
         end = std::max(end, *read);
     }
-    const std::size_t ring_bytes = std::size_t{parts_.ring_blocks} * journal_block_bytes;
-    const auto memory = std::make_unique_for_overwrite<std::byte[]>(ring_bytes); // the read fills all of it
-    const std::span ring{memory.get(), ring_bytes};
+    const std::span ring = memory_.ring(std::size_t{parts_.ring_blocks} * journal_block_bytes); // the read fills all of it
     const auto read = device_.read(sector_at(parts_.ring_at()), static_cast<std::uint32_t>(ring.size() / sector_bytes), ring, now);
     if (!read) return failed(read.error());
     now = std::max(end, *read);
@@ -153,10 +158,12 @@ std::expected<void, std::string> JournalMetadataStore::Impl::load(SimTime& now) 
             const auto image = record->images.subspan(i * journal_block_bytes, journal_block_bytes);
             std::ranges::copy(image, in_ring_[block].begin());
             std::ranges::copy(image, cells_.cells().begin() + static_cast<std::ptrdiff_t>(std::size_t{block} * journal_block_bytes));
+            memory_.note_written(std::uint64_t{block} * journal_block_bytes, journal_block_bytes);
         }
         ring_used_ += record->ring_blocks;
         ++sequence_;
     }
+    own_memory_.drop_ring();
     return open_tree(now);
 }
 
@@ -270,7 +277,7 @@ std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& devic
                                                               SimTime now) {
     const auto parts = JournalSuperblock::lay_out(device.identify().sectors * sector_bytes, page_bytes);
     if (!parts) return std::unexpected(parts.error());
-    Impl impl{device, *parts, Duration{0}};
+    Impl impl{device, *parts, Duration{0}, nullptr};
     MetadataFormat format = wanted;
     format.data_pages = parts->data_pages;
     format.data_page_bytes = page_bytes;
@@ -287,7 +294,8 @@ std::expected<void, std::string> JournalMetadataStore::format(BlockDevice& devic
     return {};
 }
 
-std::expected<std::unique_ptr<JournalMetadataStore>, std::string> JournalMetadataStore::open(BlockDevice& device, Duration age, SimTime& now) {
+std::expected<std::unique_ptr<JournalMetadataStore>, std::string> JournalMetadataStore::open(BlockDevice& device, Duration age, SimTime& now,
+                                                                                             JournalMemory* lent) {
     std::array<std::byte, sector_bytes> sector;
     const auto read = device.read(Sector{0}, 1, sector, now);
     if (!read) return std::unexpected(text_of(read.error()));
@@ -298,7 +306,7 @@ std::expected<std::unique_ptr<JournalMetadataStore>, std::string> JournalMetadat
     if (parts->data_at() > bytes || parts->data_pages > (bytes - parts->data_at()) / parts->page_bytes)
         return std::unexpected(
             std::string{"the metadata belong to a larger device: nand.img is truncated or of another mkfs; restore it from a copy"});
-    auto impl = std::make_unique<Impl>(device, *parts, age);
+    auto impl = std::make_unique<Impl>(device, *parts, age, lent);
     if (const auto loaded = impl->load(now); !loaded) return std::unexpected(loaded.error());
     if (impl->tree_->data_pages() != parts->data_pages)
         return std::unexpected(

@@ -17,12 +17,16 @@
 
 namespace flashlab {
 
+class JournalMemory;
+
 class JournalMetadataStore final : public MetadataStore {
 public:
     [[nodiscard]] static std::expected<void, std::string> format(BlockDevice& device, std::uint32_t page_bytes, const MetadataFormat& wanted,
                                                                  SimTime now);
     /// Reads the home and replays the ring; `now` becomes the time at which that is done. tick() makes commits durable that are older than `age`.
-    [[nodiscard]] static std::expected<std::unique_ptr<JournalMetadataStore>, std::string> open(BlockDevice& device, Duration age, SimTime& now);
+    /// `lent`: memory that outlives the store, instead of its own.
+    [[nodiscard]] static std::expected<std::unique_ptr<JournalMetadataStore>, std::string> open(BlockDevice& device, Duration age, SimTime& now,
+                                                                                                JournalMemory* lent = nullptr);
     ~JournalMetadataStore() override;
 
     /// The store of the file system's superblock and of the tree. Changes through it are commits, too.

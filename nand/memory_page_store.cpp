@@ -11,7 +11,10 @@ namespace flashlab {
 
 MemoryPageStore::MemoryPageStore(const Geometry& geometry, Payload payload)
     : geometry_{geometry}, payload_{payload}, cells_(payload == Payload::keep ? geometry.blocks() : 0), blocks_(geometry.blocks()) {
-    if (payload == Payload::keep) return;
+    if (payload == Payload::keep) {
+        crc_of_zeros_ = crc32c(std::vector<std::byte>(geometry.page_bytes()));
+        return;
+    }
     compact_.reserve(geometry.blocks());
     for (std::uint32_t b = 0; b < geometry.blocks(); ++b) compact_.emplace_back(geometry.pages_per_block());
 }
@@ -31,8 +34,9 @@ void MemoryPageStore::copy_from(const MemoryPageStore& other) {
     const bool again = copied_from_ == &other;
     for (std::size_t b = 0; b < cells_.size(); ++b) {
         const bool equal = again && other.cells_[b].changed <= copied_changes_ && cells_[b].changed <= own_changes_;
-        if (!equal) copy_cells(cells_[b], other.cells_[b]);
-        cells_[b].changed = equal ? cells_[b].changed : ++changes_;
+        if (equal) continue;
+        cells_[b].changed = ++changes_;
+        copy_cells(cells_[b], other.cells_[b], again);
     }
     blocks_ = other.blocks_;
     copied_from_ = &other;
@@ -57,7 +61,6 @@ std::uint64_t MemoryPageStore::fingerprint() const {
 }
 
 std::uint64_t MemoryPageStore::fingerprint_of(const Cells& cells) const {
-    const std::size_t page_bytes = geometry_.page_bytes();
     std::uint32_t records = 0;
     std::uint32_t data = 0;
     for (std::uint32_t page = 0; page < geometry_.pages_per_block(); ++page) {
@@ -66,23 +69,51 @@ std::uint64_t MemoryPageStore::fingerprint_of(const Cells& cells) const {
         records = crc32c(std::as_bytes(std::span{state}), records);
         if (record.state == CellState::erased) continue;
         records = crc32c(record.oob, records);
-        if (cells.data != nullptr) data = crc32c({cells.data.get() + page * page_bytes, page_bytes}, data);
+        const std::uint32_t of_data = data_crc_of(cells, page);
+        data = crc32c(std::as_bytes(std::span{&of_data, 1}), data);
     }
     return (std::uint64_t{records} << 32) | data;
 }
 
-/// Memory once taken is kept: it will be needed again.
-void MemoryPageStore::copy_cells(Cells& to, const Cells& from) const {
-    const std::size_t bytes = std::size_t{geometry_.pages_per_block()} * geometry_.page_bytes();
-    if (from.data != nullptr) {
-        if (to.data == nullptr) to.data = std::make_unique_for_overwrite<std::byte[]>(bytes);
-        std::memcpy(to.data.get(), from.data.get(), bytes);
-    } else if (to.data != nullptr) {
-        std::memset(to.data.get(), 0, bytes);
+std::uint32_t MemoryPageStore::data_crc_of(const Cells& cells, std::uint32_t page) const {
+    if (cells.data == nullptr || cells.notes[page].is_zero) return crc_of_zeros_;
+    const PageNote& note = cells.notes[page];
+    if (!note.has_crc) {
+        note.crc = crc32c({cells.data.get() + std::size_t{page} * geometry_.page_bytes(), geometry_.page_bytes()});
+        note.has_crc = true;
     }
+    return note.crc;
+}
+
+void MemoryPageStore::make_data(Cells& cells) const {
+    if (cells.data != nullptr) return;
+    cells.data = std::make_unique<std::byte[]>(std::size_t{geometry_.pages_per_block()} * geometry_.page_bytes());
+    cells.notes.assign(geometry_.pages_per_block(), PageNote{.changed = cells.changed});
+}
+
+void MemoryPageStore::copy_cells(Cells& to, const Cells& from, bool again) {
+    copy_data(to, from, again);
     to.records = from.records;
     to.parsed = from.parsed;
     to.fingerprint = from.fingerprint;
+}
+
+/// Memory once taken is kept: it will be needed again.
+void MemoryPageStore::copy_data(Cells& to, const Cells& from, bool again) {
+    if (from.data == nullptr && to.data == nullptr) return;
+    make_data(to);
+    const std::size_t bytes = geometry_.page_bytes();
+    for (std::uint32_t page = 0; page < geometry_.pages_per_block(); ++page) {
+        const PageNote wanted = from.data == nullptr ? PageNote{} : from.notes[page];
+        PageNote& note = to.notes[page];
+        if (again && from.data != nullptr && wanted.changed <= copied_changes_ && note.changed <= own_changes_) continue;
+        if (!wanted.is_zero)
+            std::memcpy(to.data.get() + page * bytes, from.data.get() + page * bytes, bytes);
+        else if (!note.is_zero)
+            std::memset(to.data.get() + page * bytes, 0, bytes);
+        note = wanted;
+        note.changed = changes_;
+    }
 }
 
 std::expected<void, HostIoError> MemoryPageStore::read_data(Ppn page, std::uint32_t offset, std::span<std::byte> to) {
@@ -99,7 +130,8 @@ std::expected<void, HostIoError> MemoryPageStore::read_data(Ppn page, std::uint3
 std::expected<void, HostIoError> MemoryPageStore::write_data(Ppn page, std::span<const std::byte> data) {
     if (payload_ == Payload::none || data.empty()) return {};
     Cells& cells = to_change(geometry_.block_of(page));
-    if (cells.data == nullptr) cells.data = std::make_unique<std::byte[]>(std::size_t{geometry_.pages_per_block()} * geometry_.page_bytes());
+    make_data(cells);
+    cells.notes[geometry_.page_in_block(page)] = {.changed = cells.changed, .is_zero = false};
     std::memcpy(cells.data.get() + std::size_t{geometry_.page_in_block(page)} * geometry_.page_bytes(), data.data(), data.size());
     return {};
 }

@@ -14,7 +14,9 @@ using Kind = ModelOp::Kind;
 constexpr std::uint64_t largest_offset = 90'000;
 
 std::string padded(const std::string& content, std::uint64_t size) {
-    std::string bytes = content;
+    std::string bytes;
+    bytes.reserve(std::max<std::size_t>(content.size(), size));
+    bytes = content;
     bytes.resize(std::max<std::size_t>(bytes.size(), size));
     return bytes;
 }
@@ -278,8 +280,7 @@ void CrashRig::truncate() {
     change.new_size = op.bytes;
     const auto done = patient(c, [&](const FsCall& at) { return stack_->fs().change_attributes(at, op.ino, change); });
     if (!done) return;
-    std::string after = content;
-    after.resize(static_cast<std::size_t>(op.bytes));
+    std::string after = op.bytes < content.size() ? content.substr(0, static_cast<std::size_t>(op.bytes)) : padded(content, op.bytes);
     op.after = std::make_shared<const std::string>(std::move(after));
     op.done = done->done;
     (void)model_.note(op);

@@ -98,6 +98,7 @@ struct Stage {
 std::expected<Stage, std::string> stage_of(const FsShape& shape) {
     auto config = tiny_stack(shape);
     if (!config) return std::unexpected(config.error());
+    config->notes_instants = false;
     std::string trouble;
     FsStack empty{*config, trouble};
     if (!trouble.empty()) return std::unexpected(trouble);

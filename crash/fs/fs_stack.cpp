@@ -85,7 +85,9 @@ void restore(MemoryPramStore& to, MemoryPramStore& from) {
 
 FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
     : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)},
-      cells_{std::make_unique<MemoryPageStore>(geometry_, Payload::keep), std::make_unique<MemoryPramStore>(config.ssd.pram.bytes)} {
+      cells_{std::make_unique<MemoryPageStore>(geometry_, Payload::keep), std::make_unique<MemoryPramStore>(config.ssd.pram.bytes),
+             std::make_unique<JournalMemory>()},
+      events_{sink_of(config)} {
     if (config.sabotage != nullptr) config.sabotage->begin();
     const auto opened = open_drive(sim_start);
     if (!opened) {
@@ -102,11 +104,12 @@ FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
 }
 
 FsStack::FsStack(const FsStackConfig& config, const FsImage& image, FsCells cells)
-    : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, cells_{std::move(cells)}, page_bytes_{image.page_bytes},
-      ready_at_{image.ready_at} {
+    : config_{config}, geometry_{*Geometry::make(config.ssd.nand.geometry)}, cells_{std::move(cells)}, events_{sink_of(config)},
+      page_bytes_{image.page_bytes}, ready_at_{image.ready_at} {
     if (config.sabotage != nullptr) config.sabotage->begin();
     if (!cells_.pages) cells_.pages = std::make_unique<MemoryPageStore>(geometry_, Payload::keep);
     if (!cells_.pram) cells_.pram = std::make_unique<MemoryPramStore>(config.ssd.pram.bytes);
+    if (!cells_.journal_memory) cells_.journal_memory = std::make_unique<JournalMemory>();
     cells_.pages->copy_from(*image.cells.pages);
     restore(*cells_.pram, *image.cells.pram);
 }
@@ -156,7 +159,7 @@ std::expected<void, std::string> FsStack::open_drive(SimTime now) {
 std::expected<void, std::string> FsStack::open(SimTime now) {
     if (const auto drive = open_drive(now); !drive) return drive;
     auto fs = config_.sabotage != nullptr ? open_sabotaged()
-              : config_.journal           ? FileSystem::open_journal(ssd(), events_, config_.fs, ready_at_)
+              : config_.journal           ? open_journal_in(*cells_.journal_memory, ssd(), events_, config_.fs, ready_at_)
                                           : FileSystem::open(*drive_->pram(), fs_range(), ssd(), events_, config_.fs, ready_at_);
     if (!fs) return std::unexpected(fs.error());
     fs_ = std::move(*fs);

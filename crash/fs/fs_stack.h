@@ -15,6 +15,7 @@
 #include "crash/judges.h"
 #include "crash/scripted_outcomes.h"
 #include "fs/file_system.h"
+#include "fs/journal_memory.h"
 #include "ftl/drive.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
@@ -25,8 +26,9 @@ struct FsStackConfig {
     SsdConfig ssd;
     std::uint64_t ftl_pram_bytes = 512u << 10; ///< the rest of ssd.pram.bytes is the file system's
     FsOptions fs;
-    bool journal = false; ///< metadata in a journal on the drive, not on PRAM
-    bool worn = false;    ///< every logical page was written and trimmed before: blocks are erased before they are used
+    bool journal = false;       ///< metadata in a journal on the drive, not on PRAM
+    bool notes_instants = true; ///< FsStack::recorder() hears every operation; an explorer that draws its cuts does not ask it
+    bool worn = false;          ///< every logical page was written and trimmed before: blocks are erased before they are used
     bool unnamed = false; ///< programs also make files without a name, which they may link; without, a seed's program is the one that it always was
     // Only to show that each judge is needed: a seeded bug, and fewer judges than all.
     FsSabotage* sabotage = nullptr;
@@ -64,10 +66,11 @@ private:
     std::vector<SimTime> at_;
 };
 
-/// The cells of a stack: all that outlives a cut.
+/// The cells of a stack: all that outlives a cut. Beside them memory in which the next file system may open.
 struct FsCells {
     std::unique_ptr<MemoryPageStore> pages;
     std::unique_ptr<MemoryPramStore> pram;
+    std::unique_ptr<JournalMemory> journal_memory{};
 };
 
 /// A drive with an empty file system, made once for many programs.
@@ -94,7 +97,7 @@ public:
 
     [[nodiscard]] FileSystem& fs() { return *fs_; }
     [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
-    [[nodiscard]] InstantRecorder& recorder() { return events_; }
+    [[nodiscard]] InstantRecorder& recorder() { return recorder_; }
     /// The size of the drive's logical page.
     [[nodiscard]] std::uint32_t page_bytes() const { return page_bytes_; }
 
@@ -123,6 +126,7 @@ public:
 
 private:
     void drop();
+    [[nodiscard]] EventSink& sink_of(const FsStackConfig& config) { return config.notes_instants ? static_cast<EventSink&>(recorder_) : silence_; }
     [[nodiscard]] std::expected<void, std::string> open_drive(SimTime now);
     [[nodiscard]] std::expected<std::unique_ptr<FileSystem>, std::string> open_sabotaged();
     void take_fingerprint();
@@ -133,7 +137,9 @@ private:
     FsStackConfig config_;
     Geometry geometry_;
     FsCells cells_;
-    InstantRecorder events_;
+    InstantRecorder recorder_;
+    NullEventSink silence_;
+    EventSink& events_;
     OutcomeCounts outcomes_;
     std::uint32_t page_bytes_ = 0;
     std::unique_ptr<Drive> drive_;

@@ -15,7 +15,7 @@ std::expected<std::unique_ptr<FileSystem>, std::string> FsStack::open_sabotaged(
     std::unique_ptr<OffsetDevice> part;
     SimTime now = ready_at_;
     if (config_.journal) {
-        auto opened = JournalMetadataStore::open(drive, config_.fs.dirty_age, now);
+        auto opened = JournalMetadataStore::open(drive, config_.fs.dirty_age, now, cells_.journal_memory.get());
         if (!opened) return std::unexpected(opened.error());
         tree = &(*opened)->tree();
         const std::uint64_t sectors = (*opened)->data_pages() * (tree->data_page_bytes() / sector_bytes);

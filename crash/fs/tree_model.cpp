@@ -10,10 +10,11 @@ namespace {
 
 using Kind = ModelOp::Kind;
 
-/// Every version that may be seen, through what was done to the file since.
-template <class Change>
-void rewrite(ModelNode& node, const Change& change) {
+/// Every version that may be seen, through what was done to the file since. Those that it does not touch are shared.
+template <class Touches, class Change>
+void rewrite(ModelNode& node, const Touches& touches, const Change& change) {
     for (ModelNode::Version& version : node.versions) {
+        if (!touches(*version.bytes)) continue;
         std::string bytes = *version.bytes;
         change(bytes);
         version.bytes = std::make_shared<const std::string>(std::move(bytes));
@@ -140,15 +141,19 @@ void TreeModel::apply_attribute(Nodes& nodes, const ModelOp& op) const {
         node.xattrs.erase(op.name);
         break;
     case Kind::truncate:
-        rewrite(node, [&](std::string& bytes) { bytes.resize(std::min<std::size_t>(bytes.size(), op.bytes)); });
+        rewrite(
+            node, [&](const std::string& bytes) { return bytes.size() > op.bytes; },
+            [&](std::string& bytes) { bytes.resize(static_cast<std::size_t>(op.bytes)); });
         node.set_size = op.bytes;
         node.modified = op.wall;
         break;
     case Kind::allocate:
         if (punches(op.allocate)) {
-            rewrite(node, [&](std::string& bytes) {
-                for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(bytes.size(), op.offset + op.bytes); ++i) bytes[i] = '\0';
-            });
+            rewrite(
+                node, [&](const std::string& bytes) { return bytes.size() > op.offset; },
+                [&](std::string& bytes) {
+                    for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(bytes.size(), op.offset + op.bytes); ++i) bytes[i] = '\0';
+                });
         }
         if (op.allocate == FallocateMode::allocate || op.allocate == FallocateMode::zero_range) {
             // The size is set when it grows; otherwise nothing is promised of it.

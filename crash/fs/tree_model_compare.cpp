@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -13,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096; ///< sizes in the middle of a commit are whole pages
 
-bool same_slice(const std::string& a, const std::string& b, std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i < to; ++i) {
-        const char left = i < a.size() ? a[i] : '\0';
-        if (left != b[i]) return false;
-    }
-    return true;
+/// Behind its end a version is zeros. `to` is not beyond the end of `seen`.
+bool same_slice(const std::string& version, const std::string& seen, std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t both = std::clamp<std::uint64_t>(version.size(), from, to);
+    if (std::memcmp(version.data() + std::min<std::uint64_t>(from, version.size()), seen.data() + from, both - from) != 0) return false;
+    return std::all_of(seen.begin() + static_cast<std::ptrdiff_t>(both), seen.begin() + static_cast<std::ptrdiff_t>(to),
+                       [](char c) { return c == '\0'; });
 }
 
 } // namespace

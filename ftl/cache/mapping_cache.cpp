@@ -3,7 +3,8 @@
 namespace flashlab {
 
 MappingCache::MappingCache(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages)
-    : capacity_{capacity}, entries_per_page_{entries_per_page}, dirty_head_(translation_pages, none), dirty_count_(translation_pages, 0) {
+    : capacity_{capacity}, entries_per_page_{entries_per_page}, dirty_head_(translation_pages, none), dirty_count_(translation_pages, 0),
+      is_cached_(std::size_t{entries_per_page} * translation_pages) {
     ensure(capacity >= 1 && entries_per_page >= 1, "a mapping cache holds an entry");
     slots_.reserve(capacity);
     index_.reserve(capacity);
@@ -20,6 +21,7 @@ std::uint32_t MappingCache::take_slot(Lpn lpn, std::uint32_t entry) {
     }
     slots_[s] = Slot{.lpn = lpn.value(), .entry = entry};
     ensure(index_.emplace(lpn.value(), s).second, "an entry is cached once"); // K1
+    is_cached_[lpn.value()] = true;
     return s;
 }
 
@@ -118,6 +120,7 @@ void MappingCache::remove(Lpn lpn) {
     mark_clean(s);
     unlink(s);
     index_.erase(lpn.value());
+    is_cached_[lpn.value()] = false;
     unused_.push_back(s);
 }
 

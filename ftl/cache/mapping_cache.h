@@ -4,8 +4,9 @@
 ///            all.
 /// Invariant  K1 an entry is cached at most once. K2 the dirty entries are exactly those linked to their translation page.
 ///            K3 entries set aside are dirty; they have no place in the order.
-/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. Capacity is the owner's to
-///            keep: entries that a collection or a recovery brings may exceed it until they are flushed.
+/// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. A bit for each logical page, so
+///            that one that is not cached costs no look-up. Capacity is the owner's to keep: entries that a collection or a recovery brings may
+///            exceed it until they are flushed.
 /// Power cut  Lost; the owner's recovery finds what was dirty.
 /// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009 (CMT, batch update); Shim et al. (AP4): LRU order.
 #pragma once
@@ -92,6 +93,7 @@ private:
         std::uint32_t cold = none;
     };
     [[nodiscard]] std::uint32_t slot_of(Lpn lpn) const {
+        if (!is_cached_[lpn.value()]) return none;
         const auto it = index_.find(lpn.value());
         return it == index_.end() ? none : it->second;
     }
@@ -109,6 +111,7 @@ private:
     std::vector<std::uint32_t> unused_;
     std::vector<std::uint32_t> dirty_head_; ///< by translation page
     std::vector<std::uint32_t> dirty_count_;
+    std::vector<bool> is_cached_;                                   ///< by logical page: has an entry in index_
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_; ///< never iterated
     Order used_;
     Order waiting_; ///< set aside

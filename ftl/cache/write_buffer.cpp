@@ -17,6 +17,7 @@ void WriteBuffer::set_capacity(std::uint32_t capacity) {
 }
 
 std::optional<WriteBuffer::Slot> WriteBuffer::find(Lpn lpn) const {
+    if (slot_of_.empty()) return std::nullopt; // who asks for the whole map after a recovery meets it so
     const auto at = slot_of_.find(lpn.value());
     return at == slot_of_.end() ? std::nullopt : std::optional{at->second};
 }

@@ -129,3 +129,81 @@ TEST_CASE("each page keeps its own record, whether those of a block are alike or
         REQUIRE((run == pages || !oobs[block * pages + run]));
     }
 }
+
+namespace {
+
+/// Something that a drive, a cut or an undo does to the cells.
+void change_something(MemoryPageStore& store, const Geometry& geometry, Random& random) {
+    const BlockId block{static_cast<std::uint32_t>(random.below(3))}; // few, so that they meet
+    const Ppn page = geometry.page_of(block, static_cast<std::uint32_t>(random.below(geometry.pages_per_block())));
+    const std::vector<std::byte> data(geometry.page_bytes(), static_cast<std::byte>(random.below(4)));
+    switch (random.below(6)) {
+    case 0:
+        REQUIRE(store.erase_records(block));
+        return;
+    case 1:
+        store.discard_data(geometry.page_of(block, 0), geometry.pages_per_block());
+        return;
+    case 2:
+        REQUIRE(store.write_record(page, {.state = CellState::torn}));
+        return;
+    default:
+        REQUIRE(store.write_data(page, data));
+        REQUIRE(store.write_programmed(page, {}, 7));
+    }
+}
+
+std::vector<std::byte> content_of(MemoryPageStore& store, const Geometry& geometry) {
+    std::vector<std::byte> all;
+    std::vector<std::byte> page(geometry.page_bytes());
+    for (std::uint32_t p = 0; p < 3 * geometry.pages_per_block(); ++p) {
+        REQUIRE(store.read_data(Ppn{p}, 0, page));
+        const auto record = store.read_record(Ppn{p});
+        REQUIRE(record);
+        all.insert(all.end(), page.begin(), page.end());
+        all.push_back(static_cast<std::byte>(record->state));
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a store is equal to what it was copied from, whatever was done to either since the last copy", "[nand]") {
+    const auto geometry = *Geometry::make(round_config().geometry);
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        Random random{seed};
+        MemoryPageStore original{geometry, Payload::keep}, other{geometry, Payload::keep}, copy{geometry, Payload::keep};
+        for (int round = 0; round < 12; ++round) {
+            for (std::uint64_t n = random.below(6); n > 0; --n) change_something(original, geometry, random);
+            for (std::uint64_t n = random.below(4); n > 0; --n) change_something(copy, geometry, random);
+            for (std::uint64_t n = random.below(2); n > 0; --n) change_something(other, geometry, random);
+            if (random.chance(1, 3)) (void)copy.fingerprint();
+            MemoryPageStore& from = random.chance(1, 6) ? other : original;
+            copy.copy_from(from);
+            REQUIRE(content_of(copy, geometry) == content_of(from, geometry));
+            REQUIRE(copy.fingerprint() == from.fingerprint());
+            MemoryPageStore fresh{geometry, Payload::keep};
+            fresh.copy_from(copy);
+            REQUIRE(fresh.fingerprint() == from.fingerprint());
+        }
+    }
+}
+
+TEST_CASE("a fingerprint tells programmed pages by their data, and zeros that were written are those that were not", "[nand]") {
+    const auto geometry = *Geometry::make(round_config().geometry);
+    MemoryPageStore a{geometry, Payload::keep}, b{geometry, Payload::keep};
+    std::vector<std::byte> data(geometry.page_bytes());
+    for (MemoryPageStore* store : {&a, &b}) REQUIRE(store->write_programmed(Ppn{0}, {}, 7));
+    CHECK(a.fingerprint() == b.fingerprint());
+    REQUIRE(a.write_data(Ppn{0}, data)); // zeros
+    CHECK(a.fingerprint() == b.fingerprint());
+    data.back() = std::byte{1};
+    REQUIRE(a.write_data(Ppn{0}, data));
+    CHECK(a.fingerprint() != b.fingerprint());
+    REQUIRE(b.write_data(Ppn{0}, data));
+    CHECK(a.fingerprint() == b.fingerprint());
+    data.front() = std::byte{1};
+    REQUIRE(b.write_data(Ppn{0}, data));
+    CHECK(a.fingerprint() != b.fingerprint());
+}
