@@ -121,8 +121,10 @@ natefinch_atomic) # WriteFile()
     go_store natefinch_atomic ;;
 sled) # flush()
     rust_store sled ;;
-redb) # commit(), on a database that is there
+redb) # commit(), on a database that is there, version 2.6
     rust_store redb prepared ;;
+redb4) # control: version 4.6, the same
+    rust_store redb4 prepared ;;
 persy) # commit()
     rust_store persy ;;
 jammdb) # commit()

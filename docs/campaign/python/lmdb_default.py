@@ -9,10 +9,13 @@ chosen = options.get(os.path.basename(sys.argv[0])[:-3], {})
 
 
 def write():
+    prepared = os.path.exists("db")
     env = lmdb.open("db", map_size=1 << 22, **chosen)
     for i in range(1, int(os.environ.get("STORE_TRANSACTIONS", "20")) + 1):
         with env.begin(write=True) as txn:
             txn.put(b"k%04d" % i, b"%d" % i * 200)
+            for older in range(1, i, 5) if prepared else ():  # so that a transaction has many pages
+                txn.put(b"k%04d" % older, b"%d" % older * 200)
         if chosen.get("sync", True):
             promise(i)
     env.close()

@@ -4,7 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::FromRawFd;
 use std::process::exit;
 
-const ROUNDS: u32 = 12;
+/// STORE_TRANSACTIONS, or twelve.
+fn rounds() -> u32 {
+    std::env::var("STORE_TRANSACTIONS").map_or(12, |text| text.parse().unwrap())
+}
 
 fn key(i: u32) -> String {
     format!("key{i:03}")
@@ -41,6 +44,10 @@ fn promised() -> u32 {
 trait Store {
     fn put(&mut self, i: u32);
     fn get(&mut self, i: u32) -> Option<String>;
+    /// Whether the check goes on with it: what it says is free must not be in use.
+    fn uses_itself(&self) -> bool {
+        false
+    }
 }
 
 struct Sled(sled::Db);
@@ -57,6 +64,9 @@ impl Store for Sled {
 struct Redb(redb::Database);
 const TABLE: redb::TableDefinition<&str, &str> = redb::TableDefinition::new("t");
 impl Store for Redb {
+    fn uses_itself(&self) -> bool {
+        true
+    }
     fn put(&mut self, i: u32) {
         let transaction = must(self.0.begin_write());
         must(must(transaction.open_table(TABLE)).insert(key(i).as_str(), value(i).as_str()));
@@ -67,6 +77,28 @@ impl Store for Redb {
         match transaction.open_table(TABLE) {
             Ok(table) => must(table.get(key(i).as_str())).map(|v| v.value().to_string()),
             Err(redb::TableError::TableDoesNotExist(_)) => None,
+            Err(why) => must(Err(why)),
+        }
+    }
+}
+
+struct Redb4(redb4::Database);
+const TABLE4: redb4::TableDefinition<&str, &str> = redb4::TableDefinition::new("t");
+impl Store for Redb4 {
+    fn uses_itself(&self) -> bool {
+        true
+    }
+    fn put(&mut self, i: u32) {
+        let transaction = must(self.0.begin_write());
+        must(must(transaction.open_table(TABLE4)).insert(key(i).as_str(), value(i).as_str()));
+        must(transaction.commit());
+    }
+    fn get(&mut self, i: u32) -> Option<String> {
+        use redb4::ReadableDatabase;
+        let transaction = must(self.0.begin_read());
+        match transaction.open_table(TABLE4) {
+            Ok(table) => must(table.get(key(i).as_str())).map(|v| v.value().to_string()),
+            Err(redb4::TableError::TableDoesNotExist(_)) => None,
             Err(why) => must(Err(why)),
         }
     }
@@ -131,6 +163,7 @@ fn open(name: &str) -> Box<dyn Store> {
     match name {
         "sled" => Box::new(Sled(must(sled::Config::new().path("db").flush_every_ms(None).open()))),
         "redb" => Box::new(Redb(must(redb::Database::create("db")))),
+        "redb4" => Box::new(Redb4(must(redb4::Database::create("db")))),
         "persy" => Box::new(Persy(must(persy::Persy::open_or_create_with("db", persy::Config::new(), |_| Ok(()))))),
         "jammdb" => Box::new(Jamm(must(jammdb::DB::open("db")))),
         "pickledb_rust" => {
@@ -150,17 +183,26 @@ fn main() {
     let words: Vec<String> = std::env::args().collect();
     let mut store = open(&words[1]);
     if words[2] == "write" {
-        for i in 1..=ROUNDS {
+        for i in 1..=rounds() {
             store.put(i);
             promise(i);
         }
         exit(0); // a program that is cut off closes nothing
     }
     let newest = promised();
-    for i in 1..=ROUNDS {
+    for i in 1..=rounds() {
         let found = store.get(i);
         need(found.as_ref().is_none_or(|v| *v == value(i)), format!("wrong: {}", key(i)));
         need(i > newest || found.is_some(), format!("lost: {} of {newest}", key(i)));
+    }
+    if store.uses_itself() {
+        let there: Vec<u32> = (1..=rounds()).filter(|i| store.get(*i).is_some()).collect();
+        for i in 901..=903 {
+            store.put(i);
+            for i in there.iter().copied().chain(901..=i) {
+                need(store.get(i) == Some(value(i)), format!("wrong after it went on: {}", key(i)));
+            }
+        }
     }
     exit(0);
 }
