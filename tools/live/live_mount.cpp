@@ -11,6 +11,7 @@
 
 #include "base/crc32c.h"
 #include "fs/fuse/control_socket.h"
+#include "fs/fuse/mount_point.h"
 #include "tools/drive/device_directory.h"
 #include "tools/host/subprocess.h"
 
@@ -84,8 +85,9 @@ std::string detach_dead_mount(const std::string& target) {
     if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, moment).health != MountHealth::dead) return {};
     const int code =
         run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
-    return code != 0 ? std::string{}
-                     : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
+    const bool is_gone = code == 127 ? detach(entry->mount_point) : code == 0; // not installed: root needs none
+    return !is_gone ? std::string{}
+                    : fmt::format("{}: the daemon of this mount of {} was killed; the mount is detached", entry->mount_point, entry->source);
 }
 
 std::string control_socket_of(const MountEntry& mount) {

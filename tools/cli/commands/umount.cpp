@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,12 @@ std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_p
     return done;
 }
 
+/// Where fusermount3 is not installed: root needs none.
+Unmounted unmount_as_root(const std::string& mount_point) {
+    if (::umount2(mount_point.c_str(), UMOUNT_NOFOLLOW) == 0) return {};
+    return errno == EPERM ? Unmounted{.code = 127, .words = {}} : Unmounted{.code = 1, .words = std::strerror(errno)};
+}
+
 /// "on /mnt in the mount namespace of process 12 (sh)": who has it mounted, beside this namespace if `others_only`.
 std::vector<std::string> described(const std::vector<MountHolder>& holders, bool others_only) {
     std::vector<std::string> texts;
@@ -63,7 +70,7 @@ std::vector<std::string> described(const std::vector<MountHolder>& holders, bool
 }
 
 int not_unmounted(const MountEntry& mount, const Unmounted& done) {
-    if (done.code == 127) return complain("umount: fusermount3 is not installed; install the package fuse3");
+    if (done.code == 127) return complain("umount: fusermount3 is not installed, and only root needs none; install the package fuse3");
     const auto elsewhere = described(who_else_has(mount.device), true);
     if (done.words.find("busy") == std::string::npos)
         return complain(fmt::format("umount: {}: {}: only who mounted it, or root, can unmount it, and in the mount namespace where it was mounted",
@@ -106,8 +113,9 @@ int run_umount(const UmountOptions& o) {
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const std::string looker = is_written ? "" : control_socket_of(*mounted);
-    const auto done = call_fusermount(mounted->mount_point);
+    auto done = call_fusermount(mounted->mount_point);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
+    if (done->code == 127) done = unmount_as_root(mounted->mount_point);
     if (done->code != 0) return not_unmounted(*mounted, *done);
     if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
