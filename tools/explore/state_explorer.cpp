@@ -61,7 +61,7 @@ std::shared_ptr<const Durability> StateExplorer::durable_at(std::uint32_t cut) {
 }
 
 /// The next state that differs from all before it, in its tree or in what had been promised.
-std::optional<LeftState> StateExplorer::take() {
+std::optional<StateExplorer::Numbered> StateExplorer::take() {
     const std::lock_guard lock{mutex_};
     if (result_.states >= config_.states || Interruption::came() || !result_.broken.empty() || result_.exhausted) return std::nullopt;
     for (std::size_t drawn = 0; drawn < duplicates_in_a_row(order_.cuts());) {
@@ -75,7 +75,8 @@ std::optional<LeftState> StateExplorer::take() {
         if (!seen_.insert(id).second) continue;
         ++result_.states;
         config_.progress(result_.states);
-        return state;
+        open_.insert(result_.states);
+        return Numbered{result_.states, std::move(state)};
     }
     result_.exhausted = true;
     return std::nullopt;
@@ -100,8 +101,8 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
                                                             {"FLASHLAB_ACKS", worker.promises},
                                                             {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
                                             .limit = config_.limit});
+    ++worker.checks;
     const std::lock_guard lock{mutex_};
-    ++result_.checks;
     if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
     return verdict.end;
 }
@@ -124,7 +125,9 @@ bool StateExplorer::fails(Worker& worker, CutState state) {
 
 std::optional<std::string> StateExplorer::check_alone(const CutState& state) {
     Worker worker = make_worker(0);
-    return fails(worker, state) ? std::optional{said(worker, 5)} : std::nullopt;
+    const bool has_failed = fails(worker, state);
+    result_.checks += worker.checks;
+    return has_failed ? std::optional{said(worker, 5)} : std::nullopt;
 }
 
 std::string StateExplorer::said(const Worker& worker, int lines) const {
@@ -139,9 +142,9 @@ std::string StateExplorer::said(const Worker& worker, int lines) const {
     return text.empty() ? "the check printed nothing" : text;
 }
 
-/// Does it fail of causes that are known? It does if it passes once all losses of their kinds are given back. If it does not, what is left to judge
-/// is the state without those.
-bool StateExplorer::is_known(Worker& worker, const LeftState& state, CutState& rest) {
+/// The cause of which it fails, if that is known; else empty. It is if the state passes once all losses of known kinds are given back. If it does
+/// not, what is left to judge is the state without those.
+std::string StateExplorer::known_cause(Worker& worker, const LeftState& state, CutState& rest) {
     rest = {state.cut(), state.lost()};
     std::set<std::string> known;
     std::string cause;
@@ -154,18 +157,15 @@ bool StateExplorer::is_known(Worker& worker, const LeftState& state, CutState& r
             if (cause.empty()) cause = finding.words.cause;
         }
     }
-    if (known.empty()) return false;
+    if (known.empty()) return {};
     CutState given_back{state.cut(), {}};
     for (const Loss& loss : state.lost())
         if (!known.contains(kind_of(past_, loss))) given_back.losses.push_back(loss);
     if (fails(worker, given_back)) {
         rest = given_back;
-        return false;
+        return {};
     }
-    const std::lock_guard lock{mutex_};
-    const auto found = std::ranges::find(result_.findings, cause, [](const LossFinding& f) { return f.words.cause; });
-    if (found != result_.findings.end()) ++found->states;
-    return true;
+    return cause;
 }
 
 /// Gives losses back, half of them, a quarter, one by one, for as long as the check still fails.
@@ -189,28 +189,54 @@ CutState StateExplorer::shrink(Worker& worker, CutState state) {
     }
 }
 
-void StateExplorer::judge(Worker& worker, const LeftState& state) {
-    std::uint64_t found_at = 0;
-    {
-        const std::lock_guard lock{mutex_};
-        found_at = result_.states;
-    }
-    if (!fails(worker, {state.cut(), state.lost()})) {
+StateExplorer::Judgement StateExplorer::judgement_of(Worker& worker, const Numbered& failing) {
+    CutState rest;
+    if (std::string cause = known_cause(worker, failing.state, rest); !cause.empty()) return {.known = std::move(cause), .finding = {}};
+    const CutState small = shrink(worker, std::move(rest));
+    const bool fails_still = fails(worker, small); // and leaves what it printed
+    if (Interruption::came() || !fails_still) return {};
+    return {.known = {},
+            .finding =
+                LossFinding{.words = {}, .state = small, .found_at = failing.number, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}}};
+}
+
+/// What a judgement says depends on the findings before it. So that any number of workers finds the same, it counts when all states before this one
+/// are settled; if a finding has come in the meantime, it is made again.
+void StateExplorer::judge(Worker& worker, const Numbered& failing) {
+    if (!fails(worker, {failing.state.cut(), failing.state.lost()})) {
         const std::lock_guard lock{mutex_};
         if (!Interruption::came() && result_.broken.empty()) ++result_.unsteady;
         return;
     }
+    const std::uint64_t checks = worker.checks;
+    std::size_t known = 0;
     {
         const std::lock_guard lock{mutex_};
         ++result_.failing;
+        known = result_.findings.size();
     }
-    CutState rest;
-    if (is_known(worker, state, rest)) return;
-    const CutState small = shrink(worker, std::move(rest));
-    const bool fails_still = fails(worker, small); // and leaves what it printed
-    if (Interruption::came() || !fails_still) return;
-    LossFinding finding{.words = {}, .state = small, .found_at = found_at, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}};
-    add(std::move(finding));
+    Judgement judgement = judgement_of(worker, failing);
+    bool is_old = false;
+    {
+        std::unique_lock lock{mutex_};
+        first_changed_.wait(lock, [&] { return *open_.begin() == failing.number; });
+        is_old = result_.findings.size() != known;
+    }
+    if (is_old) {
+        worker.checks = checks;
+        judgement = judgement_of(worker, failing);
+    }
+    if (judgement.finding) add(std::move(*judgement.finding));
+    const std::lock_guard lock{mutex_};
+    const auto found = std::ranges::find(result_.findings, judgement.known, [](const LossFinding& f) { return f.words.cause; });
+    if (!judgement.known.empty() && found != result_.findings.end()) ++found->states;
+}
+
+void StateExplorer::settle(const Worker& worker, std::uint64_t number) {
+    const std::lock_guard lock{mutex_};
+    open_.erase(number);
+    result_.checks += worker.checks;
+    first_changed_.notify_all();
 }
 
 void StateExplorer::add(LossFinding finding) {
@@ -229,9 +255,11 @@ void StateExplorer::add(LossFinding finding) {
 }
 
 void StateExplorer::work(Worker& worker) {
-    while (const auto state = take()) {
-        const CheckEnd end = check(worker, *state);
-        if (end == CheckEnd::failed || end == CheckEnd::timed_out) judge(worker, *state);
+    while (const auto next = take()) {
+        worker.checks = 0;
+        const CheckEnd end = check(worker, next->state);
+        if (end == CheckEnd::failed || end == CheckEnd::timed_out) judge(worker, *next);
+        settle(worker, next->number);
     }
 }
 

@@ -3,14 +3,17 @@
 /// Idea       Workers take the next state that was not tried yet, make their directory look like it, and run the check. A state that fails is tried
 ///            once more, then its losses are given back one after the other for as long as the check still fails.
 /// Invariant  What is reported failed twice, and the losses reported are needed: with any one of them given back the check passed, as far as the
-///            number of attempts allowed. A state whose check fails although nothing was lost is told as such.
+///            number of attempts allowed. A state whose check fails although nothing was lost is told as such. Any number of workers finds the
+///            same: states are numbered, and judgements count in the order of the numbers.
 /// Cost       A check a state, and some tens for each cause.
 /// Threading  One mutex around order, causes and counts; directories and checks belong to their worker.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -36,7 +39,7 @@ struct ExploreConfig {
 struct LossFinding {
     LossWords words;
     CutState state;              ///< shrunk
-    std::uint64_t found_at = 0;  ///< so many states were tried then
+    std::uint64_t found_at = 0;  ///< the number of its state, from 1 on
     std::uint64_t states = 0;    ///< that failed of this cause
     std::string said;            ///< last lines of the check
     std::string kept;            ///< directory; set by whoever keeps it
@@ -45,7 +48,7 @@ struct LossFinding {
 
 struct ExploreResult {
     std::uint64_t states = 0; ///< tried, all different
-    std::uint64_t checks = 0; ///< run, those of shrinking, too
+    std::uint64_t checks = 0; ///< run, those of shrinking, too; a judgement that was made again counts once
     std::uint64_t failing = 0;
     std::uint64_t unsteady = 0; ///< failed once and passed the second time
     bool exhausted = false;     ///< no other state was found
@@ -70,14 +73,26 @@ private:
         StateDirectory directory;
         std::string output, promises;
         std::uint64_t promises_written = ~std::uint64_t{0};
+        std::uint64_t checks = 0; ///< of the state that it works on
+    };
+    struct Numbered {
+        std::uint64_t number;
+        LeftState state;
+    };
+    /// Of a state that fails: a cause that was known, or a finding; neither: it passed in the end.
+    struct Judgement {
+        std::string known;
+        std::optional<LossFinding> finding;
     };
     [[nodiscard]] Worker make_worker(unsigned number);
     void work(Worker& worker);
-    [[nodiscard]] std::optional<LeftState> take();
+    [[nodiscard]] std::optional<Numbered> take();
+    void settle(const Worker& worker, std::uint64_t number);
     [[nodiscard]] CheckEnd check(Worker& worker, const LeftState& state);
     [[nodiscard]] bool fails(Worker& worker, CutState state);
-    void judge(Worker& worker, const LeftState& state);
-    [[nodiscard]] bool is_known(Worker& worker, const LeftState& state, CutState& rest);
+    void judge(Worker& worker, const Numbered& failing);
+    [[nodiscard]] Judgement judgement_of(Worker& worker, const Numbered& failing);
+    [[nodiscard]] std::string known_cause(Worker& worker, const LeftState& state, CutState& rest);
     [[nodiscard]] CutState shrink(Worker& worker, CutState state);
     [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
     [[nodiscard]] std::string said(const Worker& worker, int lines) const;
@@ -92,6 +107,8 @@ private:
     std::unordered_set<std::uint64_t> seen_;
     std::vector<std::uint32_t> promises_before_; ///< by cut
     ExploreResult result_;
+    std::set<std::uint64_t> open_; ///< states that are being worked on; the first may add to the findings
+    std::condition_variable first_changed_;
 };
 
 } // namespace flashlab
