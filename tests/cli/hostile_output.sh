@@ -76,6 +76,49 @@ says "is called 'a', too"
 code 2 sweep plan bad.toml
 says "too, and no table"
 
+echo "--- sweeps: runs that are listed twice, and forged rows"
+cat plan.jsonl plan.jsonl > twice.jsonl
+code 1 sweep run twice.jsonl -o twice.db
+says 'is in the plan twice'
+if command -v sqlite3 > /dev/null; then
+    id=$("$FLASHLAB" query runs.db --csv 'SELECT min(id) FROM run' | tail -n 1)
+    forged() { # forged SQL CODE WORDS ARGUMENTS...
+        cp runs.db forged.db
+        sqlite3 forged.db "UPDATE run SET $1 WHERE id = '$id'"
+        code "$2" sweep merge "${@:4}" -o merged.db
+        [[ -z $3 ]] || says "$3"
+    }
+    for order in 'runs.db forged.db' 'forged.db runs.db'; do
+        # shellcheck disable=SC2086 # two names
+        forged "load = 'b'" 1 'of two plans' $order
+        # shellcheck disable=SC2086
+        forged "parameters = '{\"preset\":\"dumbo\"}'" 1 'of two plans' $order
+        # shellcheck disable=SC2086
+        forged "seed = 77" 1 'was changed' $order
+    done
+    forged "report = ''" 1 'is missing' forged.db
+    forged "report = '[]'" 1 'is missing' forged.db
+    forged "report = '{'" 1 'is damaged' forged.db
+
+    echo "--- logs of a version that is not known, and databases that are none"
+    cp log.db later.db
+    sqlite3 later.db 'PRAGMA user_version = 99'
+    for words in 'report later.db -o later.html' 'export later.db --perfetto later.json' 'export later.db --csv host_request' 'replay later.db --size 64M'; do
+        # shellcheck disable=SC2086
+        code 1 $words
+        says 'use a newer flashlab'
+    done
+    code 1 query later.db 'SELECT 1'
+    says 'use a newer flashlab'
+    sqlite3 other.db 'CREATE TABLE t(x); PRAGMA user_version = 3'
+    code 1 report other.db -o other.html
+    says 'not an event log'
+fi
+code 1 report runs.db -o runs.html
+says 'results of a sweep'
+code 0 export runs.db --csv v_runs
+code 0 query runs.db 'SELECT load FROM v_runs'
+
 echo "--- judges that are switched off"
 for command in 'run' 'crash torture' 'crash torture --explore'; do
     # shellcheck disable=SC2086 # words

@@ -25,6 +25,9 @@ assert log.rows("SELECT count(*) AS n FROM host_request")[0]["n"] == 64
 report, log = flashlab.replay("workload:pc", limit=100, wrap=True, preset="tiny", log="requests")
 assert report["requests"] == 100 and log.rows("SELECT count(*) AS n FROM run WHERE kind = ?", "replay") == [{"n": 1}]
 assert flashlab.query(log.path, "SELECT 1 AS one") == [{"one": 1}]
+import shutil
+shutil.copy(log.path, "a?b#c%41.db")  # characters that an address of SQLite gives a meaning
+assert flashlab.EventLog("a?b#c%41.db").rows("SELECT count(*) AS n FROM run")[0]["n"] == 1
 for wrong, code in (({"bs": "1000"}, 2), ({"ftl": "nosuch"}, 2), ({"iosize": "1M"}, 2)):
     try:
         flashlab.bench(preset="tiny", **wrong)

@@ -73,4 +73,25 @@ if [[ -d /dev/shm && -w /dev/shm && $(stat -c %d /dev/shm) != $(stat -c %d "$wor
     [[ $(tail -n 1 "$work/out") == 1 ]] || die "the log is not there"
 fi
 nothing_left "the end"
+
+say "--- two read-only mounts at the same time"
+away() { for point in one two; do "$FLASHLAB" umount "$work/$point" 2> "$work/err" || true; done; }
+make_device --size 64M
+mkdir "$work/one" "$work/two"
+for _ in 1 2 3; do
+    "$FLASHLAB" mount "$device" "$work/one" --read-only 2> "$work/err1" & first=$!
+    "$FLASHLAB" mount "$device" "$work/two" -o norecovery 2> "$work/err2" & second=$!
+    wait $first || { wait $second; away; die "the first of two read-only mounts: $(cat "$work/err1")"; }
+    wait $second || { away; die "the second of two read-only mounts: $(cat "$work/err2")"; }
+    "$FLASHLAB" umount "$work/one" && "$FLASHLAB" umount "$work/two" || die "umount"
+done
+
+say "--- a host disk that is full when a log is closed"
+if [[ $(id -u) -eq 0 ]] && mkdir "$work/small" && mount -t tmpfs -o size=1m small "$work/small" 2> /dev/null; then
+    expect 1 bench --size 64M --io-size 16M --log all --events "$work/small/log.db"
+    left=$(ls -A "$work/small")
+    [[ -z $left ]] || { umount -l "$work/small"; die "a log that is not whole left $left"; }
+    umount "$work/small"
+    grep -q 'full' "$work/err" || die "a full disk is told as: $(cat "$work/err")"
+fi
 say "ok: hostile run"

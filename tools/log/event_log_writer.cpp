@@ -194,10 +194,12 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
         fmt::format("UPDATE run SET rows_dropped = rows_dropped + {} WHERE run = {}", sqlite3_total_changes64(db_.get()) - before, run_.run));
 }
 
-void EventLogWriter::close(RunEnd end) {
-    if (end == RunEnd::partial) (void)db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
-    (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+std::expected<void, std::string> EventLogWriter::close(RunEnd end) {
+    std::expected<void, std::string> done;
+    if (end == RunEnd::partial) done = db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
+    if (auto moved = db_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); done) done = moved; // a reader may hold it up: that is no error
     (void)db_.execute("PRAGMA journal_mode=DELETE");
+    return done;
 }
 
 } // namespace flashlab

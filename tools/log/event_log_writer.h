@@ -33,7 +33,8 @@ public:
     [[nodiscard]] std::expected<void, std::string> write(const EventBatch& batch);
     enum class RunEnd : std::uint8_t { whole, partial };
     /// Leaves WAL mode. The kind of a partial run ends in " (partial)".
-    void close(RunEnd end);
+    /// Puts all into one file. If that fails, rows lie in the file beside it that ends in -wal, and the two belong together.
+    [[nodiscard]] std::expected<void, std::string> close(RunEnd end);
 
 private:
     EventLogWriter(LogLock lock, SqliteConnection db) : lock_{std::move(lock)}, db_{std::move(db)} {}

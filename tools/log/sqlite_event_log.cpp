@@ -180,7 +180,12 @@ void SqliteEventLog::close() {
     }
     for (auto& wake : wake_) wake.notify_one();
     join_writers();
-    if (running_) writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole);
+    if (running_)
+        if (auto closed = writer_->close(is_partial_ ? EventLogWriter::RunEnd::partial : EventLogWriter::RunEnd::whole); !closed) {
+            const std::lock_guard lock{mutex_};
+            failure_ = fmt::format("event log {0}: {1}; the last rows lie in {0}-wal: keep the two together", config_.path, closed.error());
+            if (config_.complain) config_.complain(failure_);
+        }
     running_ = false;
     writer_.reset();
     set_level(EventLevel::none);

@@ -5,6 +5,7 @@
 
 #include "tools/host/interruption.h"
 #include "tools/log/event_log_views.h"
+#include "tools/log/log_version.h"
 
 namespace flashlab {
 
@@ -39,8 +40,8 @@ Json LogRow::cell(int column) const {
 std::expected<LogRowsReader, std::string> LogRowsReader::open(const std::string& path) {
     auto db = SqliteConnection::open(path, SqliteAccess::read_only);
     if (!db) return std::unexpected(db.error());
-    const auto version = db->number("PRAGMA user_version");
-    if (!version || *version == 0) return std::unexpected(fmt::format("{}: not an event log of flashlab", path));
+    if (const std::string why = is_sweep_database(*db) ? std::string{} : why_no_event_log(*db); !why.empty())
+        return std::unexpected(fmt::format("{}: {}", path, why));
     if (auto made = db->execute("PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
         return std::unexpected(fmt::format("{}: {}", path, made.error()));
     return LogRowsReader{std::move(*db)};

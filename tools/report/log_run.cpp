@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/log/log_version.h"
+
 namespace flashlab {
 
 std::string LogRunRange::setting(const std::string& key) const {
@@ -20,6 +22,7 @@ std::string LogRunRange::ids() const { return fmt::format("id > {} AND id <= {}"
 std::string LogRunRange::times() const { return fmt::format("ts_ns >= {} AND ts_ns < {}", start_ns, next_start_ns); }
 
 std::expected<LogRunRange, std::string> find_run(LogRowsReader& log, std::optional<std::int64_t> run) {
+    if (const std::string why = why_no_event_log(log.db()); !why.empty()) return std::unexpected(why);
     if (!run)
         run = log.number("SELECT coalesce((SELECT max(run) FROM v_run_totals WHERE host_reads + host_writes > 0), (SELECT max(run) FROM run), 0)");
     LogRunRange range;

@@ -166,6 +166,10 @@ std::expected<void, std::string> add_record(SweepRecords& records, SweepRecord r
     const auto [at, is_new] = records.try_emplace(record.run.id, record);
     if (is_new) return {};
     SweepRecord& known = at->second;
+    if (known.run.load != record.run.load || known.run.parameters.dump() != record.run.parameters.dump())
+        return std::unexpected(
+            fmt::format("run {} is listed as load '{}' {} and as load '{}' {}: these are databases of two plans: merge those of one", record.run.id,
+                        known.run.load, known.run.parameters.dump(), record.run.load, record.run.parameters.dump()));
     if (known.is_done && record.is_done) {
         if (const std::string what = difference_of(known, record); !what.empty())
             return std::unexpected(

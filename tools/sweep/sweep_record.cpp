@@ -52,6 +52,8 @@ std::expected<SweepRecord, std::string> SweepRecord::from_json(const Json& json)
     if (!run) return std::unexpected(run.error());
     const std::string status = json["status"].text();
     if (status != "done" && status != "failed") return std::unexpected(fmt::format("run {}: the status '{}' is unknown", run->id, status));
+    if (status == "done" && json["report"].members().empty())
+        return std::unexpected(fmt::format("run {}: the report of a run that is done is missing", run->id));
     return SweepRecord{
         .run = std::move(*run), .is_done = status == "done", .error = json["error"].text(), .report = json["report"], .host = json["host"]};
 }

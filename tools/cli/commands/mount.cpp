@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -234,6 +236,14 @@ int serve(MountSessionConfig config, const std::function<void()>& ready, const s
     }
     if (is_further(config)) config.mount.control_socket = control_socket_path(config.directory, config.mount.mount_point);
     auto session = MountSession::make(config);
+    // Another read-only mount may have come first by a moment: this one is a further one then.
+    for (int tries = 0; !session && tries < 100 && config.mount.control_socket == control_socket_path(config.directory); ++tries) {
+        if (!config.mount.read_only || use_of_images(config.directory) != ImageUse::looked_at) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        if (!is_further(config)) continue;
+        config.mount.control_socket = control_socket_path(config.directory, config.mount.mount_point);
+        session = MountSession::make(config);
+    }
     if (!session) {
         const int code = code_of_failure(config);
         fail(session.error(), code);

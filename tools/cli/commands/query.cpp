@@ -7,6 +7,7 @@
 #include "tools/host/complaint.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
+#include "tools/log/log_version.h"
 #include "tools/log/sqlite.h"
 #include "tools/text/table.h"
 
@@ -84,9 +85,10 @@ int run_query(const QueryOptions& o) {
     if (!path) return complain(path.error());
     auto db = SqliteConnection::open(*path, SqliteAccess::read_only);
     if (!db) return complain(fmt::format("query: {}", db.error()));
-    const auto version = db->number("PRAGMA user_version");
-    if (!version || *version == 0) return complain(fmt::format("query: {}: not an event log of flashlab", *path));
-    if (*version != event_log_version()) // the ready views of today, for this connection alone
+    const bool is_sweep = is_sweep_database(*db);
+    if (const std::string why = is_sweep ? std::string{} : why_no_event_log(*db); !why.empty())
+        return complain(fmt::format("query: {}: {}", *path, why));
+    if (!is_sweep && db->number("PRAGMA user_version").value_or(0) != event_log_version()) // the ready views of today, for this connection alone
         if (auto made = db->execute(event_log_temporary_views()); !made) return complain(fmt::format("query: {}: {}", *path, made.error()));
     if (has_second_statement(o.sql)) return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);

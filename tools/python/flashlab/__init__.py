@@ -16,6 +16,7 @@ import os
 import sqlite3
 import subprocess
 import tempfile
+import urllib.parse
 
 __all__ = ["FlashLabError", "EventLog", "bench", "replay", "query", "version"]
 
@@ -38,7 +39,7 @@ class EventLog:
             raise FileNotFoundError(self.path)
 
     def _open(self):
-        return contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True))
+        return contextlib.closing(sqlite3.connect(f"file:{urllib.parse.quote(self.path)}?mode=ro", uri=True))
 
     def rows(self, sql, *values):
         """The rows of a query as dicts."""
@@ -57,7 +58,7 @@ class EventLog:
 
 def _run(words):
     program = os.environ.get("FLASHLAB", "flashlab")
-    done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, *words], capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         raise FlashLabError(lines[-1].removeprefix("flashlab: "), done.returncode)
