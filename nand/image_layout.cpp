@@ -67,7 +67,10 @@ void ImageHeader::encode(std::span<std::byte, encoded_size> out) const {
 }
 
 std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::byte> in) {
-    if (in.size() < magic.size() || !std::ranges::equal(in.first(magic.size()), magic)) {
+    if (in.size() < magic.size())
+        return std::unexpected(
+            ImageError{ImageErrorKind::foreign, "is empty or nearly so: it was cut short, or is no image; restore it from a copy"});
+    if (!std::ranges::equal(in.first(magic.size()), magic)) {
         return std::unexpected(ImageError{ImageErrorKind::foreign, "is not a FlashLab nand image; check the path"});
     }
     if (in.size() < encoded_size) return std::unexpected(ImageError{ImageErrorKind::truncated, "ends within its header; restore it from a copy"});

@@ -96,8 +96,10 @@ std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::
     }
     const std::uint64_t needed = ImageLayout{*geometry}.total_bytes;
     if (static_cast<std::uint64_t>(status.st_size) < needed) {
-        return std::unexpected(ImageError{ImageErrorKind::truncated, fmt::format("{}: truncated: {} bytes instead of {}; restore it from a copy",
-                                                                                 path.string(), status.st_size, needed)});
+        return std::unexpected(
+            ImageError{ImageErrorKind::truncated,
+                       fmt::format("{}: truncated: {} bytes instead of {}; restore it from a copy (of the same time as pram.img, where there is one)",
+                                   path.string(), status.st_size, needed)});
     }
     return header;
 }

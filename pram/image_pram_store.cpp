@@ -105,7 +105,9 @@ std::expected<PramImageHeader, std::string> read_header(int fd) {
     while (at < bytes.size()) {
         const ssize_t n = ::pread(fd, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
         if (n > 0) at += static_cast<std::size_t>(n);
-        if (n == 0) return std::unexpected(fmt::format("is truncated: {} bytes, its header alone has {}", at, bytes.size()));
+        if (n == 0)
+            return std::unexpected(fmt::format(
+                "is truncated: {} bytes, its header alone has {}; restore it from a copy (of the same time as nand.img)", at, bytes.size()));
         if (n < 0 && errno != EINTR) return std::unexpected(fmt::format("cannot be read: {}", host_says(errno)));
     }
     auto header = PramImageHeader::decode(bytes);
@@ -114,7 +116,8 @@ std::expected<PramImageHeader, std::string> read_header(int fd) {
     if (::fstat(fd, &status) != 0) return std::unexpected(fmt::format("cannot be examined: {}", host_says(errno)));
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < header->file_bytes()) {
-        return std::unexpected(fmt::format("is truncated: {} bytes, its header says {}; restore it from a copy", size, header->file_bytes()));
+        return std::unexpected(fmt::format("is truncated: {} bytes, its header says {}; restore it from a copy (of the same time as nand.img)", size,
+                                           header->file_bytes()));
     }
     if (size > header->file_bytes()) {
         return std::unexpected(fmt::format("is {} bytes longer than its header says; it was changed by something else", size - header->file_bytes()));

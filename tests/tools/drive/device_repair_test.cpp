@@ -162,6 +162,29 @@ TEST_CASE("a nand.img that was cut short within its data loses what was behind t
     }
 }
 
+TEST_CASE("either image of a drive with PRAM, cut short anywhere, is refused with what is wrong and what helps, and left as it is",
+          "[tools][damage][repair]") {
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(make_device_directory(directory, plan_of(kinds[0]), "", ExistingDevice::refuse).has_value());
+    REQUIRE(read_device_toml(directory)->needs_pram());
+    (void)fill(directory, kinds[0].killed, 5);
+    for (const char* name : {"nand.img", "pram.img"}) {
+        const std::uint64_t whole = files::file_size(directory / name);
+        for (const std::uint64_t bytes :
+             {whole - 1, whole - 4096, whole / 2, std::uint64_t{4096}, std::uint64_t{100}, std::uint64_t{3}, std::uint64_t{0}}) {
+            INFO(name << " of " << bytes << " bytes");
+            files::resize_file(directory / name, bytes); // ever shorter
+            const auto before = images_of(directory);
+            const auto repair = repair_device(directory);
+            REQUIRE_FALSE(repair.has_value());
+            CHECK_THAT(repair.error(), ContainsSubstring(name) && ContainsSubstring("restore it from a copy"));
+            CHECK(images_of(directory) == before);
+        }
+        REQUIRE(make_device_directory(directory, plan_of(kinds[0]), "", ExistingDevice::replace).has_value());
+    }
+}
+
 TEST_CASE("a repair of a damaged image leaves a sound device that tells what is lost, or an error and not a byte changed",
           "[tools][damage][repair]") {
     repair_all(1);

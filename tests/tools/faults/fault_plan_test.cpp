@@ -11,6 +11,7 @@ namespace {
 struct PlanWorld {
     std::vector<FaultStrike> told;
     int paths_asked = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped;
     std::map<std::uint64_t, std::string> paths{{2, "/dir/a.db"}, {3, "/b.txt"}};
     FaultPlan plan{[this](const FaultStrike& strike) { told.push_back(strike); }};
     Geometry chips = *Geometry::make({.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 8});
@@ -21,7 +22,7 @@ struct PlanWorld {
                                        ++paths_asked;
                                        return paths[ino.value()];
                                    },
-                               .drop_kernel_pages = {}});
+                               .drop_kernel_pages = [this](Ino, std::uint64_t offset, std::uint64_t bytes) { dropped.emplace_back(offset, bytes); }});
     }
     std::uint64_t add(const char* text) {
         const auto rule = FaultRule::parse(fault_words(text));
@@ -165,4 +166,29 @@ TEST_CASE("a rule with an inode number follows the file through its names, and s
     CHECK(world.told[0].ino == Ino{3});
     CHECK(world.told[0].path == "/moved");
     CHECK_THAT(world.told[0].text, ContainsSubstring("eio op=read") && ContainsSubstring("ino=3"));
+}
+
+TEST_CASE("each call that can change a name makes the paths be asked for anew", "[tools][faults]") {
+    for (const FsOp op : {FsOp::mknod, FsOp::mkdir, FsOp::symlink, FsOp::unlink, FsOp::rmdir, FsOp::rename, FsOp::link, FsOp::create}) {
+        INFO(fs_op_names[static_cast<std::size_t>(op)]);
+        PlanWorld world;
+        (void)world.add("eio op=write sticky path=*.db");
+        CHECK(world.ask(FsOp::write, 3) == 0);
+        world.paths[3] = "/b.db";
+        CHECK(world.ask(op, 1) == 0);
+        CHECK(world.ask(FsOp::write, 3) == EIO);
+    }
+}
+
+TEST_CASE("a sticky rule about the image strikes each write to it", "[tools][faults]") {
+    PlanWorld world;
+    (void)world.add("host_eio sticky nth=2");
+    CHECK(world.plan.image_write_fails() == 0);
+    for (int i = 0; i < 3; ++i) CHECK(world.plan.image_write_fails() == EIO);
+}
+
+TEST_CASE("the kernel drops its copy of a page that was given up", "[tools][faults]") {
+    PlanWorld world;
+    world.plan.page_reverted(Ino{2}, 8192, 4096);
+    CHECK(world.dropped == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{8192, 4096}});
 }
