@@ -12,15 +12,13 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint32_t polynomial = 0x82f63b78; // its bits reversed, as the register's are
-
 using Table = std::array<std::uint32_t, 256>;
 
 constexpr Table one_byte() {
     Table table{};
     for (std::uint32_t i = 0; i < 256; ++i) {
         std::uint32_t state = i;
-        for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ (polynomial & (0u - (state & 1u)));
+        for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ (crc32c_polynomial & (0u - (state & 1u)));
         table[i] = state;
     }
     return table;

@@ -13,6 +13,9 @@
 
 namespace flashlab {
 
+/// Its bits reversed, as the register's are: what the last bit of a message adds.
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78;
+
 /// `seed` continues an earlier checksum: crc32c(b, crc32c(a)) == crc32c(a + b).
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 /// The same without any special instruction.

@@ -8,13 +8,12 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint32_t polynomial = 0x82f63b78; ///< CRC-32C, reflected: what the last bit of a message adds
 constexpr unsigned byte_bits = 8;
 constexpr unsigned crc_bits = 32;
 constexpr std::size_t most_for_two = 650;
 
 /// What the bit before it adds.
-constexpr std::uint32_t step(std::uint32_t added) { return added >> 1 ^ ((added & 1) != 0 ? polynomial : 0); }
+constexpr std::uint32_t step(std::uint32_t added) { return added >> 1 ^ ((added & 1) != 0 ? crc32c_polynomial : 0); }
 
 /// Calls `work(added, place)` for each bit, those of the checksum first, then the message from its end, until it returns false.
 template <class Work>
@@ -22,7 +21,7 @@ void for_each_bit(std::uint64_t message_bytes, Work work) {
     const std::uint64_t end = message_bytes * byte_bits;
     for (unsigned bit = 0; bit < crc_bits; ++bit)
         if (!work(std::uint32_t{1} << bit, end + bit)) return;
-    std::uint32_t added = polynomial;
+    std::uint32_t added = crc32c_polynomial;
     for (std::uint64_t place = end; place-- > 0; added = step(added))
         if (!work(added, place)) return;
 }

@@ -21,6 +21,9 @@
 
 namespace flashlab {
 
+/// How long the power stays off after a cut.
+inline constexpr Duration off_for{1'000'000};
+
 class CrashDevice {
 public:
     /// The error is the scheme's reason to refuse the configuration.

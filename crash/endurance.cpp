@@ -15,7 +15,6 @@ namespace flashlab {
 namespace {
 
 using Checked = std::expected<void, std::string>;
-constexpr Duration off_for{1'000'000};
 constexpr std::uint64_t cuts_a_fill = 500;
 
 class Endurance {

@@ -11,7 +11,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr Duration off_for{1'000'000};
 constexpr SimTime forever = sim_never - Duration{1};
 
 std::string text_of(const std::vector<CheckProblem>& problems) {

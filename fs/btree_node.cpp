@@ -47,11 +47,11 @@ std::uint64_t load_u64(const std::byte* at) {
     return value;
 }
 
-struct Extent {
+struct RecordBytes {
     std::uint16_t offset;
     std::uint16_t bytes;
 };
-using Extents = std::array<Extent, max_slots>;
+using RecordPlaces = std::array<RecordBytes, max_slots>;
 
 } // namespace
 
@@ -135,7 +135,7 @@ std::string NodeView::problem() const {
     const std::uint32_t slots_end = node_header_bytes + slot_bytes * count();
     if (heap_start() < slots_end || heap_start() > node_bytes)
         return fmt::format("heap start {} is outside {}..{}", heap_start(), slots_end, node_bytes);
-    Extents extents;
+    RecordPlaces extents;
     for (std::uint32_t i = 0; i < count(); ++i) {
         const std::uint32_t offset = record_offset(i);
         if (offset < heap_start() || offset + record_header_bytes > node_bytes)
@@ -149,7 +149,7 @@ std::string NodeView::problem() const {
         extents[i] = {static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(bytes)};
         if (i > 0 && !less(key(i - 1), key(i))) return fmt::format("records {} and {} are out of order", i - 1, i);
     }
-    std::sort(extents.begin(), extents.begin() + count(), [](Extent a, Extent b) { return a.offset < b.offset; });
+    std::sort(extents.begin(), extents.begin() + count(), [](RecordBytes a, RecordBytes b) { return a.offset < b.offset; });
     std::uint32_t end = heap_start(), dead = 0;
     for (std::uint32_t i = 0; i < count(); ++i) {
         if (extents[i].offset < end) return fmt::format("two records overlap at {}", extents[i].offset);
@@ -197,11 +197,11 @@ std::uint32_t NodeEditor::place(std::uint32_t bytes) {
 
 /// The smallest hole that takes it; 0 when there is none.
 std::uint32_t NodeEditor::find_hole(std::uint32_t bytes) const {
-    Extents extents;
+    RecordPlaces extents;
     const std::uint32_t n = count();
     for (std::uint32_t i = 0; i < n; ++i)
         extents[i] = {static_cast<std::uint16_t>(record_offset(i)), static_cast<std::uint16_t>(record_bytes_at(record_offset(i)))};
-    std::sort(extents.begin(), extents.begin() + n, [](Extent a, Extent b) { return a.offset < b.offset; });
+    std::sort(extents.begin(), extents.begin() + n, [](RecordBytes a, RecordBytes b) { return a.offset < b.offset; });
     std::uint32_t best = 0, best_bytes = node_bytes, end = heap_start();
     for (std::uint32_t i = 0; i <= n; ++i) {
         const std::uint32_t next = i < n ? extents[i].offset : node_bytes;

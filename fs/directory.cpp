@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t collisions = 256;
 constexpr std::size_t fixed_bytes = 9; ///< inode number, type
 
-RecordKey key_of(Ino directory, std::uint64_t position) { return RecordKey{.ino = directory, .kind = RecordKind::dirent, .subkey = position}; }
+RecordKey dirent_key(Ino directory, std::uint64_t position) { return RecordKey{.ino = directory, .kind = RecordKind::dirent, .subkey = position}; }
 
 } // namespace
 
@@ -40,10 +40,10 @@ bool Directory::find(Ino directory, std::string_view name, Dirent& out) const {
     RecordKey found;
     std::span<const std::byte> value;
     std::string_view there;
-    if (!store_.find_at_or_before(key_of(directory, first + collisions - 1), key_of(directory, first), found, value)) return false;
+    if (!store_.find_at_or_before(dirent_key(directory, first + collisions - 1), dirent_key(directory, first), found, value)) return false;
     if (decode(found, value, out, there) && there == name) return true;
     bool hit = false;
-    store_.scan(key_of(directory, first), key_of(directory, first + collisions), [&](const RecordKey& key, std::span<const std::byte> bytes) {
+    store_.scan(dirent_key(directory, first), dirent_key(directory, first + collisions), [&](const RecordKey& key, std::span<const std::byte> bytes) {
         hit = decode(key, bytes, out, there) && there == name;
         return !hit;
     });
@@ -57,14 +57,14 @@ FsResult<void> Directory::put(Ino directory, std::uint64_t position, std::string
     writer.u64(ino.value());
     writer.u8(static_cast<std::uint8_t>(type >> 12));
     writer.bytes(std::as_bytes(std::span{name}));
-    return store_.put(key_of(directory, position), writer.written());
+    return store_.put(dirent_key(directory, position), writer.written());
 }
 
 FsResult<void> Directory::add(Ino directory, std::string_view name, Ino ino, std::uint32_t type) {
     const std::uint64_t first = hash_of(name) << 8;
     std::span<const std::byte> value;
     for (std::uint64_t index = 0; index < collisions; ++index) {
-        if (!store_.get(key_of(directory, first + index), value)) return put(directory, first + index, name, ino, type);
+        if (!store_.get(dirent_key(directory, first + index), value)) return put(directory, first + index, name, ino, type);
     }
     return std::unexpected(FsError{ENOSPC});
 }
@@ -74,7 +74,7 @@ FsResult<void> Directory::redirect(Ino directory, const Dirent& entry, std::stri
 }
 
 FsResult<void> Directory::remove(Ino directory, const Dirent& entry) {
-    const auto erased = store_.erase(key_of(directory, entry.position));
+    const auto erased = store_.erase(dirent_key(directory, entry.position));
     if (!erased) return std::unexpected(erased.error());
     if (!*erased) return std::unexpected(FsError{ENOENT});
     return {};
@@ -82,7 +82,7 @@ FsResult<void> Directory::remove(Ino directory, const Dirent& entry) {
 
 void Directory::list(Ino directory, std::uint64_t from_position, const Visitor& visit) const {
     constexpr std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
-    store_.scan(key_of(directory, from_position), key_of(directory, end), [&](const RecordKey& key, std::span<const std::byte> value) {
+    store_.scan(dirent_key(directory, from_position), dirent_key(directory, end), [&](const RecordKey& key, std::span<const std::byte> value) {
         Dirent entry;
         std::string_view name;
         return !decode(key, value, entry, name) || visit(entry, name);

@@ -14,7 +14,7 @@ namespace {
 constexpr FilePage last_page{std::numeric_limits<std::uint64_t>::max()};
 constexpr std::uint32_t unwritten_flag = 1;
 
-RecordKey key_of(Ino ino, FilePage page) { return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page.value()}; }
+RecordKey extent_key(Ino ino, FilePage page) { return RecordKey{.ino = ino, .kind = RecordKind::extent, .subkey = page.value()}; }
 
 } // namespace
 
@@ -33,20 +33,20 @@ FsResult<void> ExtentMap::put(Ino ino, const Extent& extent) {
     writer.u64(extent.first.value());
     writer.u32(static_cast<std::uint32_t>(extent.pages));
     writer.u32(extent.unwritten ? unwritten_flag : 0);
-    return store_.put(key_of(ino, extent.page), bytes);
+    return store_.put(extent_key(ino, extent.page), bytes);
 }
 
 std::optional<Extent> ExtentMap::find(Ino ino, FilePage page) const {
     RecordKey found;
     std::span<const std::byte> value;
-    if (!store_.find_at_or_before(key_of(ino, page), key_of(ino, FilePage{0}), found, value)) return std::nullopt;
+    if (!store_.find_at_or_before(extent_key(ino, page), extent_key(ino, FilePage{0}), found, value)) return std::nullopt;
     const auto extent = decode(found, value);
     return extent && extent->covers(page) ? extent : std::nullopt;
 }
 
 std::optional<Extent> ExtentMap::next(Ino ino, FilePage page) const {
     std::optional<Extent> found;
-    store_.scan(key_of(ino, page), key_of(ino, last_page), [&](const RecordKey& key, std::span<const std::byte> value) {
+    store_.scan(extent_key(ino, page), extent_key(ino, last_page), [&](const RecordKey& key, std::span<const std::byte> value) {
         found = decode(key, value);
         return false;
     });
@@ -56,7 +56,7 @@ std::optional<Extent> ExtentMap::next(Ino ino, FilePage page) const {
 FilePage ExtentMap::end(Ino ino) const {
     RecordKey found;
     std::span<const std::byte> value;
-    if (!store_.find_at_or_before(key_of(ino, last_page), key_of(ino, FilePage{0}), found, value)) return FilePage{0};
+    if (!store_.find_at_or_before(extent_key(ino, last_page), extent_key(ino, FilePage{0}), found, value)) return FilePage{0};
     const auto extent = decode(found, value);
     return extent ? extent->end() : FilePage{0};
 }
@@ -67,7 +67,7 @@ FsResult<void> ExtentMap::insert(Ino ino, Extent extent) {
         return a.end() == b.page && a.first + a.pages == b.first && a.unwritten == b.unwritten && a.pages + b.pages <= longest;
     };
     if (const auto behind = find(ino, extent.end()); behind && continues(extent, *behind)) {
-        if (const auto erased = store_.erase(key_of(ino, behind->page)); !erased) return std::unexpected(erased.error());
+        if (const auto erased = store_.erase(extent_key(ino, behind->page)); !erased) return std::unexpected(erased.error());
         extent.pages += behind->pages;
     }
     if (extent.page > FilePage{0})
@@ -85,7 +85,7 @@ FsResult<MetadataStore::PageRun> ExtentMap::cut_one(Ino ino, const Extent& exten
         Extent head = extent;
         head.pages = from - extent.page;
         if (const auto kept = put(ino, head); !kept) return std::unexpected(kept.error());
-    } else if (const auto erased = store_.erase(key_of(ino, extent.page)); !erased) {
+    } else if (const auto erased = store_.erase(extent_key(ino, extent.page)); !erased) {
         return std::unexpected(erased.error());
     }
     if (to != extent.end()) {
@@ -100,7 +100,7 @@ FsResult<ExtentMap::Removed> ExtentMap::remove(Ino ino, FilePage first, FilePage
     while (last > first) {
         RecordKey found;
         std::span<const std::byte> value;
-        if (!store_.find_at_or_before(key_of(ino, FilePage{last.value() - 1}), key_of(ino, FilePage{0}), found, value)) break;
+        if (!store_.find_at_or_before(extent_key(ino, FilePage{last.value() - 1}), extent_key(ino, FilePage{0}), found, value)) break;
         const auto extent = decode(found, value);
         if (!extent) return std::unexpected(FsError{EIO});
         if (extent->end() <= first) break;

@@ -9,7 +9,6 @@
 namespace flashlab {
 
 namespace {
-constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t longest_run = SpaceAccounting::longest_pending;
 constexpr std::uint64_t runs_per_transaction = 4;
 

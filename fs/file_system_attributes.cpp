@@ -9,7 +9,6 @@ namespace flashlab {
 namespace {
 
 constexpr std::uint32_t permission_bits = 07777;
-constexpr std::uint64_t largest_file = 1ull << 60;
 
 void apply(const FsCall& call, const AttributeChange& change, InodeRecord& record) {
     const auto asks = [&](AttributeChange::Bit bit) { return (change.which & bit) != 0; };

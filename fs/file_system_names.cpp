@@ -14,7 +14,6 @@ namespace flashlab {
 namespace {
 constexpr std::uint32_t most_links = 0x7fff0000;
 constexpr std::uint64_t numbers_per_reservation = 64;
-constexpr std::uint32_t locked_flags = file_flag_immutable | file_flag_append;
 } // namespace
 
 FsResult<void> FileSystemImpl::check_name(std::string_view name) const {
@@ -188,7 +187,7 @@ FsResult<Timed<Attributes>> FileSystemImpl::link(const FsCall& call, Ino ino, In
     Dirent entry;
     if (directory_.find(parent_ino, name, entry)) return std::unexpected(FsError{EEXIST});
     if (inode.record.links >= most_links) return std::unexpected(FsError{EMLINK});
-    if ((inode.record.flags & locked_flags) != 0 || (parent.record.flags & file_flag_immutable) != 0) return std::unexpected(FsError{EPERM});
+    if ((inode.record.flags & locking_file_flags) != 0 || (parent.record.flags & file_flag_immutable) != 0) return std::unexpected(FsError{EPERM});
 
     InodeRecord record = inode.record;
     ++record.links;
@@ -245,7 +244,7 @@ FsResult<SimTime> FileSystemImpl::unlink(const FsCall& call, Ino parent_ino, std
     const auto found = find_entry(parent_ino, name);
     if (!found) return std::unexpected(found.error());
     const auto& [parent, entry, inode] = *found;
-    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    if ((inode->record.flags & locking_file_flags) != 0 || (parent->record.flags & locking_file_flags) != 0) return std::unexpected(FsError{EPERM});
     if (inode->record.is_directory()) return std::unexpected(FsError{EISDIR});
     return remove_entry(call, *parent, entry, *inode);
 }
@@ -256,7 +255,7 @@ FsResult<SimTime> FileSystemImpl::remove_directory(const FsCall& call, Ino paren
     const auto found = find_entry(parent_ino, name);
     if (!found) return std::unexpected(found.error());
     const auto& [parent, entry, inode] = *found;
-    if ((inode->record.flags & locked_flags) != 0 || (parent->record.flags & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    if ((inode->record.flags & locking_file_flags) != 0 || (parent->record.flags & locking_file_flags) != 0) return std::unexpected(FsError{EPERM});
     if (!inode->record.is_directory()) return std::unexpected(FsError{ENOTDIR});
     if (inode->record.entries != 0) return std::unexpected(FsError{ENOTEMPTY});
     return remove_entry(call, *parent, entry, *inode);

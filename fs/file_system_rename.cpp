@@ -7,10 +7,6 @@
 
 namespace flashlab {
 
-namespace {
-constexpr std::uint32_t locked_flags = file_flag_immutable | file_flag_append;
-} // namespace
-
 struct FileSystemImpl::RenamePlan {
     Inode* from_parent = nullptr;
     Inode* to_parent = nullptr;
@@ -52,9 +48,9 @@ FsResult<FileSystemImpl::RenamePlan> FileSystemImpl::plan_rename(Ino from_parent
         plan.target = *target;
     }
     const bool only_adds = plan.target == nullptr; // only adds a name to the new directory: an append-only directory admits that
-    const std::uint32_t adding = plan.to_parent->record.flags & (only_adds ? file_flag_immutable : locked_flags);
+    const std::uint32_t adding = plan.to_parent->record.flags & (only_adds ? file_flag_immutable : locking_file_flags);
     const std::uint32_t ends = plan.moved->record.flags | (plan.target != nullptr ? plan.target->record.flags : 0);
-    if (adding != 0 || ((plan.from_parent->record.flags | ends) & locked_flags) != 0) return std::unexpected(FsError{EPERM});
+    if (adding != 0 || ((plan.from_parent->record.flags | ends) & locking_file_flags) != 0) return std::unexpected(FsError{EPERM});
     if (from_parent != to_parent && plan.moved->record.is_directory() && is_within(to_parent, plan.moved->ino))
         return std::unexpected(FsError{EINVAL});
     if (mode == RenameMode::exchange) {

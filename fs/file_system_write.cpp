@@ -7,7 +7,6 @@
 namespace flashlab {
 
 namespace {
-constexpr std::uint64_t largest_file = 1ull << 60;
 constexpr std::uint64_t copy_piece = 1u << 20;
 } // namespace
 

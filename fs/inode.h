@@ -20,6 +20,8 @@
 
 namespace flashlab {
 
+inline constexpr std::uint64_t largest_file = 1ull << 60; ///< bytes
+
 struct InodeRecord {
     static constexpr std::size_t encoded_size = 112;
     enum AclBit : std::uint32_t { has_access_acl = 1, has_default_acl = 2 };

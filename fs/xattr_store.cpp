@@ -18,7 +18,7 @@ constexpr unsigned hash_shift = 20;
 constexpr std::uint64_t probes = 16;
 constexpr std::size_t head_bytes = 5; ///< length of the value, length of the name
 
-RecordKey key_of(Ino ino, std::uint64_t subkey) { return RecordKey{.ino = ino, .kind = RecordKind::xattr, .subkey = subkey}; }
+RecordKey xattr_key(Ino ino, std::uint64_t subkey) { return RecordKey{.ino = ino, .kind = RecordKind::xattr, .subkey = subkey}; }
 
 std::uint64_t first_probe(std::string_view name) { return (XXH3_64bits(name.data(), name.size()) >> hash_shift) << hash_shift; }
 
@@ -51,10 +51,10 @@ std::optional<std::uint64_t> XattrStore::find(Ino ino, std::string_view name) co
     const std::uint64_t base = first_probe(name);
     RecordKey found;
     std::span<const std::byte> record;
-    if (!store_.find_at_or_before(key_of(ino, base | ((1u << hash_shift) - 1)), key_of(ino, base), found, record)) return std::nullopt;
+    if (!store_.find_at_or_before(xattr_key(ino, base | ((1u << hash_shift) - 1)), xattr_key(ino, base), found, record)) return std::nullopt;
     for (std::uint64_t probe = 0; probe < probes; ++probe) {
         const std::uint64_t subkey = base | (probe << probe_shift);
-        if (!store_.get(key_of(ino, subkey), record)) continue;
+        if (!store_.get(xattr_key(ino, subkey), record)) continue;
         const auto head = decode(record);
         if (head && head->name == name) return subkey;
     }
@@ -65,13 +65,13 @@ std::optional<std::vector<std::byte>> XattrStore::get(Ino ino, std::string_view 
     const auto subkey = find(ino, name);
     if (!subkey) return std::nullopt;
     std::span<const std::byte> record;
-    if (!store_.get(key_of(ino, *subkey), record)) return std::nullopt;
+    if (!store_.get(xattr_key(ino, *subkey), record)) return std::nullopt;
     const auto head = decode(record);
     if (!head) return std::nullopt;
     const std::size_t value_bytes = head->value_bytes;
     std::vector<std::byte> value{head->data.begin(), head->data.end()};
     for (std::uint64_t chunk = 1; value.size() < value_bytes; ++chunk) {
-        if (!store_.get(key_of(ino, *subkey + chunk), record)) return std::nullopt;
+        if (!store_.get(xattr_key(ino, *subkey + chunk), record)) return std::nullopt;
         value.insert(value.end(), record.begin(), record.end());
     }
     value.resize(value_bytes);
@@ -80,12 +80,12 @@ std::optional<std::vector<std::byte>> XattrStore::get(Ino ino, std::string_view 
 
 FsResult<void> XattrStore::erase_chunks(Ino ino, std::uint64_t first) {
     std::span<const std::byte> record;
-    if (!store_.get(key_of(ino, first), record)) return {};
+    if (!store_.get(xattr_key(ino, first), record)) return {};
     const auto head = decode(record);
     if (!head) return std::unexpected(FsError{EIO});
     const std::size_t chunks = chunks_of(*head);
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        if (const auto erased = store_.erase(key_of(ino, first + chunk)); !erased) return std::unexpected(erased.error());
+        if (const auto erased = store_.erase(xattr_key(ino, first + chunk)); !erased) return std::unexpected(erased.error());
     }
     return {};
 }
@@ -99,7 +99,7 @@ FsResult<bool> XattrStore::set(Ino ino, std::string_view name, std::span<const s
         std::span<const std::byte> record;
         for (std::uint64_t probe = 0; probe < probes && !subkey; ++probe) {
             const std::uint64_t candidate = first_probe(name) | (probe << probe_shift);
-            if (!store_.get(key_of(ino, candidate), record)) subkey = candidate;
+            if (!store_.get(xattr_key(ino, candidate), record)) subkey = candidate;
         }
         if (!subkey) return std::unexpected(FsError{ENOSPC});
     }
@@ -110,10 +110,10 @@ FsResult<bool> XattrStore::set(Ino ino, std::string_view name, std::span<const s
     writer.bytes(std::as_bytes(std::span{name}));
     std::size_t at = std::min(value.size(), max_record_bytes - head_bytes - name.size());
     writer.bytes(value.first(at));
-    if (const auto put = store_.put(key_of(ino, *subkey), writer.written()); !put) return std::unexpected(put.error());
+    if (const auto put = store_.put(xattr_key(ino, *subkey), writer.written()); !put) return std::unexpected(put.error());
     for (std::uint64_t chunk = 1; at < value.size(); ++chunk) {
         const std::size_t length = std::min(max_record_bytes, value.size() - at);
-        if (const auto put = store_.put(key_of(ino, *subkey + chunk), value.subspan(at, length)); !put) return std::unexpected(put.error());
+        if (const auto put = store_.put(xattr_key(ino, *subkey + chunk), value.subspan(at, length)); !put) return std::unexpected(put.error());
         at += length;
     }
     return is_new;
@@ -128,20 +128,21 @@ FsResult<bool> XattrStore::remove(Ino ino, std::string_view name) {
 
 std::string XattrStore::names(Ino ino) const {
     std::string names;
-    store_.scan(key_of(ino, 0), key_of(ino, std::numeric_limits<std::uint64_t>::max()), [&](const RecordKey& key, std::span<const std::byte> record) {
-        if ((key.subkey & ((1u << probe_shift) - 1)) != 0) return true;
-        if (const auto head = decode(record)) {
-            names.append(head->name);
-            names.push_back('\0');
-        }
-        return true;
-    });
+    store_.scan(xattr_key(ino, 0), xattr_key(ino, std::numeric_limits<std::uint64_t>::max()),
+                [&](const RecordKey& key, std::span<const std::byte> record) {
+                    if ((key.subkey & ((1u << probe_shift) - 1)) != 0) return true;
+                    if (const auto head = decode(record)) {
+                        names.append(head->name);
+                        names.push_back('\0');
+                    }
+                    return true;
+                });
     return names;
 }
 
 FsResult<bool> XattrStore::remove_some(Ino ino, std::size_t limit) {
     std::vector<RecordKey> keys;
-    store_.scan(key_of(ino, 0), key_of(ino, std::numeric_limits<std::uint64_t>::max()), [&](const RecordKey& key, std::span<const std::byte>) {
+    store_.scan(xattr_key(ino, 0), xattr_key(ino, std::numeric_limits<std::uint64_t>::max()), [&](const RecordKey& key, std::span<const std::byte>) {
         keys.push_back(key);
         return keys.size() < limit;
     });

@@ -6,6 +6,7 @@
 #   sh tools/test.sh --all             long and stress too (an hour)
 #   FLASHLAB_PRESET=asan sh tools/test.sh    another preset: debug, asan, tsan
 #   FLASHLAB_WERROR=ON sh tools/test.sh      warnings are errors, as in .ci/run; the other presets do so by themselves
+#   CCACHE=OFF sh tools/test.sh              all is compiled anew, as in .ci/run
 #
 # Tests that need a mount skip themselves where /dev/fuse cannot be used.
 set -eu
@@ -18,6 +19,6 @@ if [ "${1-}" = --all ]; then
 fi
 
 sh tools/install_dependencies.sh
-cmake --preset "$preset" ${FLASHLAB_WERROR:+-DFLASHLAB_WERROR="$FLASHLAB_WERROR"}
+cmake --preset "$preset" ${FLASHLAB_WERROR:+-DFLASHLAB_WERROR="$FLASHLAB_WERROR"} ${CCACHE:+-DCCACHE="$CCACHE"}
 cmake --build --preset "$preset"
 exec ctest --preset "$preset" -j "$(nproc)" -LE "$exclude" "$@"

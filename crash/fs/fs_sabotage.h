@@ -29,4 +29,10 @@ public:
     virtual void spoil(MetadataStore&, SimTime) {}
 };
 
+/// As a list of defects names it: makes one that begins anew.
+template <class T>
+std::unique_ptr<FsSabotage> made() {
+    return std::make_unique<T>();
+}
+
 } // namespace flashlab

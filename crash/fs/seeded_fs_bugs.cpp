@@ -26,10 +26,6 @@ template <class Liar>
 class StoreLies final : public FsSabotage {
     std::shared_ptr<MetadataStore> around_store(std::shared_ptr<MetadataStore> store) override { return std::make_shared<Liar>(std::move(store)); }
 };
-template <class T>
-std::unique_ptr<FsSabotage> made() {
-    return std::make_unique<T>();
-}
 
 struct AtOnce final : SlowCall {
     StepResult step(SimTime now) override { return Done{now}; }

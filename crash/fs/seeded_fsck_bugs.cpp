@@ -185,11 +185,6 @@ class ParentMistaken final : public Editor {
     }
 };
 
-template <class T>
-std::unique_ptr<FsSabotage> made() {
-    return std::make_unique<T>();
-}
-
 } // namespace
 
 std::vector<SeededFsBug> seeded_fsck_bugs() {

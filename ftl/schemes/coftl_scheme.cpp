@@ -152,7 +152,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(logs.log), parts.events);
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry&, const Ftl& ftl) {
+WriteMemory memory_of_coftl(const SsdConfig& config, const FtlPlan& plan, const Geometry&, const Ftl& ftl) {
     // Each replacement set has served other chains since, a few times over; and so has each page of the cache.
     return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 4 * std::uint64_t{cache_slots_of(config, plan)} + 64};
 }
@@ -170,7 +170,7 @@ const Scheme& coftl_scheme() {
                                    .keys = keys,
                                    .plan = plan_coftl,
                                    .make = make_coftl,
-                                   .write_memory = memory_of,
+                                   .write_memory = memory_of_coftl,
                                    .dram_bytes = dram_of_coftl};
     return scheme;
 }

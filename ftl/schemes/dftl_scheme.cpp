@@ -73,7 +73,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
         parts.events, std::move(*policies));
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+WriteMemory memory_of_dftl(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
     const std::uint32_t pages = Dftl::translation_pages(UnitGeometry{g, config.ftl.mapping_unit_pages}, plan.logical_pages);
     return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
 }
@@ -107,7 +107,7 @@ const Scheme& dftl_scheme() {
                                    .keys = keys,
                                    .plan = plan_dftl,
                                    .make = make_dftl,
-                                   .write_memory = memory_of,
+                                   .write_memory = memory_of_dftl,
                                    .separates = true,
                                    .dram_bytes = dram_of_dftl,
                                    .settle = settle_dftl};

@@ -8,7 +8,7 @@ namespace {
 
 constexpr MergeKind kind{.name = "fast", .logs_beside = 1, .warning = {}};
 
-WriteMemory memory_of(const SsdConfig&, const FtlPlan&, const Geometry&, const Ftl& ftl) {
+WriteMemory memory_of_fast(const SsdConfig&, const FtlPlan&, const Geometry&, const Ftl& ftl) {
     const auto* fast = dynamic_cast<const FastFtl*>(&ftl); // how many log blocks there may be is for the partition of the DRAM to say
     return fast == nullptr ? WriteMemory{} : WriteMemory{WriteMemory::Kind::shared_log, fast->log_pages()};
 }
@@ -21,7 +21,7 @@ const Scheme& fast_scheme() {
                                    .keys = merge_keys,
                                    .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
                                    .make = [](const FtlParts& parts) { return make_of<FastFtl>(kind, parts); },
-                                   .write_memory = memory_of};
+                                   .write_memory = memory_of_fast};
     return scheme;
 }
 

@@ -1,17 +1,10 @@
 /// hFTL's invariants H1..H5, checked in full; B1 and B2 are checked by its blocks.
 #include <fmt/format.h>
 
+#include "ftl/check_report.h"
 #include "ftl/schemes/hftl.h"
 
 namespace flashlab {
-
-namespace {
-
-void report(std::vector<CheckProblem>& out, const char* invariant, std::string where, std::string detail) {
-    if (out.size() < 1000) out.push_back({invariant, std::move(where), std::move(detail)});
-}
-
-} // namespace
 
 std::vector<CheckProblem> Hftl::do_check() {
     std::vector<CheckProblem> out;

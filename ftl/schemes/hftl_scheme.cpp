@@ -43,7 +43,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policies));
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+WriteMemory memory_of_hftl(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
     return page_map_memory(config, plan, g, ftl);
 }
 
@@ -57,7 +57,7 @@ const Scheme& hftl_scheme() {
                                    .keys = keys,
                                    .plan = plan_hftl,
                                    .make = make_hftl,
-                                   .write_memory = memory_of,
+                                   .write_memory = memory_of_hftl,
                                    .separates = true};
     return scheme;
 }

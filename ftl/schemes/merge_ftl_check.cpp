@@ -1,17 +1,10 @@
 /// The invariants G1, G2, G4 of block mapping and L1, L2 of its log blocks, checked in full.
 #include <fmt/format.h>
 
+#include "ftl/check_report.h"
 #include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
-
-namespace {
-
-void report(std::vector<CheckProblem>& out, const char* invariant, std::string where, std::string detail) {
-    if (out.size() < 1000) out.push_back({invariant, std::move(where), std::move(detail)});
-}
-
-} // namespace
 
 std::vector<CheckProblem> MergeFtl::do_check() {
     std::vector<CheckProblem> out = meta_.check();

@@ -35,7 +35,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policies));
 }
 
-WriteMemory memory_of(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
     return page_map_memory(config, plan, g, ftl);
 }
 
@@ -49,7 +49,7 @@ const Scheme& page_map_scheme() {
                                    .keys = keys,
                                    .plan = plan_page_map,
                                    .make = make_page_map,
-                                   .write_memory = memory_of,
+                                   .write_memory = memory_of_page_map,
                                    .separates = true};
     return scheme;
 }

@@ -12,7 +12,6 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr auto all_models = {"strict", "ext4", "xfs", "btrfs", "posix"};
 constexpr std::size_t page = page_bytes;
 
 /// The models, by name, in which the belief does not hold.

@@ -15,6 +15,8 @@
 
 namespace flashlab::test {
 
+inline constexpr auto all_models = {"strict", "ext4", "xfs", "btrfs", "posix"};
+
 class RecordedProgram {
 public:
     static constexpr std::uint64_t root = root_number;

@@ -12,8 +12,6 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr auto all_models = {"strict", "ext4", "xfs", "btrfs", "posix"};
-
 constexpr std::size_t big_bytes = 3 * page_bytes + 17;
 
 /// The store. It promises after each step; `omitted` is the sync that it forgets, 0: none.

@@ -4,9 +4,9 @@
 
 using namespace flashlab;
 using flashlab::test::FsWorld;
+using flashlab::test::kib;
 
 namespace {
-constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t page = 4096;
 } // namespace
 

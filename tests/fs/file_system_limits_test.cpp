@@ -9,10 +9,9 @@
 
 using namespace flashlab;
 using flashlab::test::FsWorld;
+using flashlab::test::kib;
 
 namespace {
-
-constexpr std::uint64_t kib = 1024;
 
 int make(FsWorld& world, const std::string& name) {
     const auto made = world.fs->make_node(world.call(), root_ino, name, S_IFREG | 0644, 0);

@@ -19,6 +19,8 @@
 
 namespace flashlab::test {
 
+inline constexpr std::uint64_t kib = 1024;
+
 class FsWorld {
 public:
     static constexpr std::uint64_t in_journal = 0; ///< as `pram_bytes`: there is no PRAM

@@ -13,8 +13,8 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr std::uint64_t pram_bytes = 320 * 1024;
-constexpr std::uint64_t pages = 300;
+constexpr std::uint64_t small_pram_bytes = 320 * 1024;
+constexpr std::uint64_t small_pages = 300;
 
 void change_something(MetadataWorld& world, MetadataModel& model, Random& random) {
     for (std::uint64_t i = 0, steps = 1 + random.next() % 6; i < steps; ++i) {
@@ -27,7 +27,7 @@ void change_something(MetadataWorld& world, MetadataModel& model, Random& random
             REQUIRE(world.store->erase(key).value() == (model.records.erase(key) == 1));
         }
     }
-    const std::uint64_t page = random.next() % pages;
+    const std::uint64_t page = random.next() % small_pages;
     world.store->set_data_pages({LogicalPage{page}, 1}, !model.pages[page]);
     model.pages[page] = !model.pages[page];
 }
@@ -51,9 +51,9 @@ TEST_CASE("after a power cut at any time the store holds a prefix of the transac
     for (const std::uint64_t seed : metadata_seeds(60)) {
         CAPTURE(seed);
         Random random{seed};
-        MetadataWorld world{pram_bytes, pages, PramUndo::keep};
+        MetadataWorld world{small_pram_bytes, small_pages, PramUndo::keep};
         MetadataModel model;
-        model.pages.assign(pages, false);
+        model.pages.assign(small_pages, false);
         std::vector<MetadataModel> states{model};
         for (int cut = 0; cut < 3; ++cut) {
             std::vector<SimTime> durable{sim_start};
@@ -94,7 +94,7 @@ TEST_CASE("label and clean mark survive a cut, old or new", "[metadata]") {
     for (const std::uint64_t seed : metadata_seeds(40)) {
         CAPTURE(seed);
         Random random{seed};
-        MetadataWorld world{pram_bytes, pages, PramUndo::keep};
+        MetadataWorld world{small_pram_bytes, small_pages, PramUndo::keep};
         REQUIRE(world.store->mark_dirty(sim_start).has_value());
         REQUIRE(world.store->set_label("another label, longer than the first", sim_start).has_value());
         const auto end = static_cast<std::uint64_t>(ns_since_start(world.pram->last_reserved_end()));

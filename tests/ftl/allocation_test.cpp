@@ -12,9 +12,9 @@ using flashlab::test::tiny_config;
 
 namespace {
 
-class Recorder final : public EventSink {
+class OrderRecorder final : public EventSink {
 public:
-    Recorder() : EventSink{EventLevel::all} {}
+    OrderRecorder() : EventSink{EventLevel::all} {}
     void on(const NandOpEvent& e) override {
         if (e.origin.cause != Cause::user) return;
         operations.push_back(e);
@@ -25,7 +25,7 @@ public:
     std::string order; ///< user programs and committed changes of the map, as they came
 };
 
-struct IdleDrive : TestDrive<Recorder> {
+struct IdleDrive : TestDrive<OrderRecorder> {
     explicit IdleDrive(const SsdConfig& config_) : TestDrive{config_} {
         recover();
         now += Duration{10'000'000};

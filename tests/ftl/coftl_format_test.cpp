@@ -1,16 +1,12 @@
 /// The bytes of ftl/FORMAT-coftl.md; and that damaged ones are refused.
 #include "ftl/schemes/coftl_format.h"
+#include "tests/support/bytes.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
+using flashlab::test::bytes;
 
 namespace {
-
-std::vector<std::byte> bytes(std::initializer_list<int> values) {
-    std::vector<std::byte> out;
-    for (const int v : values) out.push_back(static_cast<std::byte>(v));
-    return out;
-}
 
 CoftlVersion small_version() {
     CoftlVersion v;

@@ -1,17 +1,13 @@
 /// The bytes that block-mapping schemes put into their records, and what is made of damaged ones.
 #include "ftl/recovery/merge_journal.h"
+#include "tests/support/bytes.h"
 #include "tests/support/catch.h"
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
+using flashlab::test::bytes;
 
 namespace {
-
-std::vector<std::byte> bytes(std::initializer_list<int> values) {
-    std::vector<std::byte> out;
-    for (const int v : values) out.push_back(static_cast<std::byte>(v));
-    return out;
-}
 
 const Geometry geometry = *Geometry::make(test::tiny_config().nand.geometry); // 20 blocks of 8 pages
 constexpr MergeLimits limits{20, 12, 8};

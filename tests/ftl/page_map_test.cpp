@@ -4,20 +4,16 @@
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/recovery/page_checkpoint.h"
 #include "ftl/recovery/trim_log.h"
+#include "tests/support/bytes.h"
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;
+using flashlab::test::bytes;
 using flashlab::test::CutRig;
 using flashlab::test::shape_for;
 using flashlab::test::tiny_config;
 
 namespace {
-
-std::vector<std::byte> bytes(std::initializer_list<int> values) {
-    std::vector<std::byte> out;
-    for (const int v : values) out.push_back(static_cast<std::byte>(v));
-    return out;
-}
 
 /// Of so many planes a die, with spare to choose from.
 SsdConfig roomy_config(const std::string& scheme, std::uint32_t planes, std::uint32_t blocks_per_plane, std::uint32_t reserved_permille) {

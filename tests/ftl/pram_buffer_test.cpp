@@ -24,12 +24,6 @@ SsdConfig kept(SsdConfig config, std::uint32_t pages) {
     return config;
 }
 
-std::uint64_t programs(CutRig& rig) {
-    std::uint64_t all = 0;
-    for (const std::uint64_t n : rig.array().counters().programs) all += n;
-    return all;
-}
-
 /// Four pages of 512 bytes in a PRAM of 8-byte words: five slots, heads in the first 4 KiB.
 struct Cells {
     static constexpr std::uint32_t pages = 4, page_bytes = 512;
@@ -111,9 +105,9 @@ TEST_CASE("at every instant of an overwrite one whole version of the page is fou
 TEST_CASE("what a buffer in PRAM answered is there after the power cut, and took nothing from the flash", "[ssd][buffer][pram-buffer][cut]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& shape) {
         CutRig rig{kept(shape, 6)};
-        const std::uint64_t before = programs(rig);
+        const std::uint64_t before = rig.programs();
         rig.now = rig.write(2, 3);
-        CHECK(programs(rig) == before);
+        CHECK(rig.programs() == before);
         rig.cut(rig.now, 1);
         for (const std::uint32_t unit : {2u, 3u, 4u}) CHECK_FALSE(rig.is_zero(unit));
         rig.check_all();
@@ -124,11 +118,11 @@ TEST_CASE("a flush leaves the pages in PRAM: it is answered at once and programs
     on_every_scheme(tiny_config(), [](const SsdConfig& shape) {
         CutRig rig{kept(shape, 6)};
         rig.now = rig.write(1, 4);
-        const std::uint64_t before = programs(rig);
+        const std::uint64_t before = rig.programs();
         const SimTime start = rig.now;
         rig.now = rig.flush();
         CHECK((rig.now - start).count() == 1000);
-        CHECK(programs(rig) == before);
+        CHECK(rig.programs() == before);
         CHECK(rig.ssd().buffer()->buffered_pages() == 4);
         rig.cut(rig.now, 2);
         rig.check_all();

@@ -14,9 +14,9 @@ using flashlab::test::tiny_config;
 
 namespace {
 
-class Recorder final : public EventSink {
+class JobRecorder final : public EventSink {
 public:
-    Recorder() : EventSink{EventLevel::all} {}
+    JobRecorder() : EventSink{EventLevel::all} {}
     void on(const NandOpEvent& e) override { operations.push_back(e); }
     void on(const GcJobEvent& e) override { jobs.push_back(e); }
     void on(const HostRequestEvent& e) override { requests.push_back(e.id); }
@@ -26,7 +26,7 @@ public:
 };
 
 /// A drive of the scheme with an event log, on which some fills of random writes, trims and flushes were done.
-struct AgedDrive : TestDrive<Recorder> {
+struct AgedDrive : TestDrive<JobRecorder> {
     AgedDrive(const SsdConfig& config_, std::uint64_t seed) : TestDrive{config_} {
         recover();
         age(seed);

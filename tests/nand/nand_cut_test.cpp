@@ -4,11 +4,13 @@
 #include <set>
 
 #include "base/contract.h"
+#include "tests/nand/fixed_outcomes.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
 using namespace flashlab::testing;
+using flashlab::test::FixedOutcomes;
 
 namespace {
 
@@ -25,19 +27,6 @@ NandConfig tiny_config() {
                        .cell = CellType::slc};
     return config;
 }
-
-class FixedOutcomes final : public CutOutcomes {
-public:
-    FixedOutcomes(ProgramOutcome program, EraseOutcome erase, std::uint64_t seed) : program_{program}, erase_{erase}, random_{seed} {}
-    ProgramOutcome of_program(Ppn) override { return program_; }
-    EraseOutcome of_erase(BlockId) override { return erase_; }
-    std::uint64_t random() override { return random_.next(); }
-
-private:
-    ProgramOutcome program_;
-    EraseOutcome erase_;
-    Random random_;
-};
 
 struct Operation {
     bool is_erase;

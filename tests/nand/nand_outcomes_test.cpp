@@ -2,26 +2,15 @@
 #include <set>
 
 #include "nand/paired_pages.h"
+#include "tests/nand/fixed_outcomes.h"
 #include "tests/nand/nand_fixture.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
 using namespace flashlab::testing;
+using flashlab::test::FixedOutcomes;
 
 namespace {
-
-class FixedOutcomes final : public CutOutcomes {
-public:
-    FixedOutcomes(ProgramOutcome program, EraseOutcome erase, std::uint64_t seed = 1) : program_{program}, erase_{erase}, random_{seed} {}
-    ProgramOutcome of_program(Ppn) override { return program_; }
-    EraseOutcome of_erase(BlockId) override { return erase_; }
-    std::uint64_t random() override { return random_.next(); }
-
-private:
-    ProgramOutcome program_;
-    EraseOutcome erase_;
-    Random random_;
-};
 
 /// The power fails at `cut` while the last operation of `run` is under way; `after` looks at the cells with a new array.
 template <class Run, class After>

@@ -27,14 +27,6 @@ std::array<std::byte, 16> some_uuid() {
     return uuid;
 }
 
-void flip(const std::filesystem::path& path, std::size_t at, unsigned bits) {
-    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
-    file.seekg(static_cast<std::streamoff>(at));
-    const int old = file.get();
-    file.seekp(static_cast<std::streamoff>(at));
-    file.put(static_cast<char>(static_cast<unsigned>(old) ^ bits));
-}
-
 bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 } // namespace

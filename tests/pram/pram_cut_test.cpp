@@ -12,7 +12,6 @@ using namespace flashlab::test;
 
 namespace {
 
-SimTime at_ns(std::int64_t ns) { return sim_time_from_ns(ns); }
 constexpr std::uint64_t ones = ~std::uint64_t{0};
 
 std::vector<std::byte> words(std::size_t count) { return std::vector<std::byte>(count * 8, std::byte{0xff}); }

@@ -1,6 +1,8 @@
 /// A small PRAM with its store, and outcomes of a cut that a test chooses.
 #pragma once
 
+#include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "base/random.h"
@@ -8,6 +10,17 @@
 #include "pram/pram.h"
 
 namespace flashlab::test {
+
+inline SimTime at_ns(std::int64_t ns) { return sim_time_from_ns(ns); }
+
+/// Damages the image's byte there: these bits of it.
+inline void flip(const std::filesystem::path& path, std::uint64_t at, unsigned bits) {
+    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekg(static_cast<std::streamoff>(at));
+    const int old = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(static_cast<unsigned>(old) ^ bits));
+}
 
 class RecordingSink final : public EventSink {
 public:

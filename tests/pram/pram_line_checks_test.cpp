@@ -18,14 +18,6 @@ namespace {
 
 std::array<std::byte, 16> any_uuid() { return {}; }
 
-void flip(const std::filesystem::path& path, std::uint64_t at, unsigned bit) {
-    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
-    file.seekg(static_cast<std::streamoff>(at));
-    const int old = file.get();
-    file.seekp(static_cast<std::streamoff>(at));
-    file.put(static_cast<char>(static_cast<unsigned>(old) ^ 1u << bit));
-}
-
 std::unique_ptr<ImagePramStore> opened(const std::filesystem::path& path) {
     auto store = ImagePramStore::open(path);
     REQUIRE(store.has_value());
@@ -66,9 +58,9 @@ TEST_CASE("every flipped bit of the cells and of their sums is found, and its li
         const std::uint64_t line = i % 2 == 0 ? 70'001 / 64 + random.below(47) : random.below(config.bytes / 64);
         const std::uint64_t at = in_sums ? sums + line * 4 + random.below(4) : cells + line * 64 + random.below(64);
         const auto bit = static_cast<unsigned>(random.below(8));
-        flip(folder / "pram.img", at, bit);
+        flip(folder / "pram.img", at, 1u << bit);
         CHECK(opened(folder / "pram.img")->damaged_lines(10) == std::vector<std::uint64_t>{line * 64});
-        flip(folder / "pram.img", at, bit);
+        flip(folder / "pram.img", at, 1u << bit);
     }
     CHECK(opened(folder / "pram.img")->damaged_lines(10).empty());
 }
@@ -141,9 +133,9 @@ TEST_CASE("a generation survives, its damage is noticed, and one kill between tw
         state = store->header().state_offset();
     }
     CHECK(opened(folder / "pram.img")->generation() == first);
-    flip(folder / "pram.img", state + 64, 3); // its first copy
+    flip(folder / "pram.img", state + 64, 1u << 3); // its first copy
     CHECK(opened(folder / "pram.img")->generation() == first);
-    flip(folder / "pram.img", state + 128, 3); // both
+    flip(folder / "pram.img", state + 128, 1u << 3); // both
     CHECK_FALSE(opened(folder / "pram.img")->generation().has_value());
 
     ImageGeneration announced = first.next(6);

@@ -11,8 +11,6 @@ using namespace flashlab::test;
 
 namespace {
 
-SimTime at_ns(std::int64_t ns) { return sim_time_from_ns(ns); }
-
 std::vector<std::byte> filled(std::size_t size, unsigned value) { return std::vector<std::byte>(size, static_cast<std::byte>(value)); }
 
 bool equal(std::span<const std::byte> a, std::span<const std::byte> b) { return std::ranges::equal(a, b); }

@@ -6,6 +6,7 @@
 
 #include "pram/redo_log.h"
 #include "tests/pram/pram_fixture.h"
+#include "tests/pram/redo_log_fixture.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
@@ -13,8 +14,6 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr PramRange ring{PramAddress{0}, 8192};
-constexpr std::uint64_t home = 8192;
 constexpr std::size_t home_bytes = 512;
 
 PramConfig tiny(std::uint32_t word) { return {.bytes = 12u << 10, .word_bytes = word, .word_read = Duration{100}, .word_write = Duration{500}}; }

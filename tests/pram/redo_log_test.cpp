@@ -5,6 +5,7 @@
 #include "base/little_endian.h"
 #include "pram/redo_log.h"
 #include "tests/pram/pram_fixture.h"
+#include "tests/pram/redo_log_fixture.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
@@ -12,16 +13,13 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr PramRange ring{PramAddress{0}, 8192};
-constexpr std::uint64_t home = 8192;
-
 PramTransaction one_word(std::uint64_t index, std::uint64_t value) {
     PramTransaction t;
     t.write_u64(PramAddress{home + index * 8}, value);
     return t;
 }
 
-std::uint64_t word_at(const Pram& pram, std::uint64_t index) { return load_le<std::uint64_t>(pram.view(PramAddress{home + index * 8}, 8)); }
+std::uint64_t home_word(const Pram& pram, std::uint64_t index) { return load_le<std::uint64_t>(pram.view(PramAddress{home + index * 8}, 8)); }
 
 } // namespace
 
@@ -34,7 +32,7 @@ TEST_CASE("a commit of one word costs four words of log and one at home, in this
     REQUIRE(durable.has_value());
     CHECK(*durable == now + Duration{100 + 4 * 500}); // compare, then head, entry, word, tail
     CHECK(t.pram.last_reserved_end() == *durable + Duration{500});
-    CHECK(word_at(t.pram, 3) == 7);
+    CHECK(home_word(t.pram, 3) == 7);
     REQUIRE(t.sink.writes.size() == 1);
     const PramWriteEvent& event = t.sink.writes.front();
     CHECK(event.start == now);
@@ -90,7 +88,7 @@ TEST_CASE("a record that cannot fit is refused and nothing is written", "[pram][
     const auto refused = log.commit(transaction, sim_start);
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error() == PramLogError::record_too_large);
-    CHECK(word_at(t.pram, 0) == 0);
+    CHECK(home_word(t.pram, 0) == 0);
     CHECK(t.pram.counters().words_written[1] == 0);
     transaction.clear();
     transaction.write(PramAddress{home}, std::vector<std::byte>(4096 - 24, std::byte{1}));
@@ -179,7 +177,7 @@ TEST_CASE("two logs share one PRAM and recover apart", "[pram][log]") {
         fs_end = *fs.commit(one_word(0, i), sim_start);
         ftl_end = *ftl.commit(one_word(10'000, i), sim_start); // behind the other ring
     }
-    CHECK(word_at(t.pram, 10'000) == 50);
+    CHECK(home_word(t.pram, 10'000) == 50);
     FixedOutcome outcome{WordOutcome::old_value};
     (void)t.pram.cut(fs_end, outcome);
     CHECK(ftl_end > fs_end);
@@ -188,8 +186,8 @@ TEST_CASE("two logs share one PRAM and recover apart", "[pram][log]") {
     RedoLog ftl_after{after.pram, PramUser::ftl, other_ring};
     CHECK(fs_after.recover(sim_start).records_replayed == 50);
     CHECK(ftl_after.recover(sim_start).records_replayed == 49);
-    CHECK(word_at(after.pram, 0) == 50);
-    CHECK(word_at(after.pram, 10'000) == 49);
+    CHECK(home_word(after.pram, 0) == 50);
+    CHECK(home_word(after.pram, 10'000) == 49);
     RedoLog stranger{after.pram, PramUser::ftl, ring};
     CHECK(stranger.recover(sim_start).records_replayed == 0);
 }

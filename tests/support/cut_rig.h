@@ -31,6 +31,12 @@ public:
     [[nodiscard]] Ssd& ssd() { return device_->ssd(); }
     [[nodiscard]] Ftl& ftl() { return device_->ftl(); }
     [[nodiscard]] NandArray& array() { return device_->array(); }
+    /// Pages programmed since the last power-on, for whatever cause.
+    [[nodiscard]] std::uint64_t programs() {
+        std::uint64_t all = 0;
+        for (const std::uint64_t n : array().counters().programs) all += n;
+        return all;
+    }
     [[nodiscard]] const Geometry& geometry() const { return device_->geometry(); }
     [[nodiscard]] Sector sector(std::uint32_t unit) const { return model_->sector_of(unit); }
     void set_faults(NandFaults* faults) { device_->set_faults(faults); }

@@ -10,7 +10,6 @@ namespace flashlab {
 
 namespace {
 
-constexpr Duration off_for{1'000'000};
 constexpr SimTime forever = sim_never - Duration{1};
 
 /// T1 of each call.

@@ -8,7 +8,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t most_told = 1000; ///< strikes in the log of one mount; a dead die would fill it
+constexpr std::uint64_t most_strikes_told = 1000; ///< strikes in the log of one mount; a dead die would fill it
 
 Json to_json(const FaultPlan::Entry& entry) {
     return Json::object({{"number", entry.number}, {"rule", entry.rule.text()}, {"seen", entry.seen}, {"struck", entry.struck}});
@@ -45,7 +45,7 @@ void FaultControl::tell(FaultAction action, std::uint64_t number, const FaultRul
 }
 
 void FaultControl::tell_strike(const FaultStrike& strike) {
-    if (++strikes_told_ > most_told) return;
+    if (++strikes_told_ > most_strikes_told) return;
     opened_->log().add_fault({.at = strike.at,
                               .action = FaultAction::struck,
                               .rule = strike.rule,
@@ -53,7 +53,7 @@ void FaultControl::tell_strike(const FaultStrike& strike) {
                               .ino = strike.ino,
                               .path = strike.path,
                               .error = strike.error});
-    if (strikes_told_ <= most_told / 10)
+    if (strikes_told_ <= most_strikes_told / 10)
         complain_(fmt::format("fault {} ({}) struck{}{}{}{}", strike.rule, strike.text, strike.path.empty() ? "" : " ", strike.path,
                               strike.error == 0 ? "" : ": ", strike.error == 0 ? "" : std::strerror(strike.error)));
 }

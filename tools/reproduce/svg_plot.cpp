@@ -14,10 +14,10 @@ namespace flashlab {
 namespace {
 
 constexpr double width = 860, height = 380, left = 76, top = 34, bottom = 52;
-constexpr double letter = 6.3;                               ///< mean width of a character
-constexpr double legend_line = 17;                           ///< height of a name in the legend
-constexpr double legend_beside_at_most = 280;                ///< of the plot's width
-constexpr double bar_step = 30, bar_thick = 20, between = 8; ///< between: neighbouring labels of an axis
+constexpr double letter = 6.3;                                 ///< mean width of a character
+constexpr double legend_line = 17;                             ///< height of a name in the legend
+constexpr double legend_beside_at_most = 280;                  ///< of the plot's width
+constexpr double bar_step = 30, bar_thick = 20, label_gap = 8; ///< label_gap: neighbouring labels of an axis
 /// Told apart by people who do not see red or green, on white and on black (after Okabe and Ito, and Tol).
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#aa4499", "#999933", "#888888", "#44aa99"};
 constexpr std::size_t bars_at_most = 12;
@@ -118,7 +118,7 @@ void draw_x_ticks(std::string& out, const Axis& x, const std::vector<double>& ti
         const std::string text = tick_text(t);
         if (x.at(t) - width_of(text) / 2 >= free_from) {
             out += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>", x.at(t), height - bottom + 16, text);
-            free_from = x.at(t) + width_of(text) / 2 + between;
+            free_from = x.at(t) + width_of(text) / 2 + label_gap;
         }
         out += "\n";
     }

@@ -121,31 +121,31 @@ std::expected<SimTime, std::string> precondition(const RunSpace& space, const Pr
 
 namespace {
 
-enum class Part : std::uint8_t { fill, random, written };
+enum class NamedPart : std::uint8_t { fill, random, written };
 
 /// One part of the text between commas into `what`; nothing when it is none.
-std::optional<Part> parse_part(std::string_view part, Precondition& what) {
+std::optional<NamedPart> parse_part(std::string_view part, Precondition& what) {
     if (part == "written") {
         what.ageing = Ageing::written;
-        return Part::written;
+        return NamedPart::written;
     }
     if (part == "random") {
         what.random_fills = 1;
-        return Part::random;
+        return NamedPart::random;
     }
     if (part.starts_with("random:")) {
         part.remove_prefix(7);
         const auto milli = part.ends_with('x') ? parse_scaled(part.substr(0, part.size() - 1), 1000) : std::nullopt;
         if (!milli || *milli > 100'000) return std::nullopt;
         what.random_fills = static_cast<double>(*milli) / 1000;
-        return Part::random;
+        return NamedPart::random;
     }
     if (part.starts_with("fill:")) part.remove_prefix(5);
     const bool is_fraction = part.find('.') != std::string_view::npos;
     const auto percent = is_fraction ? parse_scaled(part, 100) : parse_unsigned(part);
     if (!percent || *percent > 100) return std::nullopt;
     what.fill_percent = static_cast<std::uint32_t>(*percent);
-    return Part::fill;
+    return NamedPart::fill;
 }
 
 } // namespace
@@ -154,7 +154,7 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
     Precondition what;
     if (text.empty()) return what;
     const auto wrong = [&](std::string_view why) { return std::unexpected(fmt::format("--precondition {}: {}", text, why)); };
-    std::vector<Part> seen;
+    std::vector<NamedPart> seen;
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t comma = std::min(text.find(',', at), text.size());
         const std::string part = text.substr(at, comma - at);
@@ -165,7 +165,7 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
             return wrong(fmt::format("'{}' says a part for the second time; each may stand once", part));
         seen.push_back(*kind);
     }
-    if (what.fill_percent == 0 && seen != std::vector{Part::fill}) // fill:0 alone: a new drive
+    if (what.fill_percent == 0 && seen != std::vector{NamedPart::fill}) // fill:0 alone: a new drive
         return wrong("overwrites are of what was filled: say how much that is, for example fill:100,random:2x");
     return what;
 }

@@ -11,7 +11,7 @@ std::uint64_t sum(const std::uint64_t (&by_cause)[cause_count]) {
     return std::accumulate(std::begin(by_cause), std::end(by_cause), std::uint64_t{0});
 }
 
-Json to_json(const SteadyState::Spread& s) { return Json::object({{"mean", s.mean}, {"excursion", s.excursion}, {"slope", s.slope}}); }
+Json spread_json(const SteadyState::Spread& s) { return Json::object({{"mean", s.mean}, {"excursion", s.excursion}, {"slope", s.slope}}); }
 
 } // namespace
 
@@ -83,8 +83,8 @@ Json SteadyState::to_json() const {
                          {"at_sim_seconds", reached_ ? Json{static_cast<double>((reached_->at - begin_).count()) / 1e9} : Json{}},
                          {"window_bytes", window_bytes_},
                          {"windows", count_},
-                         {"waf", flashlab::to_json(spread(&Window::waf))},
-                         {"write_mb_s", flashlab::to_json(spread(&Window::megabytes_per_second))}});
+                         {"waf", spread_json(spread(&Window::waf))},
+                         {"write_mb_s", spread_json(spread(&Window::megabytes_per_second))}});
 }
 
 } // namespace flashlab

@@ -19,7 +19,7 @@
 namespace flashlab {
 namespace {
 
-constexpr std::size_t buffer_bytes = 128 * 1024;
+constexpr std::size_t packed_buffer_bytes = 128 * 1024;
 
 class FileStream final : public ByteStream {
 public:
@@ -155,7 +155,7 @@ private:
 class UnpackingStream final : public ByteStream {
 public:
     UnpackingStream(std::unique_ptr<ByteStream> packed, std::unique_ptr<Codec> codec, std::string name)
-        : packed_{std::move(packed)}, codec_{std::move(codec)}, name_{std::move(name)}, buffer_(buffer_bytes) {}
+        : packed_{std::move(packed)}, codec_{std::move(codec)}, name_{std::move(name)}, buffer_(packed_buffer_bytes) {}
 
     std::expected<std::size_t, std::string> read(std::span<std::byte> to) override {
         for (;;) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Ino root{1}, first{2}, second{3};
 
-NandOpEvent program(std::uint32_t lpn, Cause cause, std::uint8_t kind = 1) {
+NandOpEvent program_of(std::uint32_t lpn, Cause cause, std::uint8_t kind = 1) {
     NandOpEvent event;
     event.op = NandOp::program;
     event.origin.cause = cause;
@@ -34,7 +34,7 @@ struct Rig {
         HostRequestEvent request;
         request.op = HostOp::write;
         request.sectors = 8;
-        ledger.on(program(lpn, Cause::user));
+        ledger.on(program_of(lpn, Cause::user));
         ledger.on(request);
     }
     [[nodiscard]] Json row(const char* list, const char* key, const std::string& name) const {
@@ -52,8 +52,8 @@ TEST_CASE("a copy that a collection makes later counts for the file and the proc
     rig.ledger.named(first, 1, root, "a");
     rig.write(1, first, 0);
     rig.send(first, 0, 7);
-    rig.ledger.on(program(7, Cause::gc));
-    rig.ledger.on(program(7, Cause::gc));
+    rig.ledger.on(program_of(7, Cause::gc));
+    rig.ledger.on(program_of(7, Cause::gc));
     const Json file = rig.row("files", "path", "a");
     CHECK(file["nand_write_bytes"].number() == 3 * 4096);
     CHECK(file["nand_write_bytes_by_cause"]["gc"].number() == 2 * 4096);
@@ -93,7 +93,7 @@ TEST_CASE("a page given to another file is the other file's from then on", "[use
     rig.ledger.named(second, 1, root, "b");
     rig.send(first, 0, 7);
     rig.send(second, 0, 7);
-    rig.ledger.on(program(7, Cause::gc));
+    rig.ledger.on(program_of(7, Cause::gc));
     CHECK(rig.row("files", "path", "a")["nand_write_bytes"].number() == 4096);
     CHECK(rig.row("files", "path", "b")["nand_write_bytes"].number() == 2 * 4096);
 }
@@ -127,8 +127,8 @@ TEST_CASE("what belongs to nobody is the drive's or the file system's, so that c
     rig.ledger.named(first, 1, root, "a");
     rig.write(1, first, 0);
     rig.send(first, 0, 7);
-    rig.ledger.on(program(3, Cause::map, 2));
-    rig.ledger.on(program(9, Cause::user));
+    rig.ledger.on(program_of(3, Cause::map, 2));
+    rig.ledger.on(program_of(9, Cause::user));
     HostRequestEvent metadata;
     metadata.op = HostOp::write;
     metadata.sectors = 8;

@@ -35,7 +35,7 @@ Json run_quickly(std::string_view id) {
 }
 
 /// A quick run of each experiment, made once.
-const Json& quick(std::string_view id) {
+const Json& quick_run(std::string_view id) {
     static std::map<std::string, Json, std::less<>> runs;
     auto at = runs.find(id);
     if (at == runs.end()) at = runs.emplace(id, run_quickly(id)).first;
@@ -169,7 +169,7 @@ TEST_CASE("every experiment that is listed runs quickly, in the documented shape
         CAPTURE(e.id);
         CHECK(ids.insert(e.id).second);
         if (e.is_long) continue;
-        const Json& json = quick(e.id);
+        const Json& json = quick_run(e.id);
         check_shape(e, json);
         check_repeats(e, json);
     }
@@ -179,7 +179,7 @@ TEST_CASE("the long experiments, too: shape, same bytes, and the tables of the p
     for (const Experiment& e : experiments()) {
         if (!e.is_long) continue;
         CAPTURE(e.id);
-        const Json& json = quick(e.id);
+        const Json& json = quick_run(e.id);
         check_shape(e, json);
         check_repeats(e, json);
         check_page(e);
@@ -188,7 +188,7 @@ TEST_CASE("the long experiments, too: shape, same bytes, and the tables of the p
 
 TEST_CASE("COFTL's recovery meets a bound that layers which look into every block miss", "[.][reproduce-long]") {
     std::size_t judged = 0;
-    for (const Json& p : quick("beyond-recovery")["points"].items()) {
+    for (const Json& p : quick_run("beyond-recovery")["points"].items()) {
         const std::string ftl = p["params"]["ftl"].text();
         if (!p["series"].text().ends_with("pages looked at") || (ftl != "coftl" && ftl != "page_map" && ftl != "dftl")) continue;
         CAPTURE(ftl, p["ours"].real(), p["params"]["blocks"].real());
@@ -238,7 +238,7 @@ TEST_CASE("every number of the paper meets a measurement", "[tools][reproduce]")
         std::size_t numbers = 0;
         for (const Experiment& e : experiments())
             if (is_of(e, paper))
-                for (const Json& p : quick(e.id)["points"].items()) numbers += p["paper"].is_null() ? 0 : 1;
+                for (const Json& p : quick_run(e.id)["points"].items()) numbers += p["paper"].is_null() ? 0 : 1;
         return numbers;
     };
     CHECK(quoted("mc-") == 11); // two each of figures 11 to 13, four of figure 14, one of figure 16
@@ -249,7 +249,7 @@ TEST_CASE("the numbers that were fitted to DUMBO's are met within 15 %, and said
     std::size_t quoted = 0;
     for (const Experiment& e : experiments()) {
         if (!is_of(e, "mc-")) continue;
-        for (const Json& c : quick(e.id)["claims"].items()) {
+        for (const Json& c : quick_run(e.id)["claims"].items()) {
             if (!c["text"].text().contains("as the paper's")) continue;
             CAPTURE(e.id, c["text"].text(), c["ours"].text());
             CHECK(c["holds"].truth());
@@ -269,7 +269,7 @@ TEST_CASE("claims that nothing measured could refute say that they hold by const
     for (const auto& [id, text] : {std::pair{"mc-fig11", "the gain is less than linear"}, std::pair{"mc-fig15", "interleaving does not lower it"},
                                    std::pair{"mc-fig16", "asynchronous writes"}, std::pair{"hy-fig14", "larger mapping units"}}) {
         std::size_t said = 0;
-        for (const Json& c : quick(id)["claims"].items()) {
+        for (const Json& c : quick_run(id)["claims"].items()) {
             CAPTURE(id, c["text"].text());
             CHECK((c["kind"].text() == "by_construction") == c["text"].text().contains(text));
             said += c["text"].text().contains(text) ? 1 : 0;
@@ -279,7 +279,7 @@ TEST_CASE("claims that nothing measured could refute say that they hold by const
 }
 
 TEST_CASE("figure 14 of the hybrid claims no sum beside its two terms", "[tools][reproduce]") {
-    for (const Json& c : quick("hy-fig14")["claims"].items()) CHECK_FALSE(c["text"].text().contains("both"));
+    for (const Json& c : quick_run("hy-fig14")["claims"].items()) CHECK_FALSE(c["text"].text().contains("both"));
 }
 
 TEST_CASE("one request at a time on one channel takes the sum of its phases", "[tools][reproduce]") {

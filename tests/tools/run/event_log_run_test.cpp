@@ -62,7 +62,7 @@ SimTime load(Device& device, unsigned seed, int rounds) {
 
 std::string log_of(const files::path& directory) { return (directory / "events.db").string(); }
 
-std::int64_t number(const files::path& directory, const std::string& sql) {
+std::int64_t number_of(const files::path& directory, const std::string& sql) {
     auto db = SqliteConnection::open(log_of(directory), SqliteAccess::read_only);
     REQUIRE(db.has_value());
     const auto value = db->number(sql);
@@ -126,7 +126,7 @@ TEST_CASE("the log's rows add up to the device's counters, by operation and caus
     REQUIRE(opened->close(end, {}).has_value());
     const auto device_history = open(work / "device", DeviceAccess::look)->history_now(); // the counters of smart
     const SampleEvent& counted = device_history.totals;
-    const auto count = [&](const std::string& sql) { return static_cast<std::uint64_t>(number(work / "device", sql)); };
+    const auto count = [&](const std::string& sql) { return static_cast<std::uint64_t>(number_of(work / "device", sql)); };
     REQUIRE(count("SELECT count(*) FROM gc_job") > 0);
     for (std::uint32_t cause = 0; cause < cause_count; ++cause) {
         CAPTURE(cause);
@@ -157,15 +157,15 @@ TEST_CASE("every parent named in the log is in the log", "[tools]") {
     const TemporaryDirectory work;
     (void)logged_run(work / "device", 4);
     const auto orphans = [&](const std::string& table) {
-        return number(work / "device",
-                      "SELECT count(*) FROM " + table +
-                          " t WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host_request WHERE id=t.parent) "
-                          "AND NOT EXISTS (SELECT 1 FROM gc_job WHERE id=t.parent) AND NOT EXISTS (SELECT 1 FROM fs_op WHERE id=t.parent)");
+        return number_of(work / "device",
+                         "SELECT count(*) FROM " + table +
+                             " t WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host_request WHERE id=t.parent) "
+                             "AND NOT EXISTS (SELECT 1 FROM gc_job WHERE id=t.parent) AND NOT EXISTS (SELECT 1 FROM fs_op WHERE id=t.parent)");
     };
     CHECK(orphans("nand_op") == 0);
     CHECK(orphans("pram_write") == 0);
-    CHECK(number(work / "device", "SELECT count(*) FROM nand_op WHERE cause=0 AND parent IS NULL") == 0);
-    CHECK(number(work / "device", "SELECT count(*) FROM pragma_foreign_key_check") == 0);
+    CHECK(number_of(work / "device", "SELECT count(*) FROM nand_op WHERE cause=0 AND parent IS NULL") == 0);
+    CHECK(number_of(work / "device", "SELECT count(*) FROM pragma_foreign_key_check") == 0);
 }
 
 TEST_CASE("the log of a mount after a cut tells the whole recovery, the drive's and the file system's", "[tools]") {
@@ -177,8 +177,8 @@ TEST_CASE("the log of a mount after a cut tells the whole recovery, the drive's 
     const auto recovery = opened->device().ready_at() - sim_time_from_ns(history.clock_ns);
     const auto drive_only = opened->device().recovery().done - sim_time_from_ns(history.clock_ns);
     close(*opened);
-    CHECK(number(work / "device", "SELECT recovery_ns FROM power JOIN power_kind_name USING(kind) WHERE name='recovery'") == recovery.count());
+    CHECK(number_of(work / "device", "SELECT recovery_ns FROM power JOIN power_kind_name USING(kind) WHERE name='recovery'") == recovery.count());
     CHECK(recovery > drive_only);
-    CHECK(number(work / "device", "SELECT count(*) FROM power JOIN power_kind_name USING(kind) WHERE name='mount'") == 1);
-    CHECK(number(work / "device", "SELECT count(*) FROM power JOIN power_kind_name USING(kind) WHERE name='clean_unmount'") == 1);
+    CHECK(number_of(work / "device", "SELECT count(*) FROM power JOIN power_kind_name USING(kind) WHERE name='mount'") == 1);
+    CHECK(number_of(work / "device", "SELECT count(*) FROM power JOIN power_kind_name USING(kind) WHERE name='clean_unmount'") == 1);
 }

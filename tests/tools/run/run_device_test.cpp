@@ -64,7 +64,7 @@ RunTally run(RunDevice& on, int count, std::uint64_t seed) {
     return std::move(*tally);
 }
 
-std::int64_t number(const files::path& log, const std::string& sql) {
+std::int64_t number_in(const files::path& log, const std::string& sql) {
     auto db = SqliteConnection::open(log, SqliteAccess::read_only);
     REQUIRE(db.has_value());
     const auto value = db->number(sql);
@@ -126,8 +126,8 @@ TEST_CASE("the log of a run in memory has its requests and nothing of what came 
         REQUIRE(on->close(tally.end).has_value());
     }
     const auto both = [&](const std::string& sql) {
-        const auto first = number(t / "a.db", sql);
-        CHECK(first == number(t / "b.db", sql));
+        const auto first = number_in(t / "a.db", sql);
+        CHECK(first == number_in(t / "b.db", sql));
         return first;
     };
     CHECK(both("SELECT count(*) FROM host_request") == 500);
@@ -163,13 +163,13 @@ TEST_CASE("a run begins on a drive that has done what was due before: no row is 
     REQUIRE(tally.has_value());
     REQUIRE(on->close(tally->end).has_value());
     for (const char* table : {"nand_op", "gc_job", "pram_write", "host_request"})
-        CHECK(number(t / "run.db", fmt::format("SELECT count(*) FROM {} WHERE ts_ns < (SELECT start_ns FROM run)", table)) == 0);
-    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request") == 16);
+        CHECK(number_in(t / "run.db", fmt::format("SELECT count(*) FROM {} WHERE ts_ns < (SELECT start_ns FROM run)", table)) == 0);
+    CHECK(number_in(t / "run.db", "SELECT count(*) FROM host_request") == 16);
     if (scheme != "dftl") // whose first reads fetch their translation pages
-        CHECK(number(t / "run.db", "SELECT max(dur_ns) FROM host_request") < 150'000);
+        CHECK(number_in(t / "run.db", "SELECT max(dur_ns) FROM host_request") < 150'000);
     else
-        CHECK(number(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 2 AND own_page IS NOT NULL AND lpn IS NULL") > 0);
-    CHECK(number(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 1 AND lpn IS NOT NULL") == 256);
+        CHECK(number_in(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 2 AND own_page IS NOT NULL AND lpn IS NULL") > 0);
+    CHECK(number_in(t / "run.db", "SELECT count(*) FROM nand_op WHERE op = 0 AND page_kind = 1 AND lpn IS NOT NULL") == 256);
 }
 
 TEST_CASE("a replay's split requests are marked piece by piece in its log, and counted once", "[run-device]") {
@@ -192,9 +192,9 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
     REQUIRE(on->close(tally->end).has_value());
     CHECK(tally->requests() == 3);
     CHECK(fit.split().requests == 1);
-    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request WHERE piece = 0") == 2);
-    CHECK(number(t / "run.db", "SELECT count(*) FROM host_request WHERE piece > 0") == static_cast<std::int64_t>(fit.split().pieces));
-    CHECK(number(t / "run.db", "SELECT requests FROM v_host_requests WHERE op = 'write'") == 3);
+    CHECK(number_in(t / "run.db", "SELECT count(*) FROM host_request WHERE piece = 0") == 2);
+    CHECK(number_in(t / "run.db", "SELECT count(*) FROM host_request WHERE piece > 0") == static_cast<std::int64_t>(fit.split().pieces));
+    CHECK(number_in(t / "run.db", "SELECT requests FROM v_host_requests WHERE op = 'write'") == 3);
 }
 
 TEST_CASE("the views of a preconditioned run say what its report says, and nothing of what came before", "[run-device]") {
@@ -211,7 +211,7 @@ TEST_CASE("the views of a preconditioned run say what its report says, and nothi
     const Json report = report_run({"test", 1, 0}, on->device(), before, *tally);
     REQUIRE(on->close(tally->end).has_value());
 
-    const auto logged = [&](const std::string& sql) { return static_cast<double>(number(t / "run.db", sql)); };
+    const auto logged = [&](const std::string& sql) { return static_cast<double>(number_in(t / "run.db", sql)); };
     CHECK(logged("SELECT start_ns FROM run") == static_cast<double>(ns_since_start(*ready)));
     CHECK(logged("SELECT host_write_bytes FROM v_run_totals") == report["host_write_bytes"].real());
     CHECK(logged("SELECT host_read_bytes FROM v_run_totals") == report["host_read_bytes"].real());
@@ -252,7 +252,7 @@ TEST_CASE("the log of a run on a drive counts from the run, after mount, recover
     const auto written = on->device().ssd().sample(tally->end).host_write_bytes - before.sample.host_write_bytes;
     REQUIRE(on->close(tally->end).has_value());
 
-    const auto logged = [&](const std::string& sql) { return number(t / "d" / "events.db", sql); };
+    const auto logged = [&](const std::string& sql) { return number_in(t / "d" / "events.db", sql); };
     const std::string last = fmt::format("(SELECT run FROM run WHERE start_ns = {})", ns_since_start(*ready));
     CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) >= static_cast<std::int64_t>(written));
     CHECK(logged("SELECT host_write_bytes FROM v_run_totals WHERE run = " + last) ==

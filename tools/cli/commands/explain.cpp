@@ -16,7 +16,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t longest_trace = 200, page_bytes = 4096;
+constexpr std::uint64_t longest_trace = 200, drawn_page_bytes = 4096;
 constexpr std::size_t narrowest = 80;
 
 std::size_t terminal_columns() {
@@ -43,7 +43,8 @@ std::expected<std::string, std::string> script_of(const TraceInput& input) {
             continue;
         }
         const char letter = request.op == TraceOp::read ? 'g' : request.op == TraceOp::write ? 'w' : 't';
-        const std::uint64_t first = request.offset / page_bytes, last = (request.offset + std::max<std::uint64_t>(1, request.bytes) - 1) / page_bytes;
+        const std::uint64_t first = request.offset / drawn_page_bytes,
+                            last = (request.offset + std::max<std::uint64_t>(1, request.bytes) - 1) / drawn_page_bytes;
         const std::uint64_t number = numbers.try_emplace(first, numbers.size()).first->second;
         const std::uint64_t pages = std::min<std::uint64_t>(last - first + 1, 1'000'000);
         for (std::uint64_t i = 1; i < pages && i < longest_trace; ++i) numbers.try_emplace(first + i, numbers.size());
