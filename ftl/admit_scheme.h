@@ -1,7 +1,8 @@
 /// A scheme that was not compiled in, beside those of ftl/schemes.def.
 ///
-/// Idea       A program that has loaded a scheme (tools/grade) says so once, before it makes a drive. Then the scheme's name is known as any other.
-/// Invariant  The list grows only here. It is asked when a drive is planned and made, never while one runs, so runs stay what they are.
+/// Idea       A program that has loaded a scheme (tools/grade) says so once, before it makes a drive. Then a configuration can name it.
+/// Invariant  Only find_scheme() knows it: schemes(), and all that is made of that list, stays as it was compiled. Names are looked up when a
+///            drive is planned and made, never while one runs, so runs stay what they are.
 /// Cost       None where nobody calls it.
 /// Power cut  Keeps nothing.
 #pragma once

@@ -33,10 +33,17 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
 
 namespace {
 
-/// The schemes of the list, and behind them those that were admitted.
-std::vector<const Scheme*>& known_schemes() {
+/// Those of other objects, which admit_scheme() was told of.
+std::vector<const Scheme*>& guests() {
+    static std::vector<const Scheme*> all;
+    return all;
+}
+
+} // namespace
+
+std::span<const Scheme* const> schemes() {
     // clang-format off
-    static std::vector<const Scheme*> all{
+    static const std::vector<const Scheme*> all{
 #define SCHEME(name) &name##_scheme(),
 #include "ftl/schemes.def"
 #undef SCHEME
@@ -45,17 +52,13 @@ std::vector<const Scheme*>& known_schemes() {
     return all;
 }
 
-} // namespace
-
-std::span<const Scheme* const> schemes() { return known_schemes(); }
-
 std::expected<void, std::string> admit_scheme(const Scheme& scheme) {
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_"; // a replay id has the name in it, a configuration file, too
     if (scheme.name.empty() || scheme.name.size() > 40 || scheme.name.find_first_not_of(letters) != std::string_view::npos)
         return std::unexpected("a scheme's name is 1 to 40 of a to z, 0 to 9 and _");
     if (find_scheme(scheme.name)) return std::unexpected(fmt::format("there is a scheme '{}' already; take another name", scheme.name));
     if (scheme.plan == nullptr || scheme.make == nullptr) return std::unexpected(fmt::format("scheme '{}' has no plan() or no make()", scheme.name));
-    known_schemes().push_back(&scheme);
+    guests().push_back(&scheme);
     return {};
 }
 
@@ -66,10 +69,11 @@ std::vector<std::string> all_schemes() {
 }
 
 std::expected<const Scheme*, std::string> find_scheme(std::string_view name) {
-    const auto all = schemes();
-    const auto found = std::ranges::find(all, name, &Scheme::name);
-    if (found == all.end()) return std::unexpected(fmt::format("unknown ftl.scheme '{}'; there are: {}", name, fmt::join(all_schemes(), ", ")));
-    return *found;
+    for (const std::span<const Scheme* const> some : {schemes(), std::span<const Scheme* const>{guests()}}) {
+        const auto found = std::ranges::find(some, name, &Scheme::name);
+        if (found != some.end()) return *found;
+    }
+    return std::unexpected(fmt::format("unknown ftl.scheme '{}'; there are: {}", name, fmt::join(all_schemes(), ", ")));
 }
 
 namespace {

@@ -7,10 +7,10 @@
 
 namespace flashlab {
 
-/// In the order of the documentation.
+/// Those of ftl/schemes.def, in the order of the documentation. Help, tests, and the log's texts are made of this list.
 [[nodiscard]] std::span<const Scheme* const> schemes();
 [[nodiscard]] std::vector<std::string> all_schemes();
-/// The error lists those there are.
+/// Of the list, or admitted (ftl/admit_scheme.h). The error lists those there are.
 [[nodiscard]] std::expected<const Scheme*, std::string> find_scheme(std::string_view name);
 
 /// `geometry` is that of the chips; the scheme plans for what the array shows of it (config.nand.striping).

@@ -139,6 +139,12 @@ TEST_CASE("a scheme is admitted once, and under a name that a configuration can 
     CHECK_FALSE(admit_scheme(scheme).has_value());
 }
 
+TEST_CASE("what was admitted can be named, and changes no list of schemes", "[grade]") {
+    CHECK(find_scheme(bad_schemes().front().scheme->name).has_value());
+    CHECK(std::ranges::none_of(all_schemes(), [](const std::string& name) { return name.starts_with("bad_"); }));
+    CHECK_THAT(find_scheme("nosuch").error(), !ContainsSubstring("bad_"));
+}
+
 TEST_CASE("a file that is no scheme is refused with what to do", "[grade]") {
     CHECK_THAT(load_scheme("/nowhere/x.so").error(), ContainsSubstring("no such file"));
     CHECK_THAT(load_scheme("/etc/passwd").error(), ContainsSubstring("build_scheme.sh"));
