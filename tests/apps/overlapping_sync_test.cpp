@@ -12,8 +12,6 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr auto all_models = {"strict", "ext4", "xfs", "btrfs", "posix"};
-
 /// An old file `a` of two pages; one thread wrote the first page, another the second while `sync` was under way.
 RecordedProgram two_threads(const std::function<void(RecordedProgram&, std::uint64_t file)>& sync) {
     RecordedProgram p;

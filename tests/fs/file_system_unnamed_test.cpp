@@ -8,8 +8,8 @@ using flashlab::test::FsWorld;
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t pages = 4096;
+constexpr std::uint64_t one_page = 4096;
+constexpr std::uint64_t drive_pages = 4096;
 
 struct UnnamedWorld : FsWorld {
     using FsWorld::FsWorld;
@@ -42,12 +42,12 @@ struct UnnamedWorld : FsWorld {
 template <class Test>
 void in_both_stores(const Test& test) {
     SECTION("on PRAM") {
-        UnnamedWorld world{pages};
+        UnnamedWorld world{drive_pages};
         test(world);
         world.check();
     }
     SECTION("in a journal") {
-        UnnamedWorld world{pages, FsWorld::in_journal};
+        UnnamedWorld world{drive_pages, FsWorld::in_journal};
         test(world);
         world.check();
     }
@@ -211,7 +211,7 @@ TEST_CASE("where no file can be made no unnamed one can, and the attempt leaves 
 TEST_CASE("an unnamed file that was cut in many steps keeps what was written afterwards when it gets a name", "[fs][unnamed][crash]") {
     in_both_stores([](UnnamedWorld& world) {
         const Ino ino = world.make();
-        for (std::uint64_t n = 0; n < 150; ++n) REQUIRE(world.write(ino, 2 * n * page, "piece") == 0);
+        for (std::uint64_t n = 0; n < 150; ++n) REQUIRE(world.write(ino, 2 * n * one_page, "piece") == 0);
         REQUIRE(world.sync(ino) == 0);
         REQUIRE(world.truncate(ino, 0) == 0);
         const std::string text(20'000, 'y');

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::array everywhere{
     NumberSource{"pram.bytes", "computed by mkfs: what the translation layer needs and a 32nd of the capacity for metadata"},
+    NumberSource{"pram.write_buffer_bytes", "ours: the write buffer is in DRAM unless asked for"},
     NumberSource{"pram.word_bytes pram.word_read_ns pram.word_write_ns",
                  "ours: byte-addressable memory of today, of the order of Optane DC (Izraelevitz et al., arXiv:1903.05714: reads of 169 to 305 ns)"},
     NumberSource{"ftl.* dftl.* coftl.*", "ours: a setting of the firmware, not a property of the device (docs/configuration.md)"},

@@ -22,6 +22,6 @@ struct LogView {
 /// The same for one connection: CREATE TEMP VIEW. It takes the place of the views of the file, whose version may be older.
 [[nodiscard]] std::string event_log_temporary_views();
 /// The version of the log since which the views are these.
-inline constexpr int event_log_views_since = 7;
+inline constexpr int event_log_views_since = 9;
 
 } // namespace flashlab

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/contract.h"
+#include "tests/support/file_text.h"
 #include "tests/tools/device_fixture.h"
 #include "tools/drive/device_history.h"
 #include "tools/text/json.h"
@@ -13,13 +14,6 @@ using namespace flashlab::test;
 using Catch::Matchers::StartsWith;
 
 namespace {
-
-std::string text_of(const files::path& path) {
-    std::ifstream in{path, std::ios::binary};
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 void write(const files::path& path, const std::string& text) { std::ofstream{path, std::ios::binary | std::ios::trunc} << text; }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.h"
+#include "tests/support/file_text.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/host/aside_file.h"
 
@@ -20,10 +21,6 @@ namespace {
 
 namespace files = std::filesystem;
 
-std::string text_of(const files::path& path) {
-    std::ifstream file{path, std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
-}
 std::size_t entries(const files::path& folder) {
     return static_cast<std::size_t>(std::distance(files::directory_iterator{folder}, files::directory_iterator{}));
 }
