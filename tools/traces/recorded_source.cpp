@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "tools/log/event_log_schema.h"
 #include "tools/log/log_version.h"
 #include "tools/log/sqlite.h"
 
@@ -61,7 +62,8 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(co
             fmt::format("{}: no event log ({}): is it a device directory? Record with: flashlab mount {} MNT --log requests", path, log, path));
     auto db = SqliteConnection::open(log, SqliteAccess::read_only);
     if (!db) return std::unexpected(db.error());
-    if (const std::string why = why_no_event_log(*db); !why.empty()) return std::unexpected(fmt::format("{}: {}", log, why));
+    if (db->number("PRAGMA user_version").value_or(0) > event_log_version()) // of others the table alone is wanted
+        return std::unexpected(fmt::format("{}: {}", log, why_no_event_log(*db)));
     auto rows = db->prepare("SELECT ts_ns, op, first_sector, sectors FROM host_request ORDER BY id");
     if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
