@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
+#include "base/crc32c.h"
 
 namespace flashlab {
 
