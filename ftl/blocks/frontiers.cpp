@@ -6,7 +6,8 @@
 namespace flashlab {
 
 Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner)
-    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontier_count()) {
+    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontier_count()),
+      closing_(config.groups, 0) {
     ensure(!config.frontiers.empty() && config.streams >= 1, "there is a frontier");
     ensure(config.frontier_count() <= 16, "a checkpoint has four bits for a frontier");
     for (Frontier& f : all_) {
@@ -109,17 +110,19 @@ void Frontiers::retire_open(std::uint32_t group, std::uint32_t frontier) {
     if (f.closing.is_active()) close(f.closing, sim_start);
     std::swap(f.open, f.closing);
     f.open.reset();
+    ++closing_[group];
     if (config_.closes_at_once) close(f.closing, sim_start);
 }
 
 void Frontiers::close(OpenSuperblock& set, SimTime now) {
     owner_.closed(set, std::max(now, close_ready(set)));
     for (const OpenColumn& c : set.columns) ledger_.set_data(c.block, set.last_end);
+    --closing_[ledger_.group_of(set.columns.front().block)];
     set.reset();
 }
 
 void Frontiers::close_due(std::uint32_t group, SimTime now) {
-    if (config_.closes_at_once) return;
+    if (closing_[group] == 0) return;
     for (std::uint32_t i = 0; i < count(); ++i)
         if (Frontier& f = at(group, i); f.closing.is_active() && close_ready(f.closing) <= now) close(f.closing, now);
 }
@@ -177,6 +180,7 @@ SimTime Frontiers::close_ready(const OpenSuperblock& set) const {
 
 SimTime Frontiers::next_close(std::uint32_t group) const {
     SimTime next = sim_never;
+    if (closing_[group] == 0) return next;
     for (std::uint32_t i = 0; i < count(); ++i)
         if (const OpenSuperblock& set = closing(group, i); set.is_active()) next = std::min(next, close_ready(set));
     return next;

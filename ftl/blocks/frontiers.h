@@ -88,7 +88,8 @@ private:
     BlockLedger& ledger_;
     NandArray& array_;
     PageOwner& owner_;
-    std::vector<Frontier> all_; ///< by group, then by frontier
+    std::vector<Frontier> all_;          ///< by group, then by frontier
+    std::vector<std::uint32_t> closing_; ///< by group: its frontiers whose closing superblock is active; each request asks
     std::uint32_t next_stamp_ = 1;
 };
 
