@@ -116,7 +116,7 @@ TEST_CASE("of a file without a name its bytes are told, and its name when it get
     CHECK(after.names[0].change == "link f");
     CHECK(after.files[0].path == "(inode 77)"); // what it was called then
     const Past past{history};
-    const Persistence& strict = *find_persistence("strict");
+    const Persistence strict = *find_persistence("strict");
     CHECK(LeftState{past, strict, {.cut = past.size() - 1, .losses = {}}}.tree().names.empty());
     CHECK(LeftState{past, strict, {.cut = past.size(), .losses = {}}}.tree().names.size() == 1);
 }
