@@ -66,7 +66,7 @@ say "--- another mount namespace holds the mount: said after 2 s, 3 after the ti
 mount_device
 unshare -m --propagation "$(propagation private)" sh -c 'echo ready; exec sleep 1000' > "$work/ready" &
 holder=$!
-until grep -q ready "$work/ready"; do kill -0 "$holder" || die "no namespace"; sleep 0.02; done
+until grep -qs ready "$work/ready"; do kill -0 "$holder" || die "no namespace"; sleep 0.02; done
 expect 3 "process $holder" "$FLASHLAB" umount "$mnt" --timeout 3
 grep -q 'waiting' "$work/err" || die "nothing was said while waiting"
 absent 'files in use'
@@ -83,9 +83,10 @@ mount_device
 exec 7< "$mnt/file"
 expect 1 'files in use' "$FLASHLAB" umount "$mnt"
 exec 7<&-
+rm "$work/ready" # the last holder's word would pass for this one's
 unshare -m --propagation "$(propagation slave)" sh -c 'cd "$1" && echo ready && exec sleep 1000' sh "$mnt" > "$work/ready" &
 holder=$!
-until grep -q ready "$work/ready"; do kill -0 "$holder" || die "no namespace"; sleep 0.02; done
+until grep -qs ready "$work/ready"; do kill -0 "$holder" || die "no namespace"; sleep 0.02; done
 code=0
 timeout 60 "$FLASHLAB" umount "$mnt" --timeout 1 2> "$work/err" || code=$?
 if [[ $code -ne 3 && $code -ne 1 ]] || ! grep -q "process $holder" "$work/err"; then die "umount: code $code: $(cat "$work/err")"; fi
