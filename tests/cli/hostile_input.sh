@@ -1,21 +1,8 @@
 #!/usr/bin/env bash
 # Goal: input that no one in their right mind gives is refused at once, with the exit code of wrong usage and a message that fits; nothing is silently replaced.
 # Method: the binary itself, each case within ten seconds.
-set -uo pipefail
-: "${FLASHLAB:?path of the flashlab binary}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-wrong() { printf 'WRONG: %s\n' "$*" >&2; failures=$((failures + 1)); }
-code() { # code WANTED ARGUMENTS...
-    local wanted=$1 got=0
-    shift
-    timeout 10 "$FLASHLAB" "$@" > out 2> err < /dev/null || got=$?
-    [[ $got == "$wanted" ]] || wrong "exit code $got instead of $wanted: flashlab $*: $(head -n 2 err)"
-    grep -Eq '\.(cpp|h):[0-9]+|defect of flashlab' err && wrong "a place in our sources: flashlab $*: $(cat err)"
-}
-says() { grep -q -- "$1" err || wrong "no '$1' in: $(head -n 1 err)"; }
+# shellcheck source=tests/cli/hostile_lib.sh
+source "$(dirname "$0")/hostile_lib.sh"
 
 printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > two.spc
 "$FLASHLAB" mkfs dev --size 64M -q 2> err || wrong "mkfs: $(cat err)"

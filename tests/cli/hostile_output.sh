@@ -2,20 +2,11 @@
 # Goal: what a command reads is never destroyed by what it writes; what it writes can be read by others, whatever names are in it; judges that are
 # switched off are told.
 # Method: the binary itself, without a mount; every output file is compared or parsed. Mounts have the same in tests/live/hostile_run.sh.
-set -uo pipefail
-: "${FLASHLAB:?path of the flashlab binary}"
-work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-output.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-wrong() { printf 'WRONG: %s\n' "$*" >&2; failures=$((failures + 1)); }
-code() { # code WANTED ARGUMENTS...
-    local wanted=$1 got=0
-    shift
-    timeout 30 "$FLASHLAB" "$@" > out 2> err < /dev/null || got=$?
-    [[ $got == "$wanted" ]] || wrong "exit code $got instead of $wanted: flashlab $*: $(head -n 2 err)"
-}
-says() { grep -q -- "$1" err || wrong "no '$1' in: $(head -n 1 err)"; }
+# shellcheck disable=SC2034 # of hostile_lib.sh: some of these write large files
+limit=30
+
+# shellcheck source=tests/cli/hostile_lib.sh
+source "$(dirname "$0")/hostile_lib.sh"
 # keeps FILE CODE ARGUMENTS...: the file is as it was.
 keeps() {
     local file=$1 before
