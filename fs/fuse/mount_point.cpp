@@ -23,6 +23,7 @@ namespace flashlab {
 namespace {
 
 constexpr const char* unmounter = "fusermount3";
+constexpr const char* table_of_unmounter = "/etc/mtab";
 
 std::unexpected<std::string> complaint(std::string sentence) { return std::unexpected(std::move(sentence)); }
 
@@ -93,6 +94,11 @@ std::expected<void, std::string> check_host_fuse() {
     close(device);
     if (geteuid() != 0 && !is_in_path(unmounter)) {
         return complaint("fusermount3 is missing, and only root can mount without it: install the package fuse3");
+    }
+    if (geteuid() != 0 && access(table_of_unmounter, R_OK) != 0) { // it would mount, and then refuse to unmount
+        return complaint(fmt::format("{} is missing, and fusermount3 unmounts for an ordinary user only what it finds there: as root, run ln -s "
+                                     "/proc/self/mounts {}",
+                                     table_of_unmounter, table_of_unmounter));
     }
     return {};
 }

@@ -1,5 +1,6 @@
 #include "tools/live/trial_drive.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -15,12 +16,21 @@
 #include "tools/host/interruption.h"
 #include "tools/live/file_users.h"
 #include "tools/live/live_mount.h"
+#include "tools/live/mount_table.h"
 #include "tools/text/printable.h"
 
 namespace flashlab {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+bool is_mounted_at(const fs::path& mount_point) {
+    return std::ranges::any_of(flashlab_mounts(), [&](const MountEntry& mount) { return mount.mount_point == mount_point; });
+}
+
+} // namespace
 
 TrialDrive::TrialDrive(const fs::path& work) : device_{work / "device"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
 
@@ -55,6 +65,8 @@ TrialDrive::Failure TrialDrive::mount(const std::vector<std::string>& options) {
 TrialDrive::Failure TrialDrive::unmount() {
     const dev_t mount = device_number_of(mount_point_.string());
     const bool was_mounted = detach(mount_point_.string());
+    if (!was_mounted && is_mounted_at(mount_point_))
+        return Failure{fmt::format("unmounting is refused: fusermount3 -u {} says why", mount_point_.string())};
     const auto users = [&] {
         const auto processes = was_mounted ? processes_with_files_on(mount) : std::vector<std::string>{};
         return processes.empty() ? std::string{} : fmt::format("process {} still has files of it open", fmt::join(processes, ", "));
