@@ -10,6 +10,8 @@ namespace {
 
 constexpr auto spin = std::chrono::microseconds{40}; ///< a sleeping thread comes back within this on a quiet host
 
+constexpr auto stays_awake = std::chrono::seconds{1}; ///< after the last answer
+
 constexpr auto leaves_later = [](const auto& a, const auto& b) { return a.leaves != b.leaves ? a.leaves > b.leaves : a.order > b.order; };
 
 } // namespace
@@ -84,15 +86,24 @@ bool DelayQueue::wait_for_first(std::unique_lock<std::mutex>& lock) {
     return version_.load(std::memory_order_relaxed) == seen;
 }
 
+void DelayQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    if (!awake_.are_held()) {
+        changed_.wait(lock);
+    } else if (changed_.wait_for(lock, stays_awake) == std::cv_status::timeout) {
+        awake_.let_go();
+    }
+}
+
 void DelayQueue::loop() {
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     std::unique_lock lock{mutex_};
     for (;;) {
         if (heap_.empty()) {
             if (finishing_) return;
-            changed_.wait(lock);
+            wait_for_work(lock);
             continue;
         }
+        if (!clock_.off()) awake_.hold();
         if (!first_is_free() && !wait_for_first(lock)) continue;
         std::ranges::pop_heap(heap_, leaves_later);
         std::unique_ptr<Pending> first = std::move(heap_.back().pending);

@@ -3,7 +3,8 @@
 /// Idea       A heap ordered by the time of leaving, and one thread that sleeps until shortly before the first time and then spins. Workers never
 ///            block, so that any queue depth is emulated.
 /// Invariant  An object runs at its due time less its lead at the earliest, unless the queue was released. Each pending object runs once per push.
-/// Cost       An allocation and two wake-ups an answer, at latency real or Nx only; a spin of at most 40 us.
+/// Cost       An allocation and two wake-ups an answer, at latency real or Nx only; a spin of at most 40 us. For root, idle processors do not
+///            sleep until a second after the last answer (AwakeProcessors).
 /// Power cut  release() makes all objects due. An object that runs then finds the power gone and answers EIO.
 /// Threading  All functions from any thread; pending objects run on the queue's own thread, without its lock.
 /// Source     Timer slack: prctl(2), PR_SET_TIMERSLACK.
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "base/sim_time.h"
+#include "fs/fuse/awake_processors.h"
 #include "fs/fuse/latency_clock.h"
 
 namespace flashlab {
@@ -55,6 +57,7 @@ private:
         std::unique_ptr<Pending> pending;
     };
     void loop();
+    void wait_for_work(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool wait_for_first(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] WallTime leaves_at() const;
     [[nodiscard]] bool first_is_free() const;
@@ -67,6 +70,7 @@ private:
     std::uint64_t pushes_ = 0;
     bool released_ = false;
     bool finishing_ = false;
+    AwakeProcessors awake_; ///< of the thread
     std::thread thread_;
 };
 

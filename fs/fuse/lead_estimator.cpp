@@ -22,6 +22,7 @@ void LeadEstimator::begin(const RoundTrips& measured) {
 
 void LeadEstimator::forget() {
     newest_ = {};
+    step_.store(0, std::memory_order_relaxed);
     for (std::size_t index = 0; index < classes; ++index) {
         turnarounds_[index].seen = 0;
         leads_[index].store(at_first(class_at(index)).count(), std::memory_order_relaxed);
@@ -33,9 +34,10 @@ WallClock::duration LeadEstimator::at_first(LeadClass what) const {
     return what.kind == LeadClass::Kind::write ? 2 * measured_.fastest : measured_.fastest;
 }
 
-/// The upper bound of the lead. A copy counts twice, as the pages of the caller's buffer are looked up, too.
+/// The upper bound of the lead. A copy counts twice, as the pages of the caller's buffer are looked up, too. A write has the trip of the question
+/// before it, and its own takes twice as long as a question's (18 us beside 10): pages are pinned before it and dropped after it.
 WallClock::duration LeadEstimator::at_most(LeadClass what) const {
-    const auto trips = what.kind == LeadClass::Kind::write ? 2 * measured_.usual : measured_.usual;
+    const auto trips = what.kind == LeadClass::Kind::write ? 3 * measured_.usual : measured_.usual;
     const auto bytes = what.kind == LeadClass::Kind::plain ? 0 : what.largest_bytes();
     return trips + 2 * measured_.copy_of_mib * static_cast<WallClock::duration::rep>(bytes / 1024) / 1024;
 }
@@ -49,6 +51,14 @@ void LeadEstimator::left(SimTime arrival, WallTime wall) {
     if (newest_.arrival != arrival) return; // other requests came since: it is not known which answer made the next request come
     newest_.left = wall;
     newest_.answered = true;
+}
+
+WallClock::duration LeadEstimator::step_lead(LeadClass of) const { return lead(of) + WallClock::duration{step_.load(std::memory_order_relaxed)}; }
+
+void LeadEstimator::step_took(WallClock::duration took) {
+    const auto known = step_.load(std::memory_order_relaxed);
+    const auto now = std::min<WallClock::duration>(took, longest_step).count();
+    step_.store(std::max(now, known - known / 16), std::memory_order_relaxed);
 }
 
 void LeadEstimator::note_turnaround(LeadClass what, WallClock::duration took) {

@@ -53,9 +53,14 @@ public:
     void arrived(std::uint64_t caller, LeadClass what, SimTime arrival, WallTime wall);
     /// Notes that the answer to the request of that arrival has left, at its simulated time.
     void left(SimTime arrival, WallTime wall);
+    /// The lead of a step, behind which an answer waits: it begins earlier by what steps take to compute, too, so that the answer is ready.
+    [[nodiscard]] WallClock::duration step_lead(LeadClass of) const;
+    /// Notes what a step took to compute.
+    void step_took(WallClock::duration took);
 
 private:
     static constexpr std::size_t kinds = 3, sizes = 5, classes = kinds * sizes;
+    static constexpr std::chrono::microseconds longest_step{50}; ///< what takes longer waited for something
     static constexpr std::size_t window = 32, enough = 16, samples_between_looks = 8;
     struct Turnarounds {
         std::array<WallClock::duration, window> last{};
@@ -81,6 +86,7 @@ private:
     Newest newest_;
     std::array<Turnarounds, classes> turnarounds_{};
     std::array<std::atomic<WallClock::duration::rep>, classes> leads_{};
+    std::atomic<WallClock::duration::rep> step_{0}; ///< the longest step of late: each shorter one takes a sixteenth off
 };
 
 } // namespace flashlab

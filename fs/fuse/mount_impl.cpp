@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "fs/fuse/awake_processors.h"
 #include "fs/fuse/mount_point.h"
 #include "fs/fuse/mount_question.h"
 
@@ -128,7 +129,10 @@ MountImpl::~MountImpl() {
 
 /// Measures round trips, but only where answers are timed. The getxattr that it sends is answered without the monitor.
 void MountImpl::calibrate() {
-    if (!service_.stats().latency.off) service_.set_round_trips(measure_round_trips(config_.mount_point));
+    if (service_.stats().latency.off) return;
+    AwakeProcessors awake; // as they are while answers wait
+    awake.hold();
+    service_.set_round_trips(measure_round_trips(config_.mount_point));
 }
 
 void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<void()>& ready) {

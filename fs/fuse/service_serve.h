@@ -41,7 +41,9 @@ public:
         int error = 0;
         {
             const std::lock_guard lock{service_.monitor_};
+            const WallTime begin = WallClock::now();
             error = service_.told_locked(step_locked());
+            service_.leads_.step_took(WallClock::now() - begin);
         }
         if (error != 0) {
             fuse_reply_err(request_, error);
@@ -64,12 +66,14 @@ public:
             job_.reset();
             return EIO;
         }
-        lead = service_.clock_.off() ? WallClock::duration{0} : service_.leads_.lead(lead_class(info_));
+        const bool is_timed = !service_.clock_.off();
         if (result && std::holds_alternative<ResumeAt>(*result)) {
             due = std::get<ResumeAt>(*result).at;
+            lead = is_timed ? service_.leads_.step_lead(lead_class(info_)) : WallClock::duration{0};
             is_answer = false;
             return 0;
         }
+        lead = is_timed ? service_.leads_.lead(lead_class(info_)) : WallClock::duration{0};
         job_.reset(); // inside the monitor: a call may hold locks of inodes
         if (result) due = std::get<Done>(*result).at + stall;
         is_answer = true;
@@ -104,7 +108,7 @@ public:
     PendingAttempt(Service& service, fuse_req_t request, const RequestInfo& info, const FsCall& call, SimTime again, Work&& work, Answer&& answer)
         : service_{service}, request_{request}, info_{info}, call_{call}, arrival_{call.now}, work_{std::move(work)}, answer_{std::move(answer)} {
         due = again;
-        lead = service_.leads_.lead(lead_class(info_));
+        lead = service_.leads_.step_lead(lead_class(info_));
         is_answer = false;
     }
     void run(std::unique_ptr<Pending> self) noexcept override {

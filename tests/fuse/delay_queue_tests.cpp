@@ -3,6 +3,8 @@
 
 #include <semaphore>
 
+#include "fs/fuse/awake_processors.h"
+#include "tests/fuse/wakefulness.h"
 #include "tests/support/catch.h"
 
 using namespace flashlab;
@@ -115,4 +117,23 @@ TEST_CASE("a power cut lets everything go, and finish() answers what is left", "
     SECTION("finish") { queue.finish(); }
     queue.finish();
     CHECK(record.order.size() == 5);
+}
+
+TEST_CASE("processors do not sleep while an answer waits, and may sleep where no time is emulated", "[fuse]") {
+    {
+        AwakeProcessors probe;
+        probe.hold();
+        if (!probe.are_held()) return; // an ordinary user, or no such host
+    }
+    Record record;
+    DelayQueue untimed{LatencyClock{sim_start, LatencyMode{}, WallClock::now()}};
+    untimed.push(std::make_unique<Noted>(record, 1, sim_start + 1ms));
+    record.ran.acquire();
+    CHECK(wishes_of_this_process() == 0);
+    DelayQueue queue{LatencyClock{sim_start, real, WallClock::now()}};
+    queue.push(std::make_unique<Noted>(record, 2, sim_start + 5ms));
+    record.ran.acquire();
+    CHECK(wishes_of_this_process() == 1);
+    for (const auto until = WallClock::now() + 20s; wishes_of_this_process() != 0 && WallClock::now() < until;) std::this_thread::sleep_for(10ms);
+    CHECK(wishes_of_this_process() == 0); // a while after the last answer
 }

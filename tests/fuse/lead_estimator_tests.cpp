@@ -141,3 +141,20 @@ TEST_CASE("a new measurement begins anew", "[fuse]") {
     for (int request = 0; request < 100; ++request) static_cast<void>(caller.call(small_read, 10us, 10us, 1us));
     CHECK(estimator.lead(small_read) == 9us);
 }
+
+TEST_CASE("a step begins earlier than an answer by what steps take, and one that waited for something counts little and not for ever", "[fuse]") {
+    LeadEstimator estimator;
+    estimator.begin(measured);
+    const auto work = [&] { return estimator.step_lead(small_write) - estimator.lead(small_write); };
+    CHECK(work() == 0us);
+    for (int step = 0; step < 10; ++step) estimator.step_took(8us);
+    CHECK(work() == 8us);
+    estimator.step_took(20ms);
+    CHECK(work() == 50us);
+    for (int step = 0; step < 100; ++step) estimator.step_took(8us);
+    CHECK(work() >= 8us);
+    CHECK(work() < 9us);
+    CHECK(estimator.lead(small_write) == 2 * measured.fastest); // answers wait for their time
+    estimator.begin(measured);
+    CHECK(work() == 0us);
+}
