@@ -4,6 +4,7 @@
 //   build/release/tests/ftl_bench [seconds-scale, default 1] [page_map, hftl or dftl: that one only]
 //   build/release/tests/ftl_bench waf        write amplification of each victim policy beside the closed form
 //   build/release/tests/ftl_bench wear [SCHEME] [FILLS] [THRESHOLD]   spread of erase counts under a skewed load, with levelling and without
+//   build/release/tests/ftl_bench pram       what the sums of lines in pram.img cost the host
 //   build/release/tests/ftl_bench recovery [SCHEME] [GIB]             pages read and time of the mount after kill -9, 1 to 64 GiB
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/memory_drive.h"
 #include "tests/bench/plain_page_map.h"
+#include "tests/bench/pram_bench.h"
 #include "tests/bench/recovery_bench.h"
 #include "tests/support/waf_experiment.h"
 #include "tests/support/wear_experiment.h"
@@ -287,6 +289,8 @@ int main(int argc, char** argv) {
             }
         return 0;
     }
+    if (argc > 1 && std::string_view{argv[1]} == "pram")
+        return bench::PramBench{}.run(argc > 2 ? std::max(1ull, std::strtoull(argv[2], nullptr, 10)) : 1);
     const auto number = [&](int at, std::uint32_t otherwise) {
         return argc > at ? static_cast<std::uint32_t>(std::strtoul(argv[at], nullptr, 10)) : otherwise;
     };
