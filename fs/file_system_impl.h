@@ -104,6 +104,16 @@ private:
         std::uint32_t rdev = 0;
         std::string_view target; ///< symbolic links
     };
+    struct InodeNumbers {
+        std::uint64_t next = 0;
+        std::uint64_t limit = 0; ///< numbers below are reserved in the store
+    };
+    /// An inode that a transaction makes.
+    struct NewInode {
+        Ino ino;
+        InodeRecord record;
+        InodeNumbers numbers; ///< after it
+    };
     /// The result of a transaction that removes one link of an inode.
     struct LinkDrop {
         InodeRecord record;
@@ -133,8 +143,12 @@ private:
     [[nodiscard]] FsResult<Timed<Attributes>> create(const FsCall&, Ino parent, std::string_view name, NewNode node);
     [[nodiscard]] static InodeRecord new_record(const FsCall&, std::uint32_t mode);
     [[nodiscard]] FsResult<void> inherit(const FsCall&, const Inode& parent, Ino ino, InodeRecord& record);
-    /// Must be called inside a transaction. The caller stores both numbers once the transaction is committed.
-    [[nodiscard]] FsResult<Ino> next_number(std::uint64_t& next, std::uint64_t& limit);
+    /// Must be called inside a transaction. The caller keeps the numbers once the transaction is committed.
+    [[nodiscard]] FsResult<Ino> next_number(InodeNumbers& numbers);
+    /// Gives a new inode its number and what its parent hands down, and puts it into the transaction. Nothing changes in memory.
+    [[nodiscard]] FsResult<NewInode> put_new(MetadataTransaction& transaction, const FsCall&, const Inode& parent, InodeRecord record);
+    /// Once the transaction is committed. The caller of the call holds the inode.
+    Inode& add_new(const NewInode& made);
     struct FoundEntry {
         Inode* parent;
         Dirent entry;
@@ -214,8 +228,7 @@ private:
     PageCache cache_;
     WriteBack write_back_;
     std::vector<Ino> doomed_; ///< inodes without name and user, whose write-back job was under way
-    std::uint64_t next_ino_ = 0;
-    std::uint64_t ino_limit_ = 0; ///< numbers below are reserved in the store
+    InodeNumbers numbers_;
     std::uint64_t inodes_ = 0;
     std::vector<std::byte> scratch_;               ///< unaligned reads
     std::vector<std::byte> head_page_, tail_page_; ///< partly overwritten pages of a write

@@ -57,12 +57,12 @@ void FileSystemImpl::forget(Ino ino, std::uint64_t references, SimTime now) {
     }
 }
 
-FsResult<Ino> FileSystemImpl::next_number(std::uint64_t& next, std::uint64_t& limit) {
-    const Ino ino{next++};
-    if (ino.value() < limit) return ino;
-    limit = ino.value() + numbers_per_reservation;
+FsResult<Ino> FileSystemImpl::next_number(InodeNumbers& numbers) {
+    const Ino ino{numbers.next++};
+    if (ino.value() < numbers.limit) return ino;
+    numbers.limit = ino.value() + numbers_per_reservation;
     std::array<std::byte, sizeof(std::uint64_t)> bytes;
-    store_le<std::uint64_t>(bytes, limit);
+    store_le<std::uint64_t>(bytes, numbers.limit);
     if (const auto put_limit = store_->put(next_ino_key, bytes); !put_limit) return std::unexpected(put_limit.error());
     return ino;
 }
@@ -91,6 +91,24 @@ FsResult<void> FileSystemImpl::inherit(const FsCall& call, const Inode& parent, 
     record.acl |= InodeRecord::has_access_acl;
     ++record.xattrs;
     return {};
+}
+
+FsResult<FileSystemImpl::NewInode> FileSystemImpl::put_new(MetadataTransaction& transaction, const FsCall& call, const Inode& parent,
+                                                           InodeRecord record) {
+    InodeNumbers numbers = numbers_;
+    const auto ino = next_number(numbers);
+    if (!ino) return std::unexpected(ino.error());
+    if (const auto inherited = inherit(call, parent, *ino, record); !inherited) return std::unexpected(inherited.error());
+    if (const auto written = transaction.put_inode(*ino, record, record.size); !written) return std::unexpected(written.error());
+    return NewInode{*ino, record, numbers};
+}
+
+Inode& FileSystemImpl::add_new(const NewInode& made) {
+    numbers_ = made.numbers;
+    ++inodes_;
+    Inode& inode = table_.add(made.ino, made.record);
+    inode.references = 1;
+    return inode;
 }
 
 InodeRecord FileSystemImpl::new_record(const FsCall& call, std::uint32_t mode) {
@@ -127,25 +145,16 @@ FsResult<Timed<Attributes>> FileSystemImpl::create(const FsCall& call, Ino paren
     above.modified = above.changed = call.wall;
 
     MetadataTransaction transaction{*store_};
-    std::uint64_t next = next_ino_;
-    std::uint64_t limit = ino_limit_;
-    const auto ino = next_number(next, limit);
-    if (!ino) return std::unexpected(ino.error());
-    if (const auto inherited = inherit(call, parent, *ino, record); !inherited) return std::unexpected(inherited.error());
-    if (const auto written = transaction.put_inode(*ino, record, record.size); !written) return std::unexpected(written.error());
-    if (const auto written = put_symlink(*store_, *ino, node.target); !written) return std::unexpected(written.error());
-    if (const auto added = directory_.add(parent_ino, name, *ino, record.type()); !added) return std::unexpected(added.error());
+    const auto made = put_new(transaction, call, parent, record);
+    if (!made) return std::unexpected(made.error());
+    if (const auto written = put_symlink(*store_, made->ino, node.target); !written) return std::unexpected(written.error());
+    if (const auto added = directory_.add(parent_ino, name, made->ino, record.type()); !added) return std::unexpected(added.error());
     if (const auto written = put(transaction, parent, above); !written) return std::unexpected(written.error());
     const auto done = transaction.commit(call.now);
     if (!done) return std::unexpected(done.error());
 
-    next_ino_ = next;
-    ino_limit_ = limit;
-    ++inodes_;
     parent.record = above;
-    Inode& inode = table_.add(*ino, record);
-    inode.references = 1;
-    return Timed<Attributes>{attributes_of(inode), *done};
+    return Timed<Attributes>{attributes_of(add_new(*made)), *done};
 }
 
 FsResult<Timed<Attributes>> FileSystemImpl::make_node(const FsCall& call, Ino parent, std::string_view name, std::uint32_t mode, std::uint32_t rdev) {

@@ -55,23 +55,14 @@ FsResult<Timed<Attributes>> FileSystemImpl::make_unnamed(const FsCall& call, Ino
     if (parent.record.links == 0) return std::unexpected(FsError{ENOENT});
     if ((parent.record.flags & file_flag_immutable) != 0) return std::unexpected(FsError{EPERM});
 
-    InodeRecord record = new_record(call, S_IFREG | (mode & 07777));
     MetadataTransaction transaction{*store_};
-    std::uint64_t next = next_ino_;
-    std::uint64_t limit = ino_limit_;
-    const auto ino = next_number(next, limit);
-    if (!ino) return std::unexpected(ino.error());
-    if (const auto inherited = inherit(call, parent, *ino, record); !inherited) return std::unexpected(inherited.error());
-    if (const auto written = transaction.put_inode(*ino, record, 0); !written) return std::unexpected(written.error());
-    if (const auto orphan = put_orphan(*store_, *ino, nothing_to_cut); !orphan) return std::unexpected(orphan.error());
+    const auto made = put_new(transaction, call, parent, new_record(call, S_IFREG | (mode & 07777)));
+    if (!made) return std::unexpected(made.error());
+    if (const auto orphan = put_orphan(*store_, made->ino, nothing_to_cut); !orphan) return std::unexpected(orphan.error());
     const auto done = transaction.commit(call.now);
     if (!done) return std::unexpected(done.error());
 
-    next_ino_ = next;
-    ino_limit_ = limit;
-    ++inodes_;
-    Inode& inode = table_.add(*ino, record);
-    inode.references = 1;
+    Inode& inode = add_new(*made);
     inode.may_be_linked = may_be_linked;
     return Timed<Attributes>{attributes_of(inode), *done};
 }
@@ -208,7 +199,7 @@ FsResult<void> FileSystemImpl::clean_orphans(SimTime now) {
 
 void FileSystemImpl::load_counters(bool clean) {
     std::span<const std::byte> value;
-    if (store_->get(next_ino_key, value) && value.size() == sizeof(std::uint64_t)) next_ino_ = ino_limit_ = load_le<std::uint64_t>(value);
+    if (store_->get(next_ino_key, value) && value.size() == sizeof(std::uint64_t)) numbers_.next = numbers_.limit = load_le<std::uint64_t>(value);
     if (clean && store_->get(inode_count_key, value) && value.size() == sizeof(std::uint64_t)) {
         inodes_ = load_le<std::uint64_t>(value);
         return;

@@ -104,16 +104,11 @@ FsResult<SimTime> FileSystemImpl::commit_rename(const FsCall& call, Ino from_par
         drop = *dropped;
         if (drop.record.is_directory()) --target_parent.links;
     }
-    std::uint64_t next = next_ino_;
-    std::uint64_t limit = ino_limit_;
+    InodeNumbers numbers = numbers_;
     if (mode == RenameMode::whiteout) {
-        InodeRecord whiteout;
-        whiteout.mode = S_IFCHR;
+        InodeRecord whiteout = new_record(call, S_IFCHR);
         whiteout.links = 1;
-        whiteout.uid = call.uid;
-        whiteout.gid = call.gid;
-        whiteout.accessed = whiteout.modified = whiteout.changed = whiteout.born = call.wall;
-        const auto ino = next_number(next, limit);
+        const auto ino = next_number(numbers);
         if (!ino) return std::unexpected(ino.error());
         if (const auto written = transaction.put_inode(*ino, whiteout, 0); !written) return std::unexpected(written.error());
         if (const auto led = directory_.redirect(from_parent, plan->from, from, *ino, S_IFCHR); !led) return std::unexpected(led.error());
@@ -129,8 +124,7 @@ FsResult<SimTime> FileSystemImpl::commit_rename(const FsCall& call, Ino from_par
     const auto done = transaction.commit(now);
     if (!done) return done;
     if (mode == RenameMode::whiteout) ++inodes_;
-    next_ino_ = next;
-    ino_limit_ = limit;
+    numbers_ = numbers;
     plan->moved->record = moved;
     plan->from_parent->record = source_parent;
     if (!same_parent) plan->to_parent->record = other_parent;
