@@ -75,7 +75,8 @@ private:
         Job inner; ///< makes room for a frontier but the host's, also while `job` is under way
     };
 
-    [[nodiscard]] SimTime idle_group(std::uint32_t group, SimTime now);
+    /// A group with more than `enough` free blocks begins no collection.
+    [[nodiscard]] SimTime idle_group(std::uint32_t group, std::uint32_t enough, SimTime now);
     [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_kind) const;
     void start(Job& job, BlockId victim, bool retire, SimTime now);
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);

@@ -86,20 +86,19 @@ FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
 
 SimTime Collector::idle(SimTime now) {
     if (ledger_.is_read_only()) return sim_never;
+    const std::uint32_t enough = array_.geometry().planes_per_die() + frontiers_.writes_keep_free(0); // of every group: asked once, not by each
     SimTime next = sim_never;
-    for (std::uint32_t group = 0; group < ledger_.groups(); ++group) next = std::min(next, idle_group(group, now));
+    for (std::uint32_t group = 0; group < ledger_.groups(); ++group) next = std::min(next, idle_group(group, enough, now));
     return next;
 }
 
-SimTime Collector::idle_group(std::uint32_t group, SimTime now) {
+SimTime Collector::idle_group(std::uint32_t group, std::uint32_t enough, SimTime now) {
     frontiers_.close_due(group, now);
     const SimTime close_at = frontiers_.next_close(group);
-    const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t keep = frontiers_.writes_keep_free(0);
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
     Job& job = jobs_[group].job;
     if (!job.victim) {
-        if (ledger_.free_in(group) > planes + keep) return close_at;
+        if (ledger_.free_in(group) > enough) return close_at;
         const auto victim = choose_victim(group, 0);
         // In the background only what frees a quarter of a block is worth its wear.
         if (!victim || ledger_.valid().count(*victim) * 4 > ledger_.units().units_per_block() * 3) return close_at;
