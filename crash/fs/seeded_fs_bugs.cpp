@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "crash/fs/forwarding_file_system.h"
@@ -352,7 +353,9 @@ const std::vector<SeededFsBug>& seeded_fs_bugs() {
             {"records_before_data", "a flush in two is left out before a record", made<DriveLies<SkipsTheFlushBeforeARecord>>, log,
              Judge::file_contents, On::buffered_journal},
         };
-        for (SeededFsBug& bug : seeded_fsck_bugs()) all.push_back(std::move(bug));
+        const auto behind = std::ranges::find(all, back, &SeededFsBug::level); // those of one level stand together
+        std::ranges::move(seeded_view_bugs(), std::inserter(all, behind));
+        std::ranges::move(seeded_fsck_bugs(), std::back_inserter(all));
         return all;
     }();
     return bugs;
