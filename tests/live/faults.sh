@@ -79,7 +79,7 @@ wait "$slow"
 clear_it
 
 say "--- words that are wrong are refused and change nothing"
-for words in 'eioo' 'eio op=nothing' 'eio nth=0' 'stall' 'die_dead' 'die_dead die=9999' 'eio die=1' 'bit_rot path=x' 'eio path='; do
+for words in 'eioo' 'eio op=nothing' 'eio nth=0' 'stall' 'die_dead' 'die_dead die=9999' 'eio die=1' 'bit_rot path=x' 'eio path=' 'eio nth=1 nth=2' 'read_eio op=write'; do
     # shellcheck disable=SC2086 # words
     if fault add $words; then die "accepted: $words"; fi
     grep -q 'flashlab: ctl' "$work/err" || die "no message for '$words': $(cat "$work/err")"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,12 +104,30 @@ std::expected<void, std::string> set_word(FaultRule& rule, std::string_view word
 
 } // namespace
 
+namespace {
+
+/// Two words that say the same thing contradict each other, or one of them is a slip: neither may win.
+std::expected<void, std::string> check_once(std::span<const std::string> words) {
+    const auto is_alias = std::ranges::find(aliases, words.front(), &Alias::name) != aliases.end();
+    std::map<std::string_view, std::string_view> said; // key, and the word that said it
+    if (is_alias) said.emplace("op", words.front());
+    for (const std::string_view word : words.subspan(1)) {
+        const std::string_view key = word == "sticky" ? "times" : word.substr(0, word.find('='));
+        const auto [before, is_new] = said.emplace(key, word);
+        if (!is_new) return std::unexpected(fmt::format("{}: {} said that already; leave one of the two out", word, before->second));
+    }
+    return {};
+}
+
+} // namespace
+
 std::expected<FaultRule, std::string> FaultRule::parse(std::span<const std::string> words) {
     if (words.empty()) return std::unexpected(fmt::format("which fault? There are: {}", fmt::join(kind_names, ", ")));
     FaultRule rule;
     if (const auto known = set_kind(rule, words.front()); !known) return std::unexpected(known.error());
     for (const std::string& word : words.subspan(1))
         if (const auto set = set_word(rule, word); !set) return std::unexpected(set.error());
+    if (const auto once = check_once(words); !once) return std::unexpected(once.error());
     if (rule.kind == FaultKind::stall && rule.stall == Duration{0}) return std::unexpected(std::string{"stall: say for how long, with ms=N"});
     if (rule.kind == FaultKind::stall && rule.op == "writeback")
         return std::unexpected(std::string{"stall: op=writeback is no call that somebody waits for; name a call"});

@@ -119,7 +119,7 @@ Json FaultControl::answer(const Json& request) {
     Json answer = failure(fmt::format("fault {}: allowed: add, list, clear", what));
     mount_->with_monitor([&](SimTime now) {
         if (opened_->device().was_cut()) {
-            answer = failure("the power was cut");
+            answer = failure("the power was cut, and the faults ended with it; mount again");
         } else if (what == "add") {
             answer = add(request, now);
         } else if (what == "clear") {

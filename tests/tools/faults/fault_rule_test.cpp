@@ -67,6 +67,19 @@ TEST_CASE("words that mean nothing are refused with what is allowed", "[tools][f
     CHECK_THAT(refusal("host_eio path=x"), ContainsSubstring("allowed beside host_eio"));
 }
 
+TEST_CASE("a word that is said twice is refused, and so is one that says again what another means", "[tools][faults]") {
+    for (const auto& [text, twice] : {std::pair{"eio nth=2 nth=3", "nth=3: nth=2"}, std::pair{"eio nth=2 nth=2", "nth=2: nth=2"},
+                                      std::pair{"eio op=write op=fsync", "op=fsync: op=write"}, std::pair{"eio path=a path=b", "path=b: path=a"},
+                                      std::pair{"eio ino=1 ino=2", "ino=2: ino=1"}, std::pair{"eio times=2 sticky", "sticky: times=2"},
+                                      std::pair{"eio sticky sticky", "sticky: sticky"}, std::pair{"stall ms=1 ms=2", "ms=2: ms=1"},
+                                      std::pair{"program_fail die=0 die=1", "die=1: die=0"}, std::pair{"bit_rot block=1 block=1", "block=1: block=1"},
+                                      std::pair{"read_eio op=write", "op=write: read_eio"}, std::pair{"fsync_eio op=fsync", "op=fsync: fsync_eio"}}) {
+        INFO(text);
+        CHECK_THAT(refusal(text), ContainsSubstring(std::string{twice} + " said that already"));
+    }
+    CHECK(refusal("eio op=write nth=2 times=3 path=a ino=4").empty());
+}
+
 TEST_CASE("a plan is a rule a line; its errors name the line", "[tools][faults]") {
     const auto plan = parse_fault_plan("# faults\n\n  eio op=write nth=3 # the third\r\nhost_eio");
     REQUIRE(plan.has_value());

@@ -76,6 +76,21 @@ TEST_CASE("the faults of one request are all in force with its answer, or none o
     CHECK_THAT(device.ask(R"({"cmd":"fault","do":"add","rules":[]})")["error"].text(), ContainsSubstring("no rule"));
 }
 
+TEST_CASE("after a power cut no fault is listed, set or cleared, and the answer says why", "[tools][live][faults]") {
+    ControlledDevice device;
+    REQUIRE(device.ask(R"({"cmd":"fault","do":"add","rules":[["host_eio","sticky"]]})")["faults"].items().size() == 1);
+    (void)device.opened->device().cut(device.opened->device().ready_at(), 1);
+    for (const char* request : {R"({"cmd":"fault","do":"list"})", R"({"cmd":"fault","do":"clear"})", R"({"cmd":"fault","do":"clear","number":1})",
+                                R"({"cmd":"fault","do":"add","rules":[["eio"]]})"}) {
+        INFO(request);
+        const Json answer = device.ask(request);
+        CHECK_THAT(answer["error"].text(), ContainsSubstring("the power was cut") && ContainsSubstring("mount again"));
+        CHECK(answer["faults"].items().empty());
+    }
+    CHECK(device.faults.plan().entries().size() == 1); // as they were when the power failed
+    CHECK(device.faults.plan().entries().front().struck == 0);
+}
+
 TEST_CASE("a fault of the host's image strikes the device's next write, and none after it was cleared", "[tools][live][faults]") {
     for (const bool is_cleared : {false, true}) {
         ControlledDevice device;
