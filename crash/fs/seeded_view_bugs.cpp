@@ -6,6 +6,7 @@
 
 #include "crash/fs/forwarding_file_system.h"
 #include "crash/fs/seeded_fs_bugs.h"
+#include "crash/lying_ftl.h"
 
 namespace flashlab {
 
@@ -47,6 +48,33 @@ struct GrowsOverOldBytes : ForwardingFileSystem {
     }
 };
 
+/// A sync in five fails, though nothing failed.
+struct FailsSyncs : ForwardingFileSystem {
+    using ForwardingFileSystem::ForwardingFileSystem;
+    struct Failing final : SlowCall {
+        StepResult step(SimTime) override { return std::unexpected(FsError{EIO}); }
+    };
+    FsResult<std::unique_ptr<SlowCall>> begin_sync(const FsCall& c, Ino ino, SyncScope scope, WriteErrorMark* mark) override {
+        return ++syncs_ % 5 == 0 ? std::make_unique<Failing>() : real_->begin_sync(c, ino, scope, mark);
+    }
+    int syncs_ = 0;
+};
+
+/// The drive does not start every third time. Nothing else shows it.
+class StartsSeldom final : public FsSabotage {
+    struct Scheme : LyingFtl {
+        Scheme(std::unique_ptr<Ftl> real, bool fails) : LyingFtl{std::move(real)}, fails_{fails} {}
+        FtlResult<FtlRecovery> do_recover(SimTime now) override {
+            if (fails_) return std::unexpected(FtlError{.kind = FtlErrorKind::foreign, .done = now});
+            return below().recover(now);
+        }
+        bool fails_;
+    };
+    std::unique_ptr<Ftl> around_ftl(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Scheme>(std::move(ftl), ++starts_ % 3 == 0); }
+    void begin() override { starts_ = 0; }
+    int starts_ = 0;
+};
+
 template <int pages, int inodes>
 struct Miscounts : ForwardingFileSystem {
     using ForwardingFileSystem::ForwardingFileSystem;
@@ -67,9 +95,11 @@ std::vector<SeededFsBug> seeded_view_bugs() {
         {"shows_no_bytes", "each file is empty", made<ViewLies<ShowsNoBytes>>, level, Judge::file_contents},
         {"grows_over_old_bytes", "a size set beyond the end shows bytes that nobody wrote", made<ViewLies<GrowsOverOldBytes>>, level,
          Judge::file_contents},
+        {"fails_syncs", "a sync in five is answered with an error that there is not", made<ViewLies<FailsSyncs>>, level, Judge::running},
         {"counts_a_page_too_few", "the free pages are one too few", made<ViewLies<Miscounts<-1, 0>>>, level, Judge::space},
         {"counts_an_inode_too_many", "the inodes are one too many", made<ViewLies<Miscounts<0, 1>>>, level, Judge::space},
         {"counts_an_inode_too_few", "the inodes are one too few", made<ViewLies<Miscounts<0, -1>>>, level, Judge::space},
+        {"starts_seldom", "a drive does not start every third time", made<StartsSeldom>, "write-back", Judge::recovery},
     };
 }
 

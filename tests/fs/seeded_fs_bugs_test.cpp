@@ -50,7 +50,9 @@ TEST_CASE("the hunt that catches the bugs of the whole stack catches nothing whe
 }
 
 TEST_CASE("each judge of a file system is the only one that sees some defect, and without it the self test is red", "[fs][crash][bugs][judges]") {
-    const auto [judge, name] = GENERATE(table<Judge, std::string_view>({{Judge::tree, "lists_a_wrong_parent"},
+    const auto [judge, name] = GENERATE(table<Judge, std::string_view>({{Judge::running, "fails_syncs"},
+                                                                        {Judge::recovery, "starts_seldom"},
+                                                                        {Judge::tree, "lists_a_wrong_parent"},
                                                                         {Judge::names, "creates_answered_early"},
                                                                         {Judge::fsync, "fdatasync_forgets_size"},
                                                                         {Judge::file_contents, "sizes_before_data"},

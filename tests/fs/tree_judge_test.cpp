@@ -4,156 +4,16 @@
 /// comes from the one thing that was changed.
 #include <sys/stat.h>
 
-#include <cstring>
 #include <functional>
-#include <map>
 
-#include "crash/fs/forwarding_file_system.h"
-#include "crash/fs/tree_model.h"
-#include "tests/support/catch.h"
+#include "tests/fs/judged_scene.h"
 
 using namespace flashlab;
+using namespace flashlab::test;
 
 namespace {
 
 using Kind = ModelOp::Kind;
-
-/// Shows nodes that the test writes down. Nothing stands behind it.
-struct ShownTree final : ForwardingFileSystem {
-    struct Node {
-        Attributes attributes;
-        std::string bytes, target;
-        std::map<std::string, std::string> xattrs;
-        std::map<std::string, Ino> entries;
-        Ino parent{1};
-    };
-
-    ShownTree() : ForwardingFileSystem{nullptr} {}
-
-    FsResult<Timed<Attributes>> attributes(const FsCall& c, Ino ino) override {
-        const auto at = nodes.find(ino);
-        if (at == nodes.end() || ino == hidden) return std::unexpected(FsError{ENOENT});
-        Attributes shown = at->second.attributes;
-        shown.ino = ino;
-        if (S_ISREG(shown.mode)) shown.size = at->second.bytes.size();
-        return Timed<Attributes>{shown, c.now};
-    }
-    FsResult<Timed<std::string>> list_xattrs(const FsCall& c, Ino ino) override {
-        std::string names;
-        for (const auto& [name, value] : nodes.at(ino).xattrs) names += name + '\0';
-        return Timed<std::string>{names, c.now};
-    }
-    FsResult<Timed<std::vector<std::byte>>> get_xattr(const FsCall& c, Ino ino, std::string_view name) override {
-        if (loses_xattrs) return std::unexpected(FsError{ENODATA});
-        const auto bytes = std::as_bytes(std::span{nodes.at(ino).xattrs.at(std::string{name})});
-        return Timed<std::vector<std::byte>>{{bytes.begin(), bytes.end()}, c.now};
-    }
-    FsResult<Timed<std::string>> read_link(const FsCall& c, Ino ino) override { return Timed<std::string>{nodes.at(ino).target, c.now}; }
-    FsResult<Timed<std::size_t>> read(const FsCall& c, Ino ino, std::uint64_t, std::span<std::byte> to) override {
-        if (fails_reads) return std::unexpected(FsError{EIO});
-        const std::string& bytes = nodes.at(ino).bytes;
-        std::memcpy(to.data(), bytes.data(), bytes.size());
-        return Timed<std::size_t>{bytes.size() - (reads_short ? 1 : 0), c.now};
-    }
-    FsResult<SimTime> read_directory(const FsCall& c, Ino ino, std::uint64_t, const EntrySink& sink) override {
-        if (fails_listings) return std::unexpected(FsError{EIO});
-        const Node& node = nodes.at(ino);
-        (void)sink(".", ino, S_IFDIR, 1);
-        (void)sink("..", node.parent, S_IFDIR, 2);
-        std::uint64_t next = 3;
-        for (const auto& [name, child] : node.entries) (void)sink(name, child, 0, next++);
-        return c.now;
-    }
-    FsResult<Timed<Attributes>> lookup(const FsCall& c, Ino parent, std::string_view name) override {
-        if (finds_nothing) return std::unexpected(FsError{ENOENT});
-        Attributes found;
-        found.ino = finds_another ? Ino{1} : nodes.at(parent).entries.at(std::string{name});
-        return Timed<Attributes>{found, c.now};
-    }
-    void forget(Ino, std::uint64_t, SimTime) override {}
-    FsUsage usage() const override {
-        FsUsage usage;
-        usage.inodes = nodes.size() + inodes_too_many;
-        return usage;
-    }
-
-    std::map<Ino, Node> nodes;
-    std::uint64_t inodes_too_many = 0;
-    Ino hidden{0}; ///< has a name and no attributes
-    bool loses_xattrs = false, fails_reads = false, reads_short = false, fails_listings = false, finds_nothing = false, finds_another = false;
-};
-
-constexpr Ino tree_directory{2}, tree_file{3}, tree_link{4}, tree_device{5};
-constexpr std::uint32_t tree_page = 4096;
-
-/// A model and what is shown after a cut. Operations are issued at 10, 20, 30 … and answered five later.
-struct JudgedScene {
-    explicit JudgedScene(bool answered_is_durable = true) : model{tree_page, answered_is_durable} {
-        ShownTree::Node& root = shown.nodes[root_ino];
-        root.attributes.mode = S_IFDIR | 0755;
-        root.attributes.links = 2;
-    }
-    static SimTime at(int nanoseconds) { return sim_start + Duration{nanoseconds}; }
-
-    std::size_t note(ModelOp op) {
-        clock += 10;
-        op.issued = at(clock);
-        op.done = at(clock + 5);
-        op.wall = {.seconds = clock};
-        return model.note(std::move(op));
-    }
-    void make(Ino ino, Ino parent, const std::string& name, std::uint32_t mode, const std::string& target = "", std::uint32_t rdev = 0) {
-        ModelOp op;
-        op.kind = Kind::create;
-        op.ino = ino, op.parent = parent, op.name = name, op.name2 = target, op.mode = mode, op.rdev = rdev;
-        note(op);
-    }
-    std::size_t change(Kind kind, const std::string& after, std::uint64_t bytes = 0) {
-        ModelOp op;
-        op.kind = kind;
-        op.ino = tree_file, op.bytes = bytes;
-        op.after = std::make_shared<const std::string>(after);
-        return note(op);
-    }
-    void sync() {
-        ModelOp op;
-        op.kind = Kind::sync_end;
-        op.ino = tree_file, op.since = model.operations() + 1;
-        note(op);
-    }
-    /// What the last operation has left is what is shown.
-    void show_newest() {
-        shown.nodes.clear();
-        for (const auto& [ino, node] : model.now()) {
-            ShownTree::Node& is = shown.nodes[ino];
-            is.attributes.mode = node.mode;
-            is.attributes.uid = node.uid;
-            is.attributes.gid = node.gid;
-            is.attributes.rdev = node.rdev;
-            is.attributes.links = node.links;
-            if (node.modified) is.attributes.modified = *node.modified;
-            if (node.is_regular()) is.bytes = node.content();
-            is.target = node.target, is.xattrs = node.xattrs, is.entries = node.entries, is.parent = node.parent;
-        }
-        shown.nodes.at(root_ino).parent = model.now().at(root_ino).parent;
-    }
-    /// A verdict on the state after a cut behind all operations; the model itself stays as it is.
-    Verdict verdict(int cut = 1'000'000) {
-        TreeModel asked = model;
-        return asked.settle_after_cut(shown, at(cut), at(cut));
-    }
-    void refuses(const std::string& words, Judge judge, int cut = 1'000'000) {
-        const Verdict found = verdict(cut);
-        REQUIRE(found.has_value());
-        CHECK_THAT(found->what, ContainsSubstring(words));
-        CHECK(name_of(found->judge) == name_of(judge));
-    }
-    std::string& bytes() { return shown.nodes.at(tree_file).bytes; }
-
-    TreeModel model;
-    ShownTree shown;
-    int clock = 0;
-};
 
 /// A directory, a file with an attribute in it, a symbolic link and a device.
 JudgedScene judged_small_tree() {
@@ -339,6 +199,54 @@ TEST_CASE("a page is one version as a whole, none older than the last sync, and 
     scene.refuses("bytes 0..4096 of 8192", Judge::file_contents);
 }
 
+TEST_CASE("what was cut off, punched out or allocated shows in every version before it", "[fs][crash][judges][tree]") {
+    const std::string old(2 * tree_page, 'a');
+    JudgedScene cut_off = judged_one_file();
+    (void)cut_off.change(Kind::write, old);
+    (void)cut_off.change(Kind::truncate, old.substr(0, 10), 10);
+    cut_off.show_newest();
+    CHECK_FALSE(cut_off.verdict());
+    cut_off.bytes() = old;                                               // the bytes behind the new end come back
+    cut_off.refuses("8192 bytes were never written (R4)", Judge::names); // the truncate was answered
+    const auto allocate = [](JudgedScene& scene, FallocateMode mode, std::uint64_t bytes, const std::string& after) {
+        ModelOp op;
+        op.kind = Kind::allocate;
+        op.ino = tree_file, op.allocate = mode, op.offset = tree_page, op.bytes = bytes;
+        op.after = std::make_shared<const std::string>(after);
+        scene.note(op);
+        scene.show_newest();
+    };
+    JudgedScene punched = judged_one_file();
+    (void)punched.change(Kind::write, old);
+    allocate(punched, FallocateMode::punch_hole, 100, std::string(tree_page, 'a') + std::string(100, '\0') + std::string(tree_page - 100, 'a'));
+    CHECK_FALSE(punched.verdict());
+    punched.bytes() = old;
+    punched.refuses("bytes 4096..8192 of 8192: no version ever", Judge::names); // it was answered
+    JudgedScene grown = judged_one_file();
+    allocate(grown, FallocateMode::allocate, 50, std::string(tree_page + 50, '\0'));
+    CHECK_FALSE(grown.verdict());
+    grown.bytes().pop_back();
+    grown.refuses("4145 bytes, 4146 were set or synced (R4)", Judge::file_contents);
+}
+
+TEST_CASE("a file without a name is gone after a cut, and one whose directory has a later number is missed", "[fs][crash][judges][tree]") {
+    JudgedScene scene = judged_small_tree();
+    scene.show_newest();
+    ModelOp op;
+    op.kind = Kind::unnamed;
+    op.ino = Ino{6}, op.mode = S_IFREG | 0600, op.parent = root_ino;
+    scene.note(op);
+    CHECK_FALSE(scene.verdict());
+    scene.make(Ino{9}, root_ino, "late", S_IFDIR | 0700);
+    scene.make(Ino{7}, Ino{9}, "early", S_IFREG | 0600);
+    scene.show_newest();
+    scene.shown.nodes.erase(Ino{6});
+    CHECK_FALSE(scene.verdict());
+    scene.shown.nodes.at(Ino{9}).entries.clear();
+    scene.shown.nodes.erase(Ino{7});
+    scene.refuses("inode 7 is missing", Judge::tree);
+}
+
 TEST_CASE("a rename over a name shows the whole of what was written before it", "[fs][crash][judges][tree]") {
     JudgedScene scene = judged_one_file();
     scene.make(tree_device, root_ino, "old", S_IFREG | 0600);
@@ -362,8 +270,10 @@ TEST_CASE("without a cut only what was written last will do", "[fs][crash][judge
     CHECK_FALSE(scene.model.compare_now(scene.shown, JudgedScene::at(1000)));
     scene.bytes() = std::string(tree_page, 'a');
     CHECK(scene.model.compare_now(scene.shown, JudgedScene::at(1000)));
-    scene.bytes() = std::string(tree_page + 1, 'b');
-    CHECK(scene.model.compare_now(scene.shown, JudgedScene::at(1000)));
+    for (const std::size_t size : {std::size_t{tree_page + 1}, std::size_t{tree_page - 1}, std::size_t{0}}) {
+        scene.bytes() = std::string(size, 'b');
+        CHECK(scene.model.compare_now(scene.shown, JudgedScene::at(1000)));
+    }
     scene.show_newest();
     scene.shown.fails_reads = true;
     CHECK(scene.model.compare_now(scene.shown, JudgedScene::at(1000)));
@@ -380,7 +290,17 @@ TEST_CASE("what a cut has shown is the past: the next cut may not bring back wha
     CHECK_FALSE(scene.verdict());
     scene.bytes() = std::string(tree_page, 'b');
     scene.refuses("no version ever", Judge::file_contents);
+    scene.bytes().clear(); // it had been seen at full length
+    scene.refuses("0 bytes, 4096 were set or synced", Judge::file_contents);
     scene.bytes() = std::string(tree_page, 'a');
     scene.shown.nodes.at(tree_file).attributes.modified.seconds = 4711;
     scene.refuses("inode 3: mtime is", Judge::tree);
+
+    JudgedScene grown = judged_one_file();
+    (void)grown.change(Kind::write, std::string(2 * tree_page, 'a'));
+    grown.show_newest();
+    REQUIRE_FALSE(grown.model.settle_after_cut(grown.shown, JudgedScene::at(1000), JudgedScene::at(1000)));
+    CHECK_FALSE(grown.verdict());
+    grown.bytes().resize(tree_page); // never synced, but seen
+    grown.refuses("4096 bytes, 8192 were set or synced", Judge::file_contents);
 }
