@@ -7,14 +7,14 @@
 #include <fmt/ranges.h>
 
 #include "crash/apps/state_order.h"
-#include "crash/apps/unsynced_report.h"
+#include "crash/apps/told_name.h"
 
 namespace flashlab {
 
 namespace {
 
 /// People count lines from 1.
-std::string told(const Past& past, std::uint32_t line) { return fmt::format("line {} ({})", line + 1, told_path(past.told(line))); }
+std::string told(const Past& past, std::uint32_t line) { return fmt::format("line {} ({})", line + 1, past.told(line)); }
 
 std::string part_of(const Loss& loss) {
     switch (loss.part) {
@@ -81,10 +81,10 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
     // The first loss is the cause: in a journal it takes the later ones with it.
     const Loss& first = state.lost().front();
     const LineFacts& facts = past.facts(first.line);
-    const std::string path = told_path(facts.path);
+    const std::string path = told_name(facts.path);
     const bool is_name = is_about_names(past.line(first.line).act);
     const std::string directory = parent_of(facts.to_path.empty() ? facts.path : facts.to_path);
-    const std::string call = is_name ? fmt::format("fsync of the directory \"{}\"", directory)
+    const std::string call = is_name ? "fsync of the directory " + quoted_words(directory)
                              : past.line(first.line).act == Act::write && past.facts(first.line).size_before == past.facts(first.line).size_after
                                  ? fmt::format("fsync({}) or fdatasync({})", path, path)
                                  : fmt::format("fsync({})", path);

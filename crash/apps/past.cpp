@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "crash/apps/history_base.h"
+#include "crash/apps/told_name.h"
 
 namespace flashlab {
 
@@ -182,46 +183,47 @@ std::uint64_t Past::content_id(std::uint64_t ino, std::uint32_t page, std::uint3
 std::string Past::told(std::uint32_t i) const {
     const Operation& line = lines_[i];
     const LineFacts& facts = facts_[i];
+    const std::string path = told_name(facts.path);
     switch (line.act) {
     case Act::make:
-        return S_ISDIR(line.mode)   ? fmt::format("mkdir {}", facts.path)
-               : S_ISLNK(line.mode) ? fmt::format("symlink {} -> {}", facts.path, line.data)
-                                    : fmt::format("create {}", facts.path);
+        return S_ISDIR(line.mode)   ? fmt::format("mkdir {}", path)
+               : S_ISLNK(line.mode) ? fmt::format("symlink {} -> {}", path, told_name(line.data))
+                                    : fmt::format("create {}", path);
     case Act::link:
-        return fmt::format("link {}", facts.path);
+        return fmt::format("link {}", path);
     case Act::unlink:
-        return fmt::format("unlink {}", facts.path);
+        return fmt::format("unlink {}", path);
     case Act::rmdir:
-        return fmt::format("rmdir {}", facts.path);
+        return fmt::format("rmdir {}", path);
     case Act::rename:
-        return fmt::format("rename {} -> {}", facts.path, facts.to_path);
+        return fmt::format("rename {} -> {}", path, told_name(facts.to_path));
     case Act::exchange:
-        return fmt::format("exchange {} and {}", facts.path, facts.to_path);
+        return fmt::format("exchange {} and {}", path, told_name(facts.to_path));
     case Act::write:
-        return fmt::format("write {} {}+{}{}", facts.path, line.offset, line.data.size(),
+        return fmt::format("write {} {}+{}{}", path, line.offset, line.data.size(),
                            facts.size_after > facts.size_before ? fmt::format(" (size {} -> {})", facts.size_before, facts.size_after) : "");
     case Act::truncate:
-        return fmt::format("truncate {} {} -> {}", facts.path, facts.size_before, line.bytes);
+        return fmt::format("truncate {} {} -> {}", path, facts.size_before, line.bytes);
     case Act::zero:
-        return fmt::format("zero {} {}+{}", facts.path, line.offset, line.bytes);
+        return fmt::format("zero {} {}+{}", path, line.offset, line.bytes);
     case Act::extend:
-        return fmt::format("fallocate {} {}", facts.path, line.bytes);
+        return fmt::format("fallocate {} {}", path, line.bytes);
     case Act::chmod:
-        return fmt::format("chmod {} {:o}", facts.path, line.mode & 07777);
+        return fmt::format("chmod {} {:o}", path, line.mode & 07777);
     case Act::set_xattr:
-        return fmt::format("setxattr {} {}", facts.path, line.name);
+        return fmt::format("setxattr {} {}", path, told_name(line.name));
     case Act::drop_xattr:
-        return fmt::format("removexattr {} {}", facts.path, line.name);
+        return fmt::format("removexattr {} {}", path, told_name(line.name));
     case Act::fsync:
-        return fmt::format("fsync {}", facts.path);
+        return fmt::format("fsync {}", path);
     case Act::fdatasync:
-        return fmt::format("fdatasync {}", facts.path);
+        return fmt::format("fdatasync {}", path);
     case Act::sync_all:
         return "everything is synced";
     case Act::close:
-        return fmt::format("close {}", facts.path);
+        return fmt::format("close {}", path);
     case Act::promise:
-        return fmt::format("promise \"{}\"", line.data);
+        return "promise " + quoted_words(line.data);
     }
     return {};
 }

@@ -16,6 +16,8 @@ namespace {
 
 constexpr unsigned tiers = 6;
 constexpr std::size_t few = 8, many = 32;
+constexpr double most_states = 1e300;
+constexpr std::size_t lines_looked_at = 200'000'000, fewest_points = 64; ///< of an estimate: about a second
 
 template <class Items>
 auto newest(const Items& items, std::size_t most) {
@@ -279,24 +281,32 @@ CutState StateOrder::draw(std::uint32_t cut) {
     return state;
 }
 
-double StateOrder::possible() {
-    double sum = 0;
-    for (const std::uint32_t cut : all_cuts_) {
-        const UnsyncedLines& u = unsynced(cut);
-        double items = 0, growing = 1;
-        for (const std::uint32_t line : u.writes) {
-            const auto [first, behind] = past_.pages_of(line);
-            const bool grows = past_.facts(line).size_after != past_.facts(line).size_before;
-            if (grows && model_.append != AppendRule::apart)
-                growing += behind - first;
-            else
-                items += model_.append == AppendRule::by_write ? 1 : behind - first + (grows ? 1 : 0);
-        }
-        if (model_.names == NameOrder::any) items += static_cast<double>(u.names.size());
-        const double names = model_.names == NameOrder::prefix ? static_cast<double>(u.names.size()) + 1 : 1;
-        sum += items > 990 ? 1e300 : std::exp2(items) * names * growing;
+double StateOrder::possible_at(std::uint32_t cut) {
+    const UnsyncedLines& u = unsynced(cut);
+    double items = 0, growing = 1;
+    for (const std::uint32_t line : u.writes) {
+        const auto [first, behind] = past_.pages_of(line);
+        const bool grows = past_.facts(line).size_after != past_.facts(line).size_before;
+        if (grows && model_.append != AppendRule::apart)
+            growing += behind - first;
+        else
+            items += model_.append == AppendRule::by_write ? 1 : behind - first + (grows ? 1 : 0);
     }
-    return std::min(sum, 1e300);
+    if (model_.names == NameOrder::any) items += static_cast<double>(u.names.size());
+    const double names = model_.names == NameOrder::prefix ? static_cast<double>(u.names.size()) + 1 : 1;
+    return items > 990 ? most_states : std::exp2(items) * names * growing;
+}
+
+PossibleStates StateOrder::possible() {
+    const std::size_t affordable = std::max(fewest_points, lines_looked_at / (std::size_t{past_.size()} + 1));
+    const std::size_t step = (all_cuts_.size() + affordable - 1) / affordable;
+    PossibleStates possible;
+    for (std::size_t i = 0; i < all_cuts_.size() && possible.states < most_states; i += step) {
+        possible.states += possible_at(all_cuts_[i]) * static_cast<double>(std::min(step, all_cuts_.size() - i));
+        ++possible.points;
+    }
+    possible.states = std::min(possible.states, most_states);
+    return possible;
 }
 
 } // namespace flashlab

@@ -31,6 +31,11 @@ struct UnsyncedLines {
 
 [[nodiscard]] UnsyncedLines find_unsynced(const Past& past, const Persistence& model, std::uint32_t cut);
 
+struct PossibleStates {
+    double states = 0;
+    std::size_t points = 0; ///< that were looked at
+};
+
 class StateOrder {
 public:
     /// `from`: no cut comes before so many lines.
@@ -44,8 +49,9 @@ public:
     [[nodiscard]] const UnsyncedLines& unsynced(std::uint32_t cut);
     /// So many points at which a cut may come.
     [[nodiscard]] std::size_t cuts() const { return cuts_; }
-    /// An upper bound of the states that the model allows, torn pages apart; at most 1e300.
-    [[nodiscard]] double possible();
+    /// An upper bound of the states that the model allows, torn pages apart; at most 1e300. Of a history so long that looking at each of its points
+    /// would take longer than the search, it is estimated from some of them.
+    [[nodiscard]] PossibleStates possible();
 
 private:
     struct Job {
@@ -53,6 +59,7 @@ private:
         std::uint32_t cut = 0;
     };
     void plan(std::uint32_t from);
+    [[nodiscard]] double possible_at(std::uint32_t cut);
     [[nodiscard]] std::uint32_t draw_cut();
     void push(std::uint32_t cut, std::vector<Loss> losses) { edges_.push_back({cut, std::move(losses)}); }
     void add_edges(const Job& job);

@@ -29,8 +29,7 @@ void merge(std::vector<UnsyncedFile::Range>& ranges, std::uint64_t size) {
     ranges = std::move(merged);
 }
 
-} // namespace
-
+/// A path of a history without the folder of what has no known name.
 std::string told_path(const std::string& path) {
     std::string told = path;
     const std::string folder = std::string{nameless_folder_name} + "/#";
@@ -43,6 +42,8 @@ std::string told_path(const std::string& path) {
     }
     return told;
 }
+
+} // namespace
 
 UnsyncedReport report_unsynced(const Past& past, const Persistence& model) {
     const UnsyncedLines unsynced = find_unsynced(past, model, past.size());
@@ -60,11 +61,11 @@ UnsyncedReport report_unsynced(const Past& past, const Persistence& model) {
         const LineFacts& facts = past.facts(i);
         if (!is_about_names(line.act)) {
             UnsyncedFile& file = file_of(i);
-            file.changes.push_back(told_path(past.told(i)));
+            file.changes.push_back(past.told(i));
             file.is_data_only = file.is_data_only && line.act == Act::truncate;
             continue;
         }
-        UnsyncedName name{.change = told_path(past.told(i)), .directories = {told_path(directory_of(facts.path))}, .inos = {line.parent}};
+        UnsyncedName name{.change = past.told(i), .directories = {told_path(directory_of(facts.path))}, .inos = {line.parent}};
         const bool moves = line.act == Act::rename || line.act == Act::exchange;
         if (moves && line.to_parent != line.parent) {
             name.directories.push_back(told_path(directory_of(facts.to_path)));

@@ -37,7 +37,5 @@ struct UnsyncedReport {
 };
 
 [[nodiscard]] UnsyncedReport report_unsynced(const Past& past, const Persistence& model);
-/// A path of a history without the folder of what has no known name.
-[[nodiscard]] std::string told_path(const std::string& path);
 
 } // namespace flashlab

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "crash/apps/history_base.h"
+#include "crash/apps/told_name.h"
 #include "crash/apps/unsynced_report.h"
 #include "tests/apps/recorded_program.h"
 
@@ -96,8 +97,10 @@ TEST_CASE("what is unsynced is told by file and range, and names by their direct
 }
 
 TEST_CASE("what nobody touched with a name known is told by its inode", "[apps][unsynced]") {
-    CHECK(told_path("\x01/#12/a and \x01/#7") == "(inode 12)/a and (inode 7)");
-    CHECK(told_path("d/a") == "d/a");
+    CHECK(told_name("\x01/#12/a") == "(inode 12)/a");
+    CHECK(told_name("\x01/#12/a b") == "(inode 12)/\"a b\"");
+    CHECK(told_name("\x01/#7") == "(inode 7)");
+    CHECK(told_name("d/a") == "d/a");
 }
 
 TEST_CASE("of a file without a name its bytes are told, and its name when it gets one", "[apps][unsynced][unnamed]") {

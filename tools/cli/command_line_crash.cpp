@@ -20,6 +20,7 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     only_there(torture.add_option("--oracle", o.oracle, "For sh -c: reads what the command prints; each line that it prints counts as promised"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
+    only_there(torture.add_option("--app-version", o.app_version, "Which version of your program that is: words for the certificate"));
     only_there(
         torture.add_option("--jobs", o.jobs, "So many checks at the same time; 0: one a core")->check(CLI::Range(0, 256))->capture_default_str());
     torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")

@@ -1,12 +1,7 @@
 #include "tools/explore/certificate.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "tools/text/shell_word.h"
 
@@ -14,24 +9,25 @@ namespace flashlab {
 
 namespace {
 
-std::string program_of(const std::string& word) {
-    if (word.find('/') != std::string::npos) return word;
-    const char* path = std::getenv("PATH");
-    std::istringstream folders{path == nullptr ? "" : path};
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (const std::string file = folder + "/" + word; ::access(file.c_str(), X_OK) == 0) return file;
-    return word;
+std::string told_number(const PossibleStates& possible, std::size_t points) {
+    if (possible.states >= 1e300) return "more than 1e300";
+    return fmt::format("{} {:.3g}", possible.points < points ? "about" : "at most", possible.states);
 }
 
-Json not_tried(const Persistence& model, StateOrder& order, const ExploreResult& result, double possible, std::uint64_t after_flush) {
+Json not_tried(const CertificateFacts& facts, const Persistence& model, StateOrder& order, const ExploreResult& result, std::uint64_t promises) {
     Json list{Json::Array{}};
-    if (after_flush != 0) list.push(fmt::format("cuts before sync {}: --after flush {}", after_flush, after_flush));
+    if (facts.partial) list.push(fmt::format("what would have come behind state {}: the exploration was interrupted", result.states));
+    if (facts.after_flush != 0) list.push(fmt::format("cuts before sync {}: --after flush {}", facts.after_flush, facts.after_flush));
     if (result.exhausted)
         list.push("no further state of this run differs from those tried, among some thousand drawn ones");
     else
         list.push(fmt::format(
-            "of at most {:.3g} states that the model allows at {} points of this run, {} were tried: {}", possible, order.cuts(), result.states,
-            result.edges_done ? "the edges of all points, then drawn ones" : "not all edges of all points; give a larger --states"));
+            "of {} states that the model allows at {} points of this run, {} were tried: {}", told_number(facts.possible, order.cuts()), order.cuts(),
+            result.states, result.edges_done ? "the edges of all points, then drawn ones" : "not all edges of all points; give a larger --states"));
+    if (result.untold != 0)
+        list.push(fmt::format("{} failing states of further causes: counted, not told, after the first {}", result.untold, result.findings.size()));
+    if (promises == 0) list.push("whether anything is durable: the command promised nothing (FLASHLAB_ACK_FD, --oracle)");
+    list.push("what the check does not look at");
     list.push("other runs: other input, other schedules of threads and processes, errors that calls return");
     list.push(fmt::format("other file systems than {}: --persistence names the models", model.name));
     list.push("sync(2) and syncfs(2), which the kernel does not tell a FUSE file system; changes of a mapping before the kernel writes them back");
@@ -40,20 +36,6 @@ Json not_tried(const Persistence& model, StateOrder& order, const ExploreResult&
 }
 
 } // namespace
-
-std::string hash_of_command(const std::vector<std::string>& command) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    const auto take = [&](std::string_view text) {
-        for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-        hash = (hash ^ 0x100) * 0x100000001b3u;
-    };
-    for (const std::string& word : command) take(word);
-    if (!command.empty()) {
-        std::ifstream program{program_of(command.front()), std::ios::binary};
-        take(std::string{std::istreambuf_iterator<char>{program}, {}});
-    }
-    return fmt::format("{:016x}", hash);
-}
 
 std::string replay_line(const LossFinding& finding) { return fmt::format("flashlab crash torture --replay {}", shell_word(finding.kept)); }
 
@@ -76,8 +58,12 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                                     {"found_at_state", finding.found_at},
                                     {"replay", replay_line(finding)}}));
     }
+    Json application{Json::Array{}};
+    for (const ApplicationFile& file : facts.application) application.push(Json::object({{"file", file.path}, {"sha256", file.sha256}}));
     return Json::object({{"command", fmt::format("{}", fmt::join(facts.command, " "))},
-                         {"command_hash", facts.command_hash},
+                         {"command_hash", hash_of_command(facts.command, facts.application)},
+                         {"application", std::move(application)},
+                         {"application_version", facts.application_version},
                          {"version", FLASHLAB_VERSION},
                          {"model", model.name},
                          {"device", facts.device},
@@ -86,7 +72,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"lines", std::uint64_t{past.size() - past.first_cut()}},
                          {"flush_points", syncs},
                          {"promises", promises},
-                         {"states_possible", facts.states_possible},
+                         {"states_possible", facts.possible.states},
                          {"states_tried", result.states},
                          {"states_failing", result.failing},
                          {"states_unsteady", result.unsteady},
@@ -97,7 +83,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"wall_cpu_seconds", result.cpu_seconds},
                          {"wall_states_per_cpu_second", result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0.0},
                          {"partial", facts.partial},
-                         {"not_tried", not_tried(model, order, result, facts.states_possible, facts.after_flush)},
+                         {"not_tried", not_tried(facts, model, order, result, promises)},
                          {"findings", std::move(findings)},
                          {"controls", Json::object({{"before_the_command", "passes"}, {"after_the_command", "passes"}})}});
 }

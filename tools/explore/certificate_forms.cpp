@@ -1,4 +1,8 @@
 // The certificate as a page, as JUnit's XML and as SARIF 2.1.0.
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "tools/explore/certificate.h"
@@ -15,42 +19,77 @@ std::string scope_of(const Json& c) {
                        c["flush_points"].number(), c["model"].text(), c["seed"].number());
 }
 
+/// Why "nothing was found" would say more than is known; empty: it would not.
+std::vector<std::string> doubts_of(const Json& c) {
+    std::vector<std::string> doubts;
+    if (c["partial"].truth()) doubts.push_back(fmt::format("The exploration was interrupted after {} states.", c["states_tried"].number()));
+    if (const std::uint64_t states = c["states_unsteady"].number(); states != 0)
+        doubts.push_back(fmt::format("{} state{} failed once and passed when tried again: the check, or the program, does not do the same each time.",
+                                     states, states == 1 ? "" : "s"));
+    return doubts;
+}
+
 std::string as_junit(const Json& c) {
     const auto& findings = c["findings"].items();
+    const std::vector<std::string> doubts = doubts_of(c);
+    const std::string command = escaped(c["command"].text());
     std::string out =
         fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"flashlab crash torture\" tests=\"{}\" failures=\"{}\" "
-                    "time=\"{:.3f}\">\n",
-                    findings.size() + 1, findings.size(), c["wall_seconds"].real());
-    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\"/>\n", escaped(c["command"].text()), escaped(scope_of(c)));
+                    "errors=\"{}\" time=\"{:.3f}\">\n",
+                    findings.size() + doubts.size() + 1, findings.size(), doubts.size(), c["wall_seconds"].real());
+    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\"/>\n", command, escaped(scope_of(c)));
+    for (const std::string& doubt : doubts)
+        out += fmt::format("  <testcase classname=\"{}\" name=\"explored to the end\">\n    <error message=\"{}\"/>\n  </testcase>\n", command,
+                           escaped(doubt));
     for (const Json& f : findings)
-        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n    <failure message=\"{}\">{}\n{}\n{}</failure>\n  </testcase>\n",
-                           escaped(c["command"].text()), escaped(f["missing_call"].text()), escaped(f["what"].text()), escaped(f["what"].text()),
-                           escaped(f["said"].text()), escaped(f["replay"].text()));
+        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n    <failure message=\"{}\">{}\n{}\n{}</failure>\n  </testcase>\n", command,
+                           escaped(f["missing_call"].text()), escaped(f["what"].text()), escaped(f["what"].text()), escaped(f["said"].text()),
+                           escaped(f["replay"].text()));
     out += "  <system-out>Not tried:\n";
     for (const Json& item : c["not_tried"].items()) out += escaped(item.text()) + "\n";
     return out + "  </system-out>\n</testsuite>\n";
 }
 
-std::string as_sarif(const Json& c) {
-    Json results{Json::Array{}}, rules{Json::Array{}};
-    rules.push(Json::object(
-        {{"id", "lost-after-power-cut"}, {"shortDescription", Json::object({{"text", "The check fails on a state that a power cut may leave"}})}}));
-    for (const Json& f : c["findings"].items()) {
-        Json location = Json::object(
-            {{"physicalLocation",
-              Json::object({{"artifactLocation", Json::object({{"uri", c["command"].text().substr(0, c["command"].text().find(' '))}})}})}});
-        results.push(Json::object(
-            {{"ruleId", "lost-after-power-cut"},
-             {"level", "error"},
-             {"message", Json::object({{"text", f["what"].text() + ". Missing: " + f["missing_call"].text() + ". Again: " + f["replay"].text()}})},
-             {"locations", Json{Json::Array{std::move(location)}}}}));
-    }
+Json text_message(std::string text) { return Json::object({{"text", std::move(text)}}); }
+
+Json sarif_result(const char* rule, const char* level, std::string text, const std::string& uri) {
+    Json location = Json::object({{"physicalLocation", Json::object({{"artifactLocation", Json::object({{"uri", uri}})}})}});
+    return Json::object({{"ruleId", rule},
+                         {"level", level},
+                         {"message", text_message(std::move(text))},
+                         {"locations", uri.empty() ? Json{Json::Array{}} : Json{Json::Array{std::move(location)}}}});
+}
+
+std::string as_sarif(const Json& c, const std::string& uri) {
+    Json results{Json::Array{}};
+    for (const Json& f : c["findings"].items())
+        results.push(sarif_result("lost-after-power-cut", "error",
+                                  f["what"].text() + ". Missing: " + f["missing_call"].text() + ". Again: " + f["replay"].text(), uri));
+    for (const std::string& doubt : doubts_of(c)) results.push(sarif_result("says-less-than-it-seems", "warning", doubt, uri));
+    Json rules{Json::Array{
+        Json::object({{"id", "lost-after-power-cut"}, {"shortDescription", text_message("The check fails on a state that a power cut may leave")}}),
+        Json::object({{"id", "says-less-than-it-seems"}, {"shortDescription", text_message("The exploration was not what was asked for")}})}};
     Json driver = Json::object({{"name", "flashlab"}, {"version", c["version"].text()}, {"rules", std::move(rules)}});
-    Json run = Json::object({{"tool", Json::object({{"driver", std::move(driver)}})}, {"results", std::move(results)}, {"properties", c}});
+    Json invocation = Json::object({{"executionSuccessful", !c["partial"].truth()}});
+    Json run = Json::object({{"tool", Json::object({{"driver", std::move(driver)}})},
+                             {"invocations", Json{Json::Array{std::move(invocation)}}},
+                             {"results", std::move(results)},
+                             {"properties", c}});
     return Json::object(
                {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", Json{Json::Array{std::move(run)}}}})
                .dump() +
            "\n";
+}
+
+std::string as_html_rows(const Json& c) {
+    std::string rows;
+    for (const auto& [key, value] : c.members()) {
+        if (key == "findings" || key == "not_tried" || key == "application") continue;
+        rows += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(key), escaped(value.text().empty() ? value.dump() : value.text()));
+    }
+    for (const Json& file : c["application"].items())
+        rows += fmt::format("<tr><td>sha256</td><td><code>{}</code><br>{}</td></tr>\n", file["sha256"].text(), escaped(file["file"].text()));
+    return rows;
 }
 
 std::string as_html(const Json& c) {
@@ -60,8 +99,11 @@ std::string as_html(const Json& c) {
         "<style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}code,pre{{background:#f4f4f4}}"
         "table{{border-collapse:collapse}}td{{padding:.1em 1em .1em 0;vertical-align:top}}</style>\n<h1>Power cuts under <code>{0}</code></h1>\n",
         escaped(c["command"].text()));
-    out += findings.empty() ? fmt::format("<p><b>Nothing was found</b> in {}. This is no proof: see what was not tried.</p>\n", escaped(scope_of(c)))
-                            : fmt::format("<p><b>{} found</b> in {}.</p>\n", findings.size(), escaped(scope_of(c)));
+    const std::vector<std::string> doubts = doubts_of(c);
+    out += !findings.empty() ? fmt::format("<p><b>{} found</b> in {}.</p>\n", findings.size(), escaped(scope_of(c)))
+           : doubts.empty()  ? fmt::format("<p><b>Nothing was found</b> in {}. This is no proof: see what was not tried.</p>\n", escaped(scope_of(c)))
+                             : fmt::format("<p>No loss was found in {}, which says little:</p>\n", escaped(scope_of(c)));
+    for (const std::string& doubt : doubts) out += fmt::format("<p><b>{}</b></p>\n", escaped(doubt));
     for (const Json& f : findings) {
         out += fmt::format("<h2>{}</h2>\n<p>{} failing states. Missing: {}.</p>\n<pre>{}</pre>\n<ul>\n", escaped(f["what"].text()),
                            f["states"].number(), escaped(f["missing_call"].text()), escaped(f["said"].text()));
@@ -71,15 +113,12 @@ std::string as_html(const Json& c) {
     out += "<h2>Not tried</h2>\n<ul>\n";
     for (const Json& item : c["not_tried"].items()) out += fmt::format("<li>{}</li>\n", escaped(item.text()));
     out += "</ul>\n<h2>What was tried</h2>\n<table>\n";
-    for (const auto& [key, value] : c.members())
-        if (key != "findings" && key != "not_tried")
-            out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(key), escaped(value.text().empty() ? value.dump() : value.text()));
-    return out + "</table>\n</html>\n";
+    return out + as_html_rows(c) + "</table>\n</html>\n";
 }
 
 } // namespace
 
-std::string certificate_as(ReportForm form, const Json& certificate) {
+std::string certificate_as(ReportForm form, const Json& certificate, const std::string& uri) {
     switch (form) {
     case ReportForm::json:
         return certificate.dump() + "\n";
@@ -88,7 +127,7 @@ std::string certificate_as(ReportForm form, const Json& certificate) {
     case ReportForm::junit:
         return as_junit(certificate);
     case ReportForm::sarif:
-        return as_sarif(certificate);
+        return as_sarif(certificate, uri);
     }
     return {};
 }

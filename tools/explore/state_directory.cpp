@@ -5,7 +5,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,8 +26,16 @@ constexpr std::uint64_t sparse_from = 16u << 20;
 
 std::string failed(const std::string& path) { return fmt::format("{}: {}", path, std::strerror(errno)); }
 
-/// Names of more than one file, and what only some files have, cost nothing where there is none.
-bool has_second_name(const LeftTree& tree, std::uint64_t ino) { return std::ranges::count(tree.names, ino, &LeftName::ino) > 1; }
+/// The files that have more than one name.
+std::set<std::uint64_t> linked_files(const LeftTree& tree) {
+    std::vector<std::uint64_t> inos;
+    for (const LeftName& name : tree.names) inos.push_back(name.ino);
+    std::ranges::sort(inos);
+    std::set<std::uint64_t> linked;
+    for (auto same = std::ranges::adjacent_find(inos); same != inos.end(); same = std::adjacent_find(std::next(same), inos.end()))
+        linked.insert(*same);
+    return linked;
+}
 
 } // namespace
 
@@ -46,13 +57,14 @@ void StateDirectory::look(const std::string& directory, const std::string& above
 }
 
 void StateDirectory::remove_strangers(const LeftTree& tree) {
+    const std::set<std::uint64_t> linked = linked_files(tree);
     std::map<std::string, const LeftName*> wanted;
     for (const LeftName& name : tree.names) wanted[name.path] = &name;
     std::vector<std::string> gone;
     for (const auto& [path, present] : present_) {
         const auto name = wanted.find(path);
         const bool fits = name != wanted.end() && (name->second->mode & S_IFMT) == (present.mode & S_IFMT) &&
-                          (!S_ISREG(present.mode) || (present.links == 1 && !has_second_name(tree, name->second->ino)));
+                          (!S_ISREG(present.mode) || (present.links == 1 && !linked.contains(name->second->ino)));
         if (!fits) gone.push_back(path);
     }
     for (const std::string& path : gone) {

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "tools/host/interruption.h"
+#include "tools/host/last_lines.h"
 
 namespace flashlab {
 
@@ -37,6 +38,11 @@ std::set<std::string> kinds_of(const Past& past, const std::vector<Loss>& losses
     std::set<std::string> kinds;
     for (const Loss& loss : losses) kinds.insert(kind_of(past, loss));
     return kinds;
+}
+
+std::string what_check_said(const std::string& output) {
+    const std::string said = last_lines(output, 5);
+    return said.empty() ? "the check printed nothing" : said;
 }
 
 } // namespace
@@ -127,19 +133,7 @@ std::optional<std::string> StateExplorer::check_alone(const CutState& state) {
     Worker worker = make_worker(0);
     const bool has_failed = fails(worker, state);
     result_.checks += worker.checks;
-    return has_failed ? std::optional{said(worker, 5)} : std::nullopt;
-}
-
-std::string StateExplorer::said(const Worker& worker, int lines) const {
-    std::ifstream file{worker.output};
-    std::vector<std::string> all;
-    for (std::string line; std::getline(file, line);) {
-        all.push_back(line);
-        if (all.size() > static_cast<std::size_t>(lines)) all.erase(all.begin());
-    }
-    std::string text;
-    for (const std::string& line : all) text += (text.empty() ? "" : "\n") + line;
-    return text.empty() ? "the check printed nothing" : text;
+    return has_failed ? std::optional{what_check_said(worker.output)} : std::nullopt;
 }
 
 /// The cause of which it fails, if that is known; else empty. It is if the state passes once all losses of known kinds are given back. If it does
@@ -195,9 +189,10 @@ StateExplorer::Judgement StateExplorer::judgement_of(Worker& worker, const Numbe
     const CutState small = shrink(worker, std::move(rest));
     const bool fails_still = fails(worker, small); // and leaves what it printed
     if (Interruption::came() || !fails_still) return {};
-    return {.known = {},
-            .finding =
-                LossFinding{.words = {}, .state = small, .found_at = failing.number, .states = 1, .said = said(worker, 5), .kept = {}, .kinds = {}}};
+    return {
+        .known = {},
+        .finding = LossFinding{
+            .words = {}, .state = small, .found_at = failing.number, .states = 1, .said = what_check_said(worker.output), .kept = {}, .kinds = {}}};
 }
 
 /// What a judgement says depends on the findings before it. So that any number of workers finds the same, it counts when all states before this one
@@ -250,7 +245,7 @@ void StateExplorer::add(LossFinding finding) {
     } else if (result_.findings.size() < most_findings) {
         result_.findings.push_back(std::move(finding));
     } else {
-        result_.findings.back().states += 1;
+        ++result_.untold;
     }
 }
 

@@ -50,6 +50,7 @@ struct ExploreResult {
     std::uint64_t states = 0; ///< tried, all different
     std::uint64_t checks = 0; ///< run, those of shrinking, too; a judgement that was made again counts once
     std::uint64_t failing = 0;
+    std::uint64_t untold = 0;   ///< failing states of causes that there was no room for
     std::uint64_t unsteady = 0; ///< failed once and passed the second time
     bool exhausted = false;     ///< no other state was found
     bool edges_done = false;    ///< all edges were tried, and states were drawn
@@ -95,7 +96,6 @@ private:
     [[nodiscard]] std::string known_cause(Worker& worker, const LeftState& state, CutState& rest);
     [[nodiscard]] CutState shrink(Worker& worker, CutState state);
     [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
-    [[nodiscard]] std::string said(const Worker& worker, int lines) const;
     void add(LossFinding finding);
     void stop(std::string why);
 

@@ -46,7 +46,7 @@ Json LivePersistence::choose(SimTime at, std::uint64_t seed) {
         if (loss.line == last) continue;
         last = loss.line;
         const bool whole = loss.part == Loss::Part::all;
-        if (++lines <= most_lost_told) lost.push(fmt::format("{}{}", told_path(past_->told(loss.line)), whole ? "" : ", a part"));
+        if (++lines <= most_lost_told) lost.push(fmt::format("{}{}", past_->told(loss.line), whole ? "" : ", a part"));
     }
     return Json::object({{"model", std::string{model_.name}},
                          {"changes_unsynced", static_cast<std::uint64_t>(unsynced.names.size() + unsynced.writes.size())},

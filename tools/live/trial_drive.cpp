@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "tools/drive/device_directory.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/host/last_lines.h"
 #include "tools/live/file_users.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_table.h"
@@ -96,14 +96,9 @@ SubprocessCall TrialDrive::in_mount(const std::vector<std::string>& words, std::
 }
 
 std::string TrialDrive::last_words() const {
-    std::ifstream file{log_};
-    std::string line, tail;
-    for (std::vector<std::string> lines; std::getline(file, line);) {
-        lines.push_back(line);
-        if (lines.size() > 5) lines.erase(lines.begin());
-        tail = fmt::format("{}", fmt::join(lines, "\n    "));
-    }
-    return tail.empty() ? "it printed nothing" : printable(std::move(tail));
+    std::string words = printable(last_lines(log_, 5));
+    for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos; at += 5) words.replace(at, 1, "\n    ");
+    return words.empty() ? "it printed nothing" : words;
 }
 
 /// One of our own commands.

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -14,11 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fs/fuse/mount_point.h"
-#include "tools/drive/device_directory.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
-#include "tools/live/live_mount.h"
 
 namespace flashlab {
 
@@ -38,75 +34,43 @@ std::vector<std::string> through_oracle(const std::vector<std::string>& command)
 
 } // namespace
 
-RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::string& work)
-    : config_{config}, device_{work + "/device"}, mount_point_{work + "/mnt"}, history_{work + "/history"}, log_{work + "/log"} {}
+RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work)
+    : config_{config}, history_{(work / "history").string()}, drive_{work} {}
 
-RecordedRun::~RecordedRun() {
-    if (Interruption::came()) // nobody wants what the cache holds
-        (void)ask_mount(device_, Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
-    (void)unmount();
-}
-
-std::string RecordedRun::tail_of_log() const {
-    std::ifstream file{log_};
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
-        lines.push_back(line);
-        if (lines.size() > 5) lines.erase(lines.begin());
-    }
-    std::string tail;
-    for (const std::string& line : lines) tail += "\n    " + line;
-    return tail.empty() ? "\n    it printed nothing" : tail;
-}
-
-SubprocessCall RecordedRun::in_mount(std::vector<std::string> words) {
-    std::error_code error;
-    std::filesystem::remove(log_, error);
-    return {.words = std::move(words), .directory = mount_point_, .output = log_, .environment = {{"FLASHLAB_MOUNT", mount_point_}}};
-}
-
-RecordedRun::Step RecordedRun::flashlab(std::vector<std::string> words) {
-    std::error_code error;
-    std::filesystem::remove(log_, error);
-    const std::string what = words.front();
-    words.insert(words.begin(), "/proc/self/exe");
-    // A mount that is ended half way would leave a daemon that comes up later.
-    const AtSignal at_signal = what == "mount" ? AtSignal::wait : AtSignal::end_it;
-    const int code = run_to_end({.words = std::move(words), .directory = {}, .output = log_, .environment = {}}, at_signal);
-    if (code == 0) return {};
-    return failed(fmt::format("{} ended with {}:{}", what, code, tail_of_log()), code == exit_usage ? exit_usage : exit_failed);
+std::unexpected<RecordedRunFailure> RecordedRun::ended_with(const char* what, int code) const {
+    const char* signal = code > 128 ? ::strsignal(code - 128) : nullptr; // as a shell says it, too
+    return failed(fmt::format("{} ended with {}{}:\n    {}", what, code, signal == nullptr ? "" : fmt::format(" ({})", signal), drive_.last_words()));
 }
 
 RecordedRun::Step RecordedRun::mount() {
-    std::error_code error;
-    std::filesystem::create_directory(mount_point_, error);
-    std::vector<std::string> words{"mkfs", device_, "--quiet"};
+    std::vector<std::string> options;
     const auto add = [&](const char* option, const std::string& value) {
-        if (!value.empty()) words.insert(words.end(), {option, value});
+        if (!value.empty()) options.insert(options.end(), {option, value});
     };
     add("--ftl", config_.ftl);
     add("--metadata", config_.metadata);
     add("--size", config_.size);
-    if (auto made = flashlab(std::move(words)); !made) return made;
+    const auto refused = [&](const std::string& why) { return failed(why, drive_.is_wrong_usage() ? exit_usage : exit_failed); };
+    if (const auto why = drive_.make(options)) return refused(*why);
     if (::mkfifo((history_ + ".acks").c_str(), 0600) != 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    return flashlab({"mount", device_, mount_point_, "--latency", "off", "--log", "none", "--record", history_});
+    if (const auto why = drive_.mount({"--latency", "off", "--log", "none", "--record", history_})) return refused(*why);
+    return {};
 }
 
 /// What the preparation leaves is durable: the flush at its end is where cuts begin.
 RecordedRun::Step RecordedRun::prepare() {
     if (!config_.setup.empty()) {
-        const int code = run_to_end(in_mount({"sh", "-c", config_.setup}), AtSignal::end_it);
-        if (code != 0) return failed(fmt::format("the preparation (--setup) ended with {}:{}", code, tail_of_log()));
+        const int code = run_to_end(drive_.in_mount({"sh", "-c", config_.setup}, {}), AtSignal::end_it);
+        if (code != 0) return ended_with("the preparation (--setup)", code);
     }
-    const auto flushed = ask_mount(device_, Json::object({{"cmd", "flush"}}));
+    const auto flushed = drive_.ask(Json::object({{"cmd", "flush"}}));
     return flushed ? Step{} : failed(fmt::format("the preparation could not be made durable: {}", flushed.error()));
 }
 
 RecordedRun::Step RecordedRun::run_command() {
     const std::string status = history_ + ".status"; // a pipe ends with the code of its last program
-    SubprocessCall call = in_mount(config_.oracle.empty() ? config_.command : through_oracle(config_.command));
-    call.environment.emplace_back("FLASHLAB_ORACLE", config_.oracle);
-    call.environment.emplace_back("FLASHLAB_STATUS", status);
+    SubprocessCall call = drive_.in_mount(config_.oracle.empty() ? config_.command : through_oracle(config_.command),
+                                          {{"FLASHLAB_ORACLE", config_.oracle}, {"FLASHLAB_STATUS", status}});
     const int promises = ::open((history_ + ".acks").c_str(), O_WRONLY); // inherited by the command
     if (promises < 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
     (void)::fcntl(promises, F_SETPIPE_SZ, 1 << 20);
@@ -117,20 +81,17 @@ RecordedRun::Step RecordedRun::run_command() {
     for (;;) {
         if (Interruption::came()) return failed("interrupted"); // its group ends with `command`
         if (auto code = command->poll()) {
-            if (*code != 0 && !config_.oracle.empty()) return failed(fmt::format("the oracle ended with {}:{}", *code, tail_of_log()));
+            if (*code != 0 && !config_.oracle.empty()) return ended_with("the oracle", *code);
             if (std::ifstream file{status}; !config_.oracle.empty()) file >> *code;
-            return *code == 0 ? Step{} : failed(fmt::format("the command ended with {}:{}", *code, tail_of_log()));
+            return *code == 0 ? Step{} : ended_with("the command", *code);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
 }
 
 RecordedRun::Step RecordedRun::unmount() {
-    detach(mount_point_);
-    for (const auto until = std::chrono::steady_clock::now() + std::chrono::minutes{5};
-         is_in_use(device_) && std::chrono::steady_clock::now() < until;)
-        std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    return is_in_use(device_) ? failed("the daemon does not end") : Step{};
+    const auto why = drive_.unmount();
+    return why ? failed(*why) : Step{};
 }
 
 std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {

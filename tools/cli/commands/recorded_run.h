@@ -1,18 +1,18 @@
 /// Runs a command once on a mount of a new drive and brings back everything that it did to its files.
 ///
-/// Idea       mkfs, mount --record, the preparation, a flush, the command, umount. The promises of the command come through a FIFO that the daemon
-///            reads.
+/// Idea       A temporary drive (tools/live/trial_drive.h): mount --record, the preparation, a flush, the command, umount. The promises of
+///            the command come through a FIFO that the daemon reads.
 /// Invariant  Neither mount nor command outlives the object. The drive is thrown away: only the history is of interest.
 /// Cost       What the command takes, and its data once more.
 #pragma once
 
 #include <expected>
+#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "crash/apps/history.h"
-#include "tools/host/subprocess.h"
+#include "tools/live/trial_drive.h"
 
 namespace flashlab {
 
@@ -31,25 +31,21 @@ struct RecordedRunFailure {
 
 class RecordedRun {
 public:
-    RecordedRun(const RecordedRunConfig& config, const std::string& work);
-    ~RecordedRun();
-    RecordedRun(const RecordedRun&) = delete;
-    RecordedRun& operator=(const RecordedRun&) = delete;
+    RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work);
 
     [[nodiscard]] std::expected<std::vector<Operation>, RecordedRunFailure> run();
 
 private:
     using Step = std::expected<void, RecordedRunFailure>;
-    [[nodiscard]] Step flashlab(std::vector<std::string> words);
     [[nodiscard]] Step mount();
     [[nodiscard]] Step prepare();
     [[nodiscard]] Step run_command();
     [[nodiscard]] Step unmount();
-    [[nodiscard]] SubprocessCall in_mount(std::vector<std::string> words);
-    [[nodiscard]] std::string tail_of_log() const;
+    [[nodiscard]] std::unexpected<RecordedRunFailure> ended_with(const char* what, int code) const;
 
     const RecordedRunConfig& config_;
-    std::string device_, mount_point_, history_, log_;
+    std::string history_;
+    TrialDrive drive_;
 };
 
 } // namespace flashlab

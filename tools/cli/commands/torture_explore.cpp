@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "crash/apps/unsynced_report.h"
 #include "tools/cli/commands/recorded_run.h"
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
@@ -33,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// In memory where the host has such a folder: states are thrown away.
-std::string make_work_directory() {
+std::string make_explore_directory() {
     std::error_code error;
     const bool is_told = std::getenv("TMPDIR") != nullptr;
     const fs::path base = !is_told && ::access("/dev/shm", W_OK | X_OK) == 0 ? fs::path{"/dev/shm"} : fs::temp_directory_path(error);
@@ -74,7 +73,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
     for (std::uint32_t i = 0; i < past.size(); ++i) {
         if (i == state.cut()) trace << "---- here the power failed ----\n";
         const auto lost = std::ranges::find(state.lost(), i, &Loss::line);
-        trace << fmt::format("{:6} {}{}\n", i + 1, told_path(past.told(i)), lost == state.lost().end() ? "" : "   <- lost");
+        trace << fmt::format("{:6} {}{}\n", i + 1, past.told(i), lost == state.lost().end() ? "" : "   <- lost");
         if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
     }
     check << o.check;
@@ -104,10 +103,12 @@ std::expected<std::vector<AsideFile>, std::string> make_reports(const CrashTortu
     return files;
 }
 
-bool write_reports(const CrashTortureOptions& o, std::vector<AsideFile>& files, const Json& report) {
+bool write_reports(const CrashTortureOptions& o, std::vector<AsideFile>& files, const Json& report, const std::vector<ApplicationFile>& application) {
+    std::error_code error;
+    const std::string uri = uri_of(application, fs::current_path(error).string());
     bool all = true;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        auto done = files[i].write(certificate_as(*report_form(o.reports[i]), report));
+        auto done = files[i].write(certificate_as(*report_form(o.reports[i]), report, uri));
         if (done) done = files[i].commit();
         if (!done) complain(fmt::format("crash torture: --report {}", done.error()));
         all = all && done.has_value();
@@ -157,10 +158,11 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     if (Interruption::came()) return complain("crash torture: interrupted before the first state");
     if (!unfit.empty()) return complain(fmt::format("crash torture: {}", unfit), exit_usage);
     CertificateFacts facts{.command = o.command,
-                           .command_hash = hash_of_command(o.command),
+                           .application = application_of(o.command),
+                           .application_version = o.app_version,
                            .check = o.check,
                            .device = fmt::format("recorded on a new drive of {}, latency off; states checked in plain directories", o.size),
-                           .states_possible = explorer.order().possible(),
+                           .possible = explorer.order().possible(),
                            .seed = o.seed,
                            .workers = o.jobs == 0 ? cores : o.jobs,
                            .after_flush = flushes_before(o).value_or(0),
@@ -172,9 +174,13 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
         if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
         tell_finding(finding);
     }
+    if (result.unsteady != 0)
+        complain(
+            fmt::format("crash torture: {} state{} failed once and passed when tried again: let the check, or the program, do the same each time",
+                        result.unsteady, result.unsteady == 1 ? "" : "s"));
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
-    const bool written = write_reports(o, reports, report);
+    const bool written = write_reports(o, reports, report, facts.application);
     return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
 }
 
@@ -185,7 +191,7 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const Interruption interruption;
     auto reports = make_reports(o);
     if (!reports) return complain(fmt::format("crash torture: {}", reports.error()));
-    const std::string work = make_work_directory();
+    const std::string work = make_explore_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
     const RecordedRunConfig config{.command = o.command, .setup = o.setup, .oracle = o.oracle, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
@@ -204,7 +210,7 @@ bool is_kept_state(const std::string& directory) {
 
 int replay_kept_state(const CrashTortureOptions& o) {
     const Interruption interruption;
-    const std::string work = make_work_directory();
+    const std::string work = make_explore_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
     std::error_code error;
