@@ -32,6 +32,9 @@ struct LatencyMode {
     friend bool operator==(const LatencyMode&, const LatencyMode&) = default;
 };
 
+/// How requests come: by rings of io_uring where the host has them, or by /dev/fuse. chosen: as measured (DESIGN.md, "Rings").
+enum class IoRingUse : std::uint8_t { chosen, on, off };
+
 /// Answers one line of JSON with one line of JSON (only tools/ knows JSON). Called on the control thread, outside the monitor.
 using ControlHandler = std::function<std::string(std::string_view request)>;
 
@@ -44,6 +47,7 @@ struct MountConfig {
     bool read_only = false;
     bool kernel_writeback = false;         ///< -o writeback
     unsigned threads = 0;                  ///< 0 = chosen by measurement
+    IoRingUse io_ring = IoRingUse::chosen; ///< with latency off only
     std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     RequestFaults* faults = nullptr;       ///< outlives the mount; null: none
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
@@ -87,6 +91,8 @@ public:
     [[nodiscard]] virtual FsResult<Duration> run_background() = 0;
     [[nodiscard]] virtual CutSummary power_cut(std::uint64_t seed, CutAt at = CutAt::work) = 0;
     virtual void set_latency(LatencyMode mode) = 0;
+    /// Requests come through io_uring: answers cannot wait for simulated time, so the latency stays off.
+    [[nodiscard]] virtual bool uses_io_uring() const { return false; }
     /// Makes the kernel drop what it keeps of this file: its bytes are no longer what the kernel was given. Returns at once. May be called inside the
     /// monitor.
     virtual void drop_kernel_pages(Ino ino, std::uint64_t offset, std::uint64_t bytes) = 0;

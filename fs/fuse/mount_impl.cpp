@@ -60,6 +60,8 @@ std::expected<std::unique_ptr<Mount>, std::string> Mount::make(FileSystem& fs, D
                                                                ControlHandler control) {
     if (const auto sound = check_host_fuse(); !sound) return std::unexpected(sound.error());
     if (const auto sound = check_mount_point(config.mount_point); !sound) return std::unexpected(sound.error());
+    if (config.io_ring == IoRingUse::on && !config.latency.off)
+        return std::unexpected("-o io_uring=on serves mounts with latency off only: libfuse lets no answer of a ring wait; leave one of the two out");
     auto mount = std::make_unique<MountImpl>(fs, power, events, config);
     if (const auto done = mount->set_up(std::move(control)); !done) return std::unexpected(done.error());
     return mount;
@@ -96,6 +98,10 @@ std::expected<void, std::string> MountImpl::set_up(ControlHandler control) {
         control_ = std::move(*socket);
     }
     std::vector<std::string> words = session_arguments(config_, geteuid() == 0);
+    if (config_.io_ring == IoRingUse::on) {
+        context_.ring.ask_for();
+        words.back() += IoRing::session_options();
+    }
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -123,6 +129,7 @@ MountImpl::~MountImpl() {
     service_.finish();
     if (device_folder_ >= 0) close(device_folder_);
     if (session_ == nullptr) return;
+    context_.ring.end(session_);
     if (service_.is_powered() || stays_mounted_) fuse_session_unmount(session_); // after a cut somebody else may have the name
     fuse_session_destroy(session_);
 }
@@ -135,11 +142,19 @@ void MountImpl::calibrate() {
     service_.set_round_trips(measure_round_trips(config_.mount_point));
 }
 
+/// Programs may use the mount before this is known: they do not see which way their requests take.
+void MountImpl::look_for_rings() {
+    context_.ring.look(config_.mount_point);
+    if (const std::string why = context_.ring.why_not(); !why.empty())
+        std::fprintf(stderr, "flashlab: -o io_uring=on: %s; requests come through /dev/fuse\n", why.c_str());
+}
+
 void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<void()>& ready) {
     bool told = false;
     while (service_.is_powered() && !stop_asked_ && !signals_.signalled() && !loop.has_ended()) {
         if (answering_ && !told) {
             told = true;
+            look_for_rings();
             calibrate();
             set_read_ahead(config_.mount_point, largest_request); // the kernel takes less than it was offered at the start: the 128 KiB of any device
             if (control_ != nullptr) control_->start();
@@ -171,6 +186,7 @@ MountEnd MountImpl::run(const std::function<void()>& ready) {
     page_dropper_.finish(); // while the workers serve: it may wait for a page that they are asked to read
     loop.stop();
     service_.finish();
+    if (service_.is_powered()) context_.ring.end(session_);
     if (!service_.is_powered()) { // the next mount may take the name from here on; the session lives on for who has something open
         if (!stays_mounted_) detach(config_.mount_point);
         return MountEnd::power_cut;
@@ -208,6 +224,7 @@ void MountImpl::refuse_the_rest() {
     const bool is_still_there = stays_mounted_ && !loop.has_ended();
     loop.stop();
     if (is_still_there) detach(config_.mount_point);
+    context_.ring.end(session_);
     fuse_session_destroy(session_); // without libfuse's unmount, which would take a mount that has the name by now
     session_ = nullptr;
 }

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] FsResult<Duration> run_background() override;
     [[nodiscard]] CutSummary power_cut(std::uint64_t seed, CutAt at) override;
     void set_latency(LatencyMode mode) override;
+    [[nodiscard]] bool uses_io_uring() const override { return context_.ring.serves(); }
     void drop_kernel_pages(Ino ino, std::uint64_t offset, std::uint64_t bytes) override { page_dropper_.drop({ino, offset, bytes}); }
     void stop() override;
     [[nodiscard]] MountStats stats() override;
@@ -43,6 +44,7 @@ private:
     void serve_until_end(const SessionLoop& loop, const std::function<void()>& ready);
     void wait_for_unmount(const SessionLoop& loop);
     void calibrate();
+    void look_for_rings();
     [[nodiscard]] std::string device_path() const;
 
     MountConfig config_;

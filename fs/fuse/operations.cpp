@@ -6,7 +6,7 @@ namespace {
 
 /// Asks for exactly what is handled; libfuse's defaults are traps (fs/fuse/DESIGN.md, "Capabilities").
 void on_init(void* user_data, fuse_conn_info* connection) {
-    const SessionContext& context = *static_cast<SessionContext*>(user_data);
+    SessionContext& context = *static_cast<SessionContext*>(user_data);
     unsigned wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_EXPORT_SUPPORT | FUSE_CAP_DONT_MASK | FUSE_CAP_IOCTL_DIR |
                       FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_POSIX_ACL |
                       FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_EXPLICIT_INVAL_DATA;
@@ -15,6 +15,7 @@ void on_init(void* user_data, fuse_conn_info* connection) {
 #endif
     if (context.kernel_writeback) wanted |= FUSE_CAP_WRITEBACK_CACHE;
     connection->want = connection->capable & wanted;
+    context.ring.negotiate(connection);
     connection->max_write = largest_request;
     connection->max_readahead = largest_request;
     connection->max_background = 256; // asynchronous requests in the kernel's queue: as deep as the deepest tool asks

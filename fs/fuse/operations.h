@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "fs/fuse/fuse_api.h"
+#include "fs/fuse/io_ring.h"
 #include "fs/fuse/page_dropper.h"
 #include "fs/fuse/service.h"
 
@@ -27,6 +28,7 @@ struct SessionContext {
     std::function<std::string()> device_path; ///< of the device's folder, where it lies now
     bool kernel_writeback = false;
     fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
+    IoRing ring = {};
 };
 
 [[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);
@@ -43,7 +45,12 @@ void add_whole_operations(fuse_lowlevel_ops& table);
 /// How long the kernel may cache names and attributes: a day. Every change passes through the kernel, so that its caches stay true.
 inline constexpr double cache_seconds = 86400.0;
 
-[[nodiscard]] inline SessionContext& context_of(fuse_req_t request) { return *static_cast<SessionContext*>(fuse_req_userdata(request)); }
+/// Every handler begins with it.
+[[nodiscard]] inline SessionContext& context_of(fuse_req_t request) {
+    auto& context = *static_cast<SessionContext*>(fuse_req_userdata(request));
+    context.ring.note(request);
+    return context;
+}
 [[nodiscard]] inline Service& service_of(fuse_req_t request) { return context_of(request).service; }
 [[nodiscard]] inline OpenMode open_mode_of(int flags, bool truncates) {
     return {.writes = (flags & O_ACCMODE) != O_RDONLY, .appends = (flags & O_APPEND) != 0, .truncates = truncates};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
 #include "fs/fuse/operations.h"
@@ -27,6 +28,49 @@ void on_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) {
         request, {.op = FsOp::getattr, .ino = Ino{ino}}, [&](const FsCall& call) { return service.fs().attributes(call, Ino{ino}); },
         reply_attributes);
 }
+
+#ifdef FLASHLAB_FUSE_STATX
+statx_timestamp timestamp_of(FileTime time) {
+    statx_timestamp out{};
+    out.tv_sec = time.seconds;
+    out.tv_nsec = time.nanoseconds;
+    return out;
+}
+
+struct statx statx_of(const Attributes& attributes) {
+    const struct stat plain = stat_of(attributes);
+    struct statx out {};
+    out.stx_mask = STATX_BASIC_STATS | STATX_BTIME;
+    out.stx_blksize = static_cast<std::uint32_t>(plain.st_blksize);
+    out.stx_attributes_mask = STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND | STATX_ATTR_NODUMP; // the kernel (6.18) does not pass them on
+    out.stx_attributes = attributes.flags & out.stx_attributes_mask;                        // chattr's bits have the same values
+    out.stx_nlink = static_cast<std::uint32_t>(plain.st_nlink);
+    out.stx_uid = plain.st_uid;
+    out.stx_gid = plain.st_gid;
+    out.stx_mode = static_cast<std::uint16_t>(plain.st_mode);
+    out.stx_ino = plain.st_ino;
+    out.stx_size = static_cast<std::uint64_t>(plain.st_size);
+    out.stx_blocks = static_cast<std::uint64_t>(plain.st_blocks);
+    out.stx_atime = timestamp_of(attributes.accessed);
+    out.stx_btime = timestamp_of(attributes.born);
+    out.stx_ctime = timestamp_of(attributes.changed);
+    out.stx_mtime = timestamp_of(attributes.modified);
+    out.stx_rdev_major = major(plain.st_rdev);
+    out.stx_rdev_minor = minor(plain.st_rdev);
+    return out;
+}
+
+/// Comes for statx(2) with STATX_BTIME, as stat(1) asks. All else is getattr.
+void on_statx(fuse_req_t request, fuse_ino_t ino, int, int, fuse_file_info*) {
+    Service& service = service_of(request);
+    service.serve(
+        request, {.op = FsOp::getattr, .ino = Ino{ino}}, [&](const FsCall& call) { return service.fs().attributes(call, Ino{ino}); },
+        [](fuse_req_t to, Attributes& attributes) {
+            struct statx answer = statx_of(attributes);
+            fuse_reply_statx(to, 0, &answer, cache_seconds);
+        });
+}
+#endif
 
 FileTime file_time_of(const timespec& time) { return {time.tv_sec, static_cast<std::uint32_t>(time.tv_nsec)}; }
 
@@ -182,6 +226,9 @@ void on_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
 
 void add_attribute_operations(fuse_lowlevel_ops& table) {
     table.getattr = on_getattr;
+#ifdef FLASHLAB_FUSE_STATX
+    table.statx = on_statx;
+#endif
     table.setattr = on_setattr;
     table.getxattr = on_getxattr;
     table.setxattr = on_setxattr;

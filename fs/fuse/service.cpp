@@ -5,6 +5,8 @@
 #include <ctime>
 #include <vector>
 
+#include "fs/fuse/io_ring.h"
+
 namespace flashlab {
 
 namespace {
@@ -101,6 +103,16 @@ void Service::account(fuse_req_t request, const RequestInfo& info, SimTime start
     if (!events_.wants(EventLevel::requests)) return;
     events_.on(
         FsOpEvent{.id = id, .start = start, .end = end, .op = info.op, .ino = info.ino, .offset = info.offset, .bytes = info.bytes, .error = error});
+}
+
+void Service::refuse_dead(std::unique_lock<Monitor>& lock, fuse_req_t request) {
+    lock.unlock();
+    fuse_reply_err(request, EIO);
+}
+
+void Service::stall_answer(fuse_req_t request, std::unique_ptr<Pending> answer, WallTime due) {
+    if (IoRing::has(request)) return stalled_.wait_and_answer(std::move(answer), due);
+    stalled_.push(std::move(answer), due);
 }
 
 /// Every so many requests this settles the device and runs background work that is due.

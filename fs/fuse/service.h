@@ -154,6 +154,9 @@ private:
     [[nodiscard]] int admit_locked(const RequestInfo& info, SimTime now);
     /// How late the answer of the request at hand has to be; it is asked for once.
     [[nodiscard]] Duration take_stall_locked() { return std::exchange(stall_, Duration{0}); }
+    /// After a cut: neither the device nor the log is there any more.
+    void refuse_dead(std::unique_lock<Monitor>& lock, fuse_req_t request);
+    void stall_answer(fuse_req_t request, std::unique_ptr<Pending> answer, WallTime due);
     /// `request`: null for calls of our own. `served`: bytes that were read or written.
     void account(fuse_req_t request, const RequestInfo& info, SimTime start, SimTime end, int error, std::uint64_t served);
     void settle_sometimes_locked(WallTime wall);

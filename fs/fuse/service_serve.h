@@ -195,13 +195,14 @@ void Service::conclude(std::unique_lock<Monitor>& lock, fuse_req_t request, cons
     }
     result->done = end;
     auto pending = std::make_unique<PendingAnswer<Answer, T>>(*this, request, arrival, lead, std::move(*result), std::move(answer));
-    if (is_stalled) return stalled_.push(std::move(pending), wall + stall);
+    if (is_stalled) return stall_answer(request, std::move(pending), wall + stall);
     delayed_.push(std::move(pending));
 }
 
 template <class Work, class Answer>
 void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, Answer answer) {
     std::unique_lock lock{monitor_};
+    if (dead_) return refuse_dead(lock, request);
     const FsCall call = call_for(request);
     note_arrival_locked(request, info, call.now);
     const int refused = admit_locked(info, call.now);
@@ -212,6 +213,7 @@ void Service::serve(fuse_req_t request, const RequestInfo& info, Work&& work, An
 template <class Work, class Answer>
 void Service::serve_patient(fuse_req_t request, const RequestInfo& info, Work work, Answer answer) {
     std::unique_lock lock{monitor_};
+    if (dead_) return refuse_dead(lock, request);
     FsCall call = call_for(request);
     const SimTime arrival = call.now;
     note_arrival_locked(request, info, arrival);
@@ -228,6 +230,7 @@ void Service::serve_patient(fuse_req_t request, const RequestInfo& info, Work wo
 template <class Begin, class Answer>
 void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& begin, Answer answer) {
     std::unique_lock lock{monitor_};
+    if (dead_) return refuse_dead(lock, request);
     const FsCall call = call_for(request);
     note_arrival_locked(request, info, call.now);
     const int refused = admit_locked(info, call.now);
@@ -274,7 +277,7 @@ void Service::serve_slow(fuse_req_t request, const RequestInfo& info, Begin&& be
     } else if (is_stalled) {
         auto late = std::make_unique<PendingSteps<Answer>>(*this, request, info, call.now, nullptr, std::move(answer));
         late->due = end;
-        stalled_.push(std::move(late), WallClock::now() + stall);
+        stall_answer(request, std::move(late), WallClock::now() + stall);
     } else {
         answer(request);
     }

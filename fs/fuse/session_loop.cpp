@@ -53,7 +53,7 @@ void SessionLoop::work() {
         fuse_session_process_buf(session_, buffer.get());
         buffer.align();
     }
-    fuse_session_exit(session_);
+    leaving_ = true;
     unpark_all();
     --working_;
     on_end_();
@@ -64,12 +64,14 @@ bool SessionLoop::wait_until_needed() {
         std::unique_lock held{lock_};
         if (active_ > 1) {
             --active_;
-            unparked_.wait(held, [this] { return deep_.load() || fuse_session_exited(session_) != 0; });
+            unparked_.wait(held, [this] { return deep_.load() || is_over(); });
             ++active_;
         }
     }
-    return fuse_session_exited(session_) == 0;
+    return !is_over();
 }
+
+bool SessionLoop::is_over() const { return leaving_.load(std::memory_order_relaxed) || fuse_session_exited(session_) != 0; }
 
 void SessionLoop::note_depth() {
     if (threads_ == 1) return;
@@ -88,7 +90,7 @@ void SessionLoop::look_for_a_request() {
     const auto start = std::chrono::steady_clock::now();
     do {
         if (request_waits()) return spin_.succeeded();
-    } while (std::chrono::steady_clock::now() - start < SpinBudget::longest && fuse_session_exited(session_) == 0);
+    } while (std::chrono::steady_clock::now() - start < SpinBudget::longest && !is_over());
     spin_.failed();
 }
 
@@ -103,7 +105,7 @@ void SessionLoop::unpark_all() {
 }
 
 void SessionLoop::stop() {
-    fuse_session_exit(session_);
+    leaving_ = true;
     unpark_all();
     // A signal that comes just before the read would be lost: knock until all have left.
     while (!has_ended()) {

@@ -46,6 +46,8 @@ private:
     /// Looks whether requests queue up. Called by a worker that has just read a request.
     void note_depth();
     [[nodiscard]] bool request_waits() const;
+    /// The workers must leave. The session itself is not ended by that: after a power cut it answers EIO.
+    [[nodiscard]] bool is_over() const;
     void look_for_a_request();
     void unpark_all();
 
@@ -53,6 +55,7 @@ private:
     unsigned threads_;
     std::function<void()> on_end_;
     std::atomic<unsigned> working_{0};
+    std::atomic<bool> leaving_{false};
     std::atomic<int> error_{0};
     std::vector<std::thread> workers_;
     std::mutex lock_;

@@ -19,10 +19,18 @@ void StalledAnswers::push(std::unique_ptr<Pending> answer, WallTime due) {
         }
     }
     if (answer == nullptr) {
-        changed_.notify_one();
+        changed_.notify_all();
     } else {
         run(std::move(answer));
     }
+}
+
+void StalledAnswers::wait_and_answer(std::unique_ptr<Pending> answer, WallTime due) {
+    {
+        std::unique_lock lock{mutex_};
+        changed_.wait_until(lock, due, [this] { return released_; });
+    }
+    run(std::move(answer));
 }
 
 void StalledAnswers::release() {
@@ -32,7 +40,7 @@ void StalledAnswers::release() {
         released_ = true;
         std::swap(ended, thread_);
     }
-    changed_.notify_one();
+    changed_.notify_all();
     if (ended.joinable()) ended.join();
 }
 

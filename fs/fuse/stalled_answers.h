@@ -25,6 +25,8 @@ public:
     StalledAnswers& operator=(const StalledAnswers&) = delete;
 
     void push(std::unique_ptr<Pending> answer, WallTime due);
+    /// As push(), but the caller's thread waits and answers: no other may answer a request of a ring (IoRing).
+    void wait_and_answer(std::unique_ptr<Pending> answer, WallTime due);
     /// Answers all that wait, and from now on every answer at once. Returns when the thread has ended.
     void release();
 

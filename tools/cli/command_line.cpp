@@ -74,7 +74,7 @@ void add_mount(CLI::App& app, Action& action) {
     c.add_option(
          "-o,--options", o.options,
          "Mount options: ro, norecovery (the same), noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), "
-         "host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, KEY=VALUE; writeback: the kernel delays writes, and a cut "
+         "host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, io_uring=on, KEY=VALUE; writeback: the kernel delays writes, and a cut "
          "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
         ->delimiter(',')
         ->allow_extra_args(false);

@@ -89,6 +89,7 @@ Json MountControl::stats() {
     Json report;
     mount_.with_monitor([&](SimTime now) { report = stats_report(opened_.device(), now, now - started_); });
     for (const auto& [key, value] : operations.members()) report.add(key, value);
+    report.add("transport", mount_.uses_io_uring() ? "io_uring" : "dev_fuse");
     report.add("log_failure", opened_.log().failure());
     add_failure_log(report, directory_);
     return report;
@@ -142,6 +143,9 @@ Json MountControl::set(const Json& request) {
     if (const std::string text = request["latency"].text(); !text.empty()) {
         latency = parse_latency(text);
         if (!latency) return failure(fmt::format("latency={}: allowed: off, real, or a factor such as 10x", text));
+        if (!latency->off && mount_.uses_io_uring())
+            return failure(
+                fmt::format("latency={}: this mount has -o io_uring=on, where libfuse lets no answer wait: unmount, and mount without it", text));
     }
     if (const std::string text = request["log"].text(); !text.empty()) {
         level = parse_event_level(text);

@@ -113,6 +113,9 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         if (value != "writethrough" && value != "delayed" && value != "lossy")
             return std::unexpected(fmt::format("-o host_cache={}: allowed: delayed (lossy is the same), writethrough", value));
         config.open.fs.host_cache = value == "writethrough" ? HostCache::writethrough : HostCache::delayed;
+    } else if (name == "io_uring") {
+        if (value != "auto" && value != "on" && value != "off") return std::unexpected(fmt::format("-o io_uring={}: allowed: auto, on, off", value));
+        config.mount.io_ring = value == "auto" ? IoRingUse::chosen : value == "on" ? IoRingUse::on : IoRingUse::off;
     } else if (name == "persistence") {
         const auto model = find_persistence(value);
         if (!model) return std::unexpected(fmt::format("-o persistence={}: allowed: {}", value, persistence_names));
