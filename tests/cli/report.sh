@@ -55,6 +55,29 @@ code 1 report "$work/dev" -o "$work/none.html"
 "$FLASHLAB" bench --preset tiny --rw randwrite --io-size 1M --log summary --events "$work/summary.db" > /dev/null 2>&1 || wrong "bench summary"
 code 0 report "$work/summary.db" -o "$work/summary.html"
 
+# Times and places that no drive has: refused with the table's name, soon.
+forged() { # forged WORDS SQL
+    cp "$work/dftl.db" "$work/forged.db"
+    sqlite3 "$work/forged.db" "$2"
+    code=0
+    timeout 60 "$FLASHLAB" report "$work/forged.db" -o "$work/forged.html" > "$work/out" 2> "$work/err" || code=$?
+    [[ $code -eq 1 ]] && grep -q "$1" "$work/err" || wrong "forged by $2: code $code, $(cat "$work/err")"
+    [[ ! -e $work/forged.html ]] || wrong "forged by $2: there is a page"
+}
+if command -v sqlite3 > /dev/null; then
+    most=9223372036854775807
+    for table in host_request nand_op; do
+        one="rowid = (SELECT rowid FROM $table LIMIT 1 OFFSET 20)"
+        forged "1 rows of $table have times" "UPDATE $table SET dur_ns = $most WHERE $one"
+        forged "1 rows of $table have times" "UPDATE $table SET dur_ns = -1 WHERE $one"
+    done
+    forged '1 rows of nand_op have times' "UPDATE nand_op SET pages = $most WHERE $one"
+    forged '1 rows of nand_op have times' "UPDATE nand_op SET plane = $most WHERE $one"
+    forged '1 rows of nand_op have times' "UPDATE nand_op SET bus_in_at_ns = $most WHERE $one"
+    forged 'begins or ends at a time that no drive has' "UPDATE sample SET ts_ns = $most"
+    forged 'begins or ends at a time that no drive has' "UPDATE run SET start_ns = -$most"
+fi
+
 # What is no run.
 echo "not a database" > "$work/text.db"
 echo '{"a": 1}' > "$work/other.json"

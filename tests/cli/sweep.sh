@@ -137,6 +137,11 @@ slip() {
     code 2 plan slip.toml
     says "$1"
 }
+slip "slip.toml:4:1: \[sweep\] unknown key 'seed'; did you mean 'seeds'" '[[load]]\nbench = {}\n[sweep]\nseed = [1]\n'
+slip "slip.toml:2:1: \[sweep\] unknown key 'when'; there is seeds" '[sweep]\nwhen = 1\n[[load]]\nbench = {}\n'
+slip "slip.toml:6:3: \[\[load\]\] 2: unknown key 'benhc'; did you mean 'bench'" '[[load]]\nbench = {}\n\n[[load]]\nname = "x"\n  benhc = {}\n'
+slip "slip.toml:2:6: \[grid\] .*did you mean 'nand.channels'" '[grid]\nnand.chanels = [1]\n[[load]]\nbench = {}\n'
+slip "slip.toml:5:1: \[\[exclude\]\] .*did you mean 'ftl.scheme'" '[[load]]\nbench = {}\n\n[[exclude]]\n"ftl.sheme" = 1\n'
 slip "did you mean 'load'" '[[lod]]\nbench = {}\n'
 slip "did you mean 'nand.channels'" '[grid]\n"nand.chanels" = [1]\n[[load]]\nbench = {}\n'
 slip 'did you mean --io-size' '[[load]]\nbench = { io_sise = "1M" }\n'

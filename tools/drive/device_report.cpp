@@ -169,7 +169,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t grown = grown_bad(device);
     const std::uint64_t spare_all = space.spare_blocks + grown;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
-    const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes);
+    const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes).rounded();
     Json out =
         Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
                       {"temperature", 300},
@@ -202,10 +202,10 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                       {"nand_erase_blocks", sum(t.nand_erases)},
                       {"host_write_bytes", t.host_write_bytes},
                       {"waf", ratio(programmed, t.host_write_bytes)},
-                      {"waf_user", rounded(waf.user)},
-                      {"waf_gc", rounded(waf.gc)},
-                      {"waf_merge", rounded(waf.merge)},
-                      {"waf_map", rounded(waf.map)},
+                      {"waf_user", waf.user},
+                      {"waf_gc", waf.gc},
+                      {"waf_merge", waf.merge},
+                      {"waf_map", waf.map},
                       {"gc_jobs", history.gc_jobs},
                       {"gc_page_copies", history.gc_page_copies},
                       {"pram_words_written", t.pram_words_written},
@@ -228,7 +228,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     Json out = to_json(sample);
     out.add("clock_ns", static_cast<std::uint64_t>(ns_since_start(now)));
     out.add("waf", ratio(sum(sample.nand_programs) * page, sample.host_write_bytes));
-    const WafParts parts = WafParts::of(sample.nand_programs, page, sample.host_write_bytes);
+    const WafParts parts = WafParts::of(sample.nand_programs, page, sample.host_write_bytes).rounded();
     out.add("waf_user", parts.user);
     out.add("waf_gc", parts.gc);
     out.add("waf_merge", parts.merge);

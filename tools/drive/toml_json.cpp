@@ -40,4 +40,26 @@ std::expected<Json, std::string> toml_as_json(std::string_view text, const std::
     return std::unexpected(fmt::format("{}:{}:{}: {}", name, at.line, at.column, parsed.error().description()));
 }
 
+std::string place_in_toml(std::string_view text, std::span<const std::string> path) {
+    const auto parsed = toml::parse(text);
+    if (!parsed) return {};
+    const toml::node* node = &parsed.table();
+    auto at = node->source().begin;
+    for (const std::string& step : path) {
+        if (const auto* table = node->as_table()) {
+            const auto found = table->find(step);
+            if (found == table->end()) return {};
+            at = found->first.source().begin; // of the key
+            node = &found->second;
+        } else if (const auto* list = node->as_array()) {
+            node = list->get(std::stoull(step));
+            if (node == nullptr) return {};
+            at = node->source().begin;
+        } else {
+            return {};
+        }
+    }
+    return fmt::format("{}:{}", at.line, at.column);
+}
+
 } // namespace flashlab

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,7 @@ namespace flashlab {
 
 /// `name` stands in messages. The error names line and column.
 [[nodiscard]] std::expected<Json, std::string> toml_as_json(std::string_view text, const std::string& name);
+/// Where the value of a key stands: "LINE:COLUMN"; empty: there is no such key. `path`: keys, and the numbers of tables in a list, from 0 on.
+[[nodiscard]] std::string place_in_toml(std::string_view text, std::span<const std::string> path);
 
 } // namespace flashlab

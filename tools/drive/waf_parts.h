@@ -3,9 +3,15 @@
 /// Idea       Every program operation has a cause, and each cause belongs to one part. `user`: what the host sent. `gc`: copies of collections and of
 ///            wear levelling. `merge`: copies of merges. `map`: all that the drive writes for itself, that is checkpoints, journals, translation
 ///            pages, what a recovery writes, and backups of paired pages.
+///            For people the whole and the parts are rounded to four digits after the point, so that the rounded parts add up to the rounded
+///            whole: each is cut off, and what is missing goes to those that lost most.
 /// Invariant  user + gc + merge + map = programmed bytes / bytes the host wrote. All are 0 if the host wrote nothing.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <span>
 
 #include "base/events.h"
@@ -23,6 +29,27 @@ struct WafParts {
             parts.part_of(static_cast<Cause>(c)) +=
                 static_cast<double>(programs[c]) * static_cast<double>(page_bytes) / static_cast<double>(host_bytes);
         return parts;
+    }
+    [[nodiscard]] WafParts rounded() const {
+        constexpr double steps = 1e4;
+        WafParts out;
+        const std::array from{user, gc, merge, map};
+        const std::array to{&out.user, &out.gc, &out.merge, &out.map};
+        std::array<double, 4> lost{};
+        std::array<std::int64_t, 4> cut{};
+        auto missing = std::llround((user + gc + merge + map) * steps);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            cut[i] = static_cast<std::int64_t>(std::floor(from[i] * steps));
+            lost[i] = from[i] * steps - std::floor(from[i] * steps);
+            missing -= cut[i];
+        }
+        for (; missing > 0; --missing) {
+            const auto most = static_cast<std::size_t>(std::max_element(lost.begin(), lost.end()) - lost.begin());
+            ++cut[most];
+            lost[most] = 0;
+        }
+        for (std::size_t i = 0; i < from.size(); ++i) *to[i] = static_cast<double>(cut[i]) / steps;
+        return out;
     }
 
 private:

@@ -41,7 +41,8 @@ std::expected<SqliteConnection, std::string> SqliteConnection::open(const std::s
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_NOMUTEX | (access == SqliteAccess::create_no_link ? SQLITE_OPEN_NOFOLLOW : 0) |
                       (access == SqliteAccess::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    const int result = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+    const std::string plain = path.starts_with("file:") ? "./" + path : path; // Debian's SQLite takes such a name for a URI, with options for it
+    const int result = sqlite3_open_v2(plain.c_str(), &raw, flags, nullptr);
     SqliteConnection connection{raw};
     if (result != SQLITE_OK) return std::unexpected(fmt::format("{}: {}", path, raw != nullptr ? sqlite3_errmsg(raw) : "out of memory"));
     sqlite3_busy_timeout(raw, 5000);

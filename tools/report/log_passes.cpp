@@ -7,6 +7,19 @@
 
 namespace flashlab {
 
+namespace {
+
+bool is_plausible(std::int64_t ns) { return ns >= 0 && ns <= longest_plausible_ns; }
+
+std::expected<void, std::string> all_plausible(std::uint64_t implausible, const char* table) {
+    if (implausible == 0) return {};
+    return std::unexpected(fmt::format("{} rows of {} have times or places that no drive has, such as a duration of more than {} years: the log was "
+                                       "damaged or changed; see them with: flashlab query LOG \"SELECT * FROM {} ORDER BY dur_ns DESC LIMIT 10\"",
+                                       implausible, table, longest_plausible_ns / (std::int64_t{86400} * 365 * 1'000'000'000), table));
+}
+
+} // namespace
+
 Json heat_json(const std::string& what, const std::vector<std::vector<double>>& busy_ns, std::int64_t width_ns) {
     Json rows{Json::Array{}};
     for (const auto& of : busy_ns) {
@@ -26,11 +39,15 @@ std::expected<void, std::string> RequestPass::read(LogRowsReader& log, const Log
         "SELECT ts_ns, dur_ns, op, sectors, piece, failed FROM host_request WHERE " + run.ids() + " ORDER BY id",
         [&](const LogRow& row) { take(row); }, progress);
     finish();
-    return done;
+    return done ? all_plausible(implausible_, "host_request") : done;
 }
 
 void RequestPass::take(const LogRow& row) {
     const std::int64_t ts = row.number(0), ns = row.number(1), piece = row.number(4);
+    if (!is_plausible(ts) || !is_plausible(ns)) {
+        ++implausible_;
+        return;
+    }
     const auto op = std::min<std::size_t>(static_cast<std::size_t>(row.number(2)), curves_.size() - 1);
     if (piece <= 1 || !under_way_.is_there) {
         finish();
@@ -99,27 +116,37 @@ void RequestPass::add_to_overview(Json& overview) const {
 }
 
 std::expected<void, std::string> OperationPass::read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress) {
-    return log.read(
+    const auto done = log.read(
         "SELECT ts_ns, dur_ns, channel, plane, pages, bus_in_at_ns, bus_in_ns, cells_at_ns, cells_ns, bus_out_at_ns, bus_out_ns, op, cause FROM "
         "nand_op "
         "WHERE " +
             run.times(),
-        [&](const LogRow& row) {
-            const std::int64_t ts = row.number(0), dur = row.number(1), pages = row.number(4);
-            if (row.number(11) == static_cast<std::int64_t>(NandOp::program))
-                programs_[static_cast<std::size_t>(row.number(12)) % cause_count].add_at(ts, static_cast<double>(pages));
-            TimeBins& bus = at(buses_, row.number(2));
-            TimeBins& plane = at(planes_, row.number(3));
-            if (pages > 1) { // the phases of a run are those of its first page
-                const std::int64_t on_bus = std::min(dur / pages, row.number(6) + row.number(10));
-                for (std::int64_t page = 0; page < pages; ++page) bus.add_stretch(ts + dur / pages * page, ts + dur / pages * page + on_bus);
-                plane.add_stretch(ts, ts + dur);
-                return;
-            }
-            for (const int phase : {5, 9}) bus.add_stretch(ts + row.number(phase), ts + row.number(phase) + row.number(phase + 1));
-            plane.add_stretch(ts + row.number(7), ts + row.number(7) + row.number(8));
-        },
-        progress);
+        [&](const LogRow& row) { take(row); }, progress);
+    return done ? all_plausible(implausible_, "nand_op") : done;
+}
+
+void OperationPass::take(const LogRow& row) {
+    constexpr std::int64_t most_pages = 1 << 20, most_places = 1 << 16; // far beyond any geometry
+    const std::int64_t ts = row.number(0), dur = row.number(1), pages = row.number(4);
+    bool plausible = is_plausible(ts) && is_plausible(dur) && pages >= 0 && pages <= most_pages;
+    for (const int place : {2, 3}) plausible = plausible && row.number(place) >= 0 && row.number(place) < most_places;
+    for (int phase = 5; phase <= 10; ++phase) plausible = plausible && is_plausible(row.number(phase));
+    if (!plausible) {
+        ++implausible_;
+        return;
+    }
+    if (row.number(11) == static_cast<std::int64_t>(NandOp::program))
+        programs_[static_cast<std::size_t>(row.number(12)) % cause_count].add_at(ts, static_cast<double>(pages));
+    TimeBins& bus = at(buses_, row.number(2));
+    TimeBins& plane = at(planes_, row.number(3));
+    if (pages > 1) { // the phases of a run are those of its first page
+        const std::int64_t on_bus = std::min(dur / pages, row.number(6) + row.number(10));
+        for (std::int64_t page = 0; page < pages; ++page) bus.add_stretch(ts + dur / pages * page, ts + dur / pages * page + on_bus);
+        plane.add_stretch(ts, ts + dur);
+        return;
+    }
+    for (const int phase : {5, 9}) bus.add_stretch(ts + row.number(phase), ts + row.number(phase) + row.number(phase + 1));
+    plane.add_stretch(ts + row.number(7), ts + row.number(7) + row.number(8));
 }
 
 Json OperationPass::amplification(const std::vector<double>& written, std::int64_t page_bytes) const {

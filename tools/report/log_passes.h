@@ -27,6 +27,9 @@ inline constexpr std::size_t coarse_bins = 80;
 /// Nanoseconds busy by row and bin as shares of the bin, for the page's heat map.
 [[nodiscard]] Json heat_json(const std::string& what, const std::vector<std::vector<double>>& busy_ns, std::int64_t width_ns);
 
+/// 73 years of simulated time. What is later or longer was never measured, and sums of a few such times still fit 64 bits.
+inline constexpr std::int64_t longest_plausible_ns = std::int64_t{1} << 61;
+
 class RequestPass {
 public:
     RequestPass(std::int64_t begin_ns, std::int64_t end_ns);
@@ -46,6 +49,7 @@ private:
     };
     void take(const LogRow& row);
     void finish();
+    std::uint64_t implausible_ = 0; ///< rows with times that no drive has
 
     static constexpr std::size_t bins = 400;
     std::array<LatencyCurve, host_op_names.size()> curves_;
@@ -71,7 +75,9 @@ public:
 private:
     TimeBins& at(std::vector<TimeBins>& all, std::int64_t index) const;
     [[nodiscard]] static Json to_json(const std::string& what, const std::vector<TimeBins>& rows);
+    void take(const LogRow& row);
     std::int64_t begin_, end_;
+    std::uint64_t implausible_ = 0; ///< rows with times, or of channels, that no drive has
     std::vector<TimeBins> buses_, planes_, programs_;
 };
 

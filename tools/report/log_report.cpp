@@ -25,7 +25,12 @@ public:
         has_operations_ = log_.number("SELECT EXISTS(SELECT 1 FROM nand_op WHERE " + range_.times() + ")").value_or(0) != 0;
         const auto last =
             log_.number("SELECT max(ts_ns + dur_ns) FROM (SELECT * FROM host_request WHERE " + range_.ids() + " ORDER BY id DESC LIMIT 4096)");
-        end_ns_ = std::max({range_.end_ns, last.value_or(0), range_.start_ns + 1});
+        if (std::min(range_.start_ns, range_.end_ns) < 0 || std::max(range_.start_ns, range_.end_ns) > longest_plausible_ns)
+            return std::unexpected(
+                fmt::format("run {} begins or ends at a time that no drive has: the log was damaged or changed; see it with: flashlab "
+                            "query LOG \"SELECT run, start_ns FROM run\" and \"SELECT run, ts_ns FROM sample\"",
+                            range_.run));
+        end_ns_ = std::max({range_.end_ns, std::clamp<std::int64_t>(last.value_or(0), 0, longest_plausible_ns), range_.start_ns + 1});
         out_.add("name", name);
         out_.add("source", "log");
         out_.add("level", has_operations_ ? "all" : has_requests_ ? "requests" : "summary");

@@ -23,7 +23,7 @@ public:
     }
     [[nodiscard]] std::uint64_t count() const { return ns_.count(); }
     [[nodiscard]] std::uint64_t permille_ns(std::uint32_t permille) const { return ns_.permille(permille); }
-    /// mean, p50, p95, p99, p999, max in microseconds.
+    /// mean, p50, p95, p99, p999, max in microseconds; null where nothing was recorded.
     [[nodiscard]] Json to_json() const;
 
 private:

@@ -91,8 +91,6 @@ std::expected<SweepLoad, std::string> read_sweep_load(const Json& table, std::si
             if (key != "trace" && key != "name") options.add(key, value);
         if (done) done = add_options(load, options);
     } else {
-        for (const auto& [key, value] : table.members())
-            if (key != "name" && key != "bench" && key != "command") return wrong(fmt::format("unknown key '{}'", key));
         if (is_bench) {
             load.words = {"bench"};
             load.is_bench = true;

@@ -14,6 +14,7 @@
 #include "tools/drive/toml_json.h"
 #include "tools/host/regular_file.h"
 #include "tools/run/virtual_device.h"
+#include "tools/sweep/sweep_keys.h"
 #include "tools/sweep/sweep_load.h"
 #include "tools/text/sizes.h"
 
@@ -63,8 +64,6 @@ std::expected<void, std::string> read_grid(std::vector<Axis>& grid, const Json& 
             if (auto done = read_grid(grid, value, full + "."); !done) return done;
             continue;
         }
-        if (full != "preset" && full != "size" && full != "config" && find_config_key(full) == nullptr)
-            return std::unexpected("[grid] " + unknown_key_text(full));
         auto axis = read_axis(full, value);
         if (!axis) return std::unexpected("[grid] " + axis.error());
         grid.push_back(std::move(*axis));
@@ -100,7 +99,6 @@ std::expected<void, std::string> read_exclusions(Sweep& sweep, const Json& list)
 
 std::expected<void, std::string> read_seeds(Sweep& sweep, const Json& table) {
     for (const auto& [key, value] : table.members()) {
-        if (key != "seeds") return std::unexpected(fmt::format("[sweep] unknown key '{}'; there is seeds", key));
         const auto axis = read_axis(key, value);
         if (!axis) return std::unexpected("[sweep] " + axis.error());
         for (const std::string& word : axis->values) {
@@ -120,13 +118,7 @@ std::expected<Sweep, std::string> read_sweep(const std::string& file) {
     if (!json) return std::unexpected(json.error());
     Sweep sweep;
     sweep.folder = std::filesystem::path{file}.parent_path().string();
-    const std::vector<std::string> known{"sweep", "grid", "load", "exclude"};
-    for (const auto& [key, value] : json->members()) {
-        if (std::ranges::find(known, key) != known.end()) continue;
-        const std::string near = nearest_name(key, known);
-        return std::unexpected(fmt::format("{}: unknown key '{}'; {}", file, key,
-                                           near.empty() ? fmt::format("there are {}", fmt::join(known, ", ")) : "did you mean '" + near + "'?"));
-    }
+    if (const std::string wrong = unknown_sweep_key(*json, *text); !wrong.empty()) return std::unexpected(fmt::format("{}:{}", file, wrong));
     auto done = read_seeds(sweep, (*json)["sweep"]);
     if (done) done = read_grid(sweep.grid, (*json)["grid"], "");
     std::size_t number = 0;

@@ -15,3 +15,11 @@ TEST_CASE("a percentile is the smallest value that so many of a thousand do not 
         CHECK((latencies.permille_ns(500) == 50'000) == (count == 1));
     }
 }
+
+TEST_CASE("what was never measured has no percentiles, mean or maximum: they are null and not 0", "[tools]") {
+    LatencyRecorder latencies;
+    for (const char* key : {"mean", "p50", "p95", "p99", "p999", "max"}) CHECK(latencies.to_json()[key].is_null());
+    latencies.add(Duration{0});
+    for (const char* key : {"mean", "p50", "p95", "p99", "p999", "max"})
+        CHECK((latencies.to_json()[key].is_number() && latencies.to_json()[key].real() == 0));
+}
