@@ -29,7 +29,7 @@ node_with() { # PACKAGE...
 }
 go_store() { # NAME
     command -v go > /dev/null || { echo "run.sh: $name needs a Go toolchain (apt-get install golang)" >&2; exit 77; }
-    [ -x "$home/go/store" ] || { mkdir -p "$home/go" && cp "$here"/go/* "$home/go" && (cd "$home/go" && go build -o store .); }
+    [ -x "$home/go/store" ] && [ -z "$(find "$here/go" -newer "$home/go/store")" ] || { mkdir -p "$home/go" && cp "$here"/go/* "$home/go" && (cd "$home/go" && go build -o store .); }
     program="'$home/go/store' $1"; after=
 }
 rust_store() { # NAME [prepared: a first run is the preparation]
@@ -107,6 +107,8 @@ postgres_fsync_off) # fsync=off
     postgres off ;;
 bbolt) # Update()
     go_store bbolt ;;
+bbolt_old) # Update(), version 1.3.2
+    go_store bbolt_old ;;
 goleveldb) # Put() with Sync
     go_store goleveldb ;;
 buntdb) # Update(), defaults

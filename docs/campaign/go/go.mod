@@ -22,5 +22,8 @@ require (
 	github.com/tidwall/rtred v0.1.2 // indirect
 	github.com/tidwall/tinylru v1.1.0 // indirect
 	github.com/tidwall/tinyqueue v0.1.1 // indirect
+	go.etcd.io/bboltold v1.3.2
 	golang.org/x/sys v0.45.0 // indirect
 )
+
+replace go.etcd.io/bboltold => go.etcd.io/bbolt v1.3.2

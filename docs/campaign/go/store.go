@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/buntdb"
 	"github.com/tidwall/wal"
 	bolt "go.etcd.io/bbolt"
+	oldbolt "go.etcd.io/bboltold"
 )
 
 const rounds = 12
@@ -71,6 +72,28 @@ func (s boltStore) put(i int) {
 }
 func (s boltStore) get(i int) (found string) {
 	must(s.db.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			must(err)
+		}
+		if bucket := tx.Bucket([]byte("b")); bucket != nil {
+			found = string(bucket.Get([]byte(key(i))))
+		}
+		return nil
+	}))
+	return found
+}
+
+type oldBoltStore struct{ db *oldbolt.DB }
+
+func (s oldBoltStore) put(i int) {
+	must(s.db.Update(func(tx *oldbolt.Tx) error {
+		bucket, err := tx.CreateBucketIfNotExists([]byte("b"))
+		must(err)
+		return bucket.Put([]byte(key(i)), []byte(value(i)))
+	}))
+}
+func (s oldBoltStore) get(i int) (found string) {
+	must(s.db.View(func(tx *oldbolt.Tx) error {
 		for err := range tx.Check() {
 			must(err)
 		}
@@ -155,6 +178,10 @@ func open(name string) store {
 		db, err := bolt.Open("db", 0o600, nil)
 		must(err)
 		return boltStore{db}
+	case "bbolt_old":
+		db, err := oldbolt.Open("db", 0o600, nil)
+		must(err)
+		return oldBoltStore{db}
 	case "buntdb", "buntdb_always":
 		db, err := buntdb.Open("db")
 		must(err)
