@@ -52,7 +52,13 @@ say "--- an oracle that reads what the command prints, and cuts from a sync on"
 said='for i in 1 2 3; do echo $i > n.new && mv n.new n && $name . && echo "done $i"; done'
 expect 1 --persistence posix --states 60 --oracle 'sed -n "s/^done //p"' --check "$check" -- env name=true sh -c "$said"
 grep -q '"promises":3,' "$work/out" || die "the oracle's lines do not count: $(cat "$work/out")"
-expect 1 --persistence posix --states 60 --oracle 'cat' --check true -- sh -c 'touch x; exit 7'
+say "--- what fails by itself is no finding: nothing was explored"
+expect 2 --persistence posix --states 60 --check true -- sh -c 'touch x; exit 7'
+grep -q 'the command ended with 7, without any cut' "$work/err" || die "the command's own failure is not told: $(cat "$work/err")"
+expect 2 --persistence posix --states 60 --setup 'exit 5' --check true -- touch x
+expect 2 --persistence posix --states 60 --oracle 'exit 6' --check true -- touch x
+expect 2 --persistence posix --states 60 --check 'exit 3' -- touch x
+expect 2 --persistence posix --states 60 --oracle 'cat' --check true -- sh -c 'touch x; exit 7'
 grep -q 'the command ended with 7' "$work/err" || die "the command's code is lost behind the oracle: $(cat "$work/err")"
 early='echo 1 > n && echo 1 >&$FLASHLAB_ACK_FD && sync n . && sync n && echo 2 > m && sync m .'
 expect 1 --persistence posix --states 60 --check "$check" -- sh -c "$early"
@@ -60,6 +66,11 @@ expect 0 --persistence posix --states 60 --after flush 2 --check "$check" -- sh 
 grep -q 'cuts before sync 2' "$work/out" || die "the certificate does not say which cuts were left out: $(cat "$work/out")"
 expect 2 --persistence posix --after flush 99 --check true -- sh -c "$early"
 expect 2 --after flush 0 --check true -- touch x
+say "--- a check that does not always answer the same"
+printf 'n=$(cat "%s/count" 2> /dev/null || echo 0); echo $((n + 1)) > "%s/count"; [ $((n %% 3)) -ne 2 ]\n' "$work" "$work" > "$work/moody"
+expect 1 --persistence posix --states 30 --jobs 1 --check "sh '$work/moody'" -- sh -c 'for i in 1 2 3 4; do echo $i > $i; sync $i .; done'
+grep -q '"findings":\[\]' "$work/out" && grep -q '"states_unsteady":[1-9]' "$work/out" && grep -q 'not repeatable' "$work/err" ||
+    die "a moody check: $(cat "$work/err" "$work/out")"
 say "--- the preparation is durable, and what a check leaves behind goes"
 expect 0 --persistence posix --states 50 --setup 'mkdir d; echo 1 > d/f' --check '[ "$(cat d/f)" = 1 ] && [ ! -e junk ] && touch junk && rm -r d' -- touch x
 if [[ $(id -u) -eq 0 && ! -r /etc/mtab ]]; then
@@ -89,7 +100,7 @@ expect 2 -- touch x
 expect 2 --persistence fat --check true -- touch x
 expect 2 --report cert.txt --check true -- touch x
 expect 2 --check true -- no-such-program
-expect 1 --check true -- false
+expect 2 --check true -- false
 code=0
 "$FLASHLAB" crash torture --persistence ext5 -- true 2> /dev/null || code=$?
 [[ $code -eq 2 ]] || die "a model that there is not must be refused"

@@ -40,7 +40,7 @@ say "--- a check that says this and then that"
 once=$work/once
 explore 1 --check "$loses || [ -e $once ] || { touch $once; exit 1; }" -- sh -c "$writes"
 judged 0
-grep -q 'failed once and passed' "$work/err" || die "it is not told: $(cat "$work/err")"
+grep -q 'not repeatable: the check failed, and passed' "$work/err" || die "it is not told: $(cat "$work/err")"
 say "--- a program whose name is no URI, behind a shell"
 printf '#!/bin/sh\n%s\n' "$writes" > "$work/my <prog>&%.sh" && chmod +x "$work/my <prog>&%.sh"
 (cd "$work" && explore 1 --app-version 'v1 <&>' --check "$loses" -- sh -c "'$work/my <prog>&%.sh'") || die "a program behind a shell"

@@ -29,6 +29,12 @@ code=0
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 kept=$(echo "$work"/flashlab-cut-*)
 "$FLASHLAB" crash torture --replay "$kept" --check "$check" > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+say "--- a check that fails, and passes when all is made anew"
+printf 'n=$(cat "%s/count" 2> /dev/null || echo 0); echo $((n + 1)) > "%s/count"; [ $((n %% 2)) -eq 1 ]\n' "$work" "$work" > "$work/moody"
+code=0
+"$FLASHLAB" crash torture --cuts 2 --within 0.2 --size 64M --keep "$work" --check "sh '$work/moody'" --json -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] && grep -q '"cuts":2,.*"violations":0,"not_repeatable":2,' "$work/out" && grep -q 'not repeatable: the check ended with 1' "$work/err" ||
+    die "a moody check: $code, $(cat "$work/out" "$work/err")"
 say "--- no cut before the N-th sync of a mount was answered"
 # The second sync comes late: a cut of --after flush 1 comes before it, one of --after flush 2 never does. fdatasync and fsync of a directory count, too.
 late='sleep 0.3; echo 1 > r$FLASHLAB_CUT; sync r$FLASHLAB_CUT; sleep $PAUSE; echo 2 >> r$FLASHLAB_CUT; sync -d r$FLASHLAB_CUT; sync .; sleep 1000'
@@ -51,7 +57,7 @@ fi
 say "--- a command that fails by itself"
 code=0
 "$FLASHLAB" crash torture --size 64M -- sh -c 'echo no such luck; exit 4' > "$work/out" 2> "$work/err" || code=$?
-[[ $code -eq 1 ]] && grep -q 'no such luck' "$work/err" || die "the command's own failure must be told: $(cat "$work/err")"
+[[ $code -eq 2 ]] && grep -q 'no such luck' "$work/err" || die "the command's own failure is no finding and must be told: $code, $(cat "$work/err")"
 say "--- signals: the command, the mount and the folder go, what was found is told"
 declare -A code_of=([INT]=130 [TERM]=143 [HUP]=129)
 mkdir "$work/tmp"

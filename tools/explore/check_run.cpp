@@ -1,7 +1,6 @@
 #include "tools/explore/check_run.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/explore/left_behind.h"
 #include "tools/explore/plain_command.h"
 #include "tools/host/interruption.h"
 
@@ -25,11 +25,13 @@ namespace flashlab {
 
 namespace {
 
+constexpr const char* directory_variable = "FLASHLAB_MOUNT"; ///< tells the processes of one check from those of another
+
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// The inherited variables with those that are set, of which the later wins. PWD as a shell would set it.
 std::vector<std::string> environment_of(const CheckCall& call, const Variables& assigned) {
-    Variables set{{"PWD", call.directory}};
+    Variables set{{"PWD", call.directory}, {directory_variable, call.directory}};
     for (const Variables* some : {&call.environment, &assigned})
         for (const auto& variable : *some) {
             std::erase_if(set, [&](const auto& earlier) { return earlier.first == variable.first; });
@@ -102,7 +104,8 @@ void forget_all_but_the_end(const std::string& output) {
 } // namespace
 
 CheckVerdict run_check(const CheckCall& call) {
-    const pid_t child = spawn(call);
+    static LeftBehind left_behind; // orphans come to the process as a whole
+    const pid_t child = left_behind.start([&] { return spawn(call); });
     if (child < 0) return {CheckEnd::not_started, 127};
     const int watched = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
     const auto until = std::chrono::steady_clock::now() + call.limit;
@@ -117,8 +120,8 @@ CheckVerdict run_check(const CheckCall& call) {
     }
     if (watched >= 0) ::close(watched);
     if (watched >= 0) ::kill(-child, SIGKILL); // the group, with what the check left behind; the number is not free before waitpid()
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    const int status = left_behind.wait(child);
+    left_behind.end_those_with(fmt::format("{}={}", directory_variable, call.directory)); // in sessions of their own
     if (cut_short == CheckEnd::timed_out)
         std::ofstream{call.output, std::ios::app} << fmt::format("\nit took longer than {} s\n", std::chrono::duration<double>(call.limit).count());
     if (cut_short != CheckEnd::passed) return {cut_short, 128 + SIGKILL};

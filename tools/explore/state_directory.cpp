@@ -37,6 +37,17 @@ std::set<std::uint64_t> linked_files(const LeftTree& tree) {
     return linked;
 }
 
+/// Of a state before, or of the check that looked at it.
+void drop_other_xattrs(int fd, const LeftFile& file) {
+    std::array<char, 4096> names{};
+    const ssize_t bytes = ::flistxattr(fd, names.data(), names.size());
+    for (ssize_t at = 0; at < bytes;) {
+        const std::string name = names.data() + at;
+        at += static_cast<ssize_t>(name.size()) + 1;
+        if (name.starts_with("user.") && !file.xattrs.contains(name)) (void)::fremovexattr(fd, name.c_str());
+    }
+}
+
 } // namespace
 
 StateDirectory::StateDirectory(const Past& past, std::string path) : past_{past}, path_{std::move(path)}, wanted_(chunk_bytes), found_(chunk_bytes) {
@@ -120,6 +131,7 @@ std::string StateDirectory::make_file(const std::string& full, const LeftFile& f
     }
     std::string why = fill(fd, file, is_new ? 0 : present->size);
     if (why.empty() && (is_new || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
+    if (!is_new) drop_other_xattrs(fd, file);
     for (const auto& [name, value] : file.xattrs)
         (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0); // not every host takes every attribute
     ::close(fd);

@@ -103,9 +103,7 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     const CheckVerdict verdict = run_check({.command = config_.check,
                                             .directory = worker.directory.path(),
                                             .output = worker.output,
-                                            .environment = {{"FLASHLAB_MOUNT", worker.directory.path()},
-                                                            {"FLASHLAB_ACKS", worker.promises},
-                                                            {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
+                                            .environment = {{"FLASHLAB_ACKS", worker.promises}, {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
                                             .limit = config_.limit});
     ++worker.checks;
     const std::lock_guard lock{mutex_};
@@ -221,8 +219,13 @@ void StateExplorer::judge(Worker& worker, const Numbered& failing) {
         worker.checks = checks;
         judgement = judgement_of(worker, failing);
     }
+    const bool passed_in_the_end = !judgement.finding && judgement.known.empty();
     if (judgement.finding) add(std::move(*judgement.finding));
     const std::lock_guard lock{mutex_};
+    if (passed_in_the_end && !Interruption::came() && result_.broken.empty()) { // no cause, so it is not told as failing
+        --result_.failing;
+        ++result_.unsteady;
+    }
     const auto found = std::ranges::find(result_.findings, judgement.known, [](const LossFinding& f) { return f.words.cause; });
     if (!judgement.known.empty() && found != result_.findings.end()) ++found->states;
 }

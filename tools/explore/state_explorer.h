@@ -51,7 +51,7 @@ struct ExploreResult {
     std::uint64_t checks = 0; ///< run, those of shrinking, too; a judgement that was made again counts once
     std::uint64_t failing = 0;
     std::uint64_t untold = 0;   ///< failing states of causes that there was no room for
-    std::uint64_t unsteady = 0; ///< failed once and passed the second time
+    std::uint64_t unsteady = 0; ///< failed and passed later, made anew: the check does not always answer the same
     bool exhausted = false;     ///< no other state was found
     bool edges_done = false;    ///< all edges were tried, and states were drawn
     double wall_seconds = 0;

@@ -39,7 +39,8 @@ RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::filesystem:
 
 std::unexpected<RecordedRunFailure> RecordedRun::ended_with(const char* what, int code) const {
     const char* signal = code > 128 ? ::strsignal(code - 128) : nullptr; // as a shell says it, too
-    return failed(fmt::format("{} ended with {}{}:\n    {}", what, code, signal == nullptr ? "" : fmt::format(" ({})", signal), drive_.last_words()));
+    const std::string named = signal == nullptr ? "" : fmt::format(" ({})", signal);
+    return failed(fmt::format("{} ended with {}{}, without any cut:\n    {}", what, code, named, drive_.last_words()), exit_usage); // no finding
 }
 
 RecordedRun::Step RecordedRun::mount() {

@@ -88,7 +88,10 @@ public:
                 return fmt::format("--after flush {}: the command made {} within a minute", flushes, flushes_so_far());
             const auto code = command->poll();
             if (!code) continue;
-            if (*code != 0) return fmt::format("the command ended with {} before any cut:\n    {}", *code, drive_.last_words());
+            if (*code != 0) {
+                wrong_usage_ = true; // it fails by itself: no cut can be judged by it
+                return fmt::format("the command ended with {} before any cut:\n    {}", *code, drive_.last_words());
+            }
             command = Subprocess::start(call);
             if (!command) return command.error();
             ++runs_;
@@ -117,6 +120,15 @@ public:
             if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
         }
         return drive_.unmount();
+    }
+
+    /// The same once more, of the drive as the cut left it: what a check says once may be its own doing.
+    Failure recover_and_check_again(std::uint64_t cut) {
+        if (auto failed = drive_.unmount()) return failed;
+        std::error_code error;
+        fs::remove_all(drive_.device(), error);
+        if (auto failed = drive_.make_clone_of(copy_.string())) return failed;
+        return recover_and_check(cut);
     }
 
     Failure keep_copy() {
@@ -202,7 +214,8 @@ int replay_torture(const CrashTortureOptions& o, Torture& torture) {
 struct Trial {
     std::uint64_t cuts = 0; ///< whose recovery was judged
     bool holds = true;
-    bool keeps_work = false; ///< the copy of the failed state could not be moved out of it
+    std::uint64_t not_repeatable = 0; ///< cuts after which the check failed, and passed when all was made anew
+    bool keeps_work = false;          ///< the copy of the failed state could not be moved out of it
     Json replays{Json::Array{}}, found{Json::Array{}};
 };
 
@@ -222,6 +235,16 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         if (Interruption::came()) return std::nullopt;
         trial.cuts = cut;
         if (!wrong) continue;
+        if (!torture.recover_and_check_again(cut)) {
+            if (Interruption::came()) return std::nullopt;
+            ++trial.not_repeatable;
+            tell(fmt::format(
+                "flashlab: cut {}: not repeatable: {}\n  and nothing was wrong when the same drive was recovered and checked again. That is no "
+                "finding: let the check answer the same each time\n",
+                cut, *wrong));
+            continue;
+        }
+        if (Interruption::came()) return std::nullopt;
         trial.holds = false;
         const auto moved = torture.hand_over(cut);
         trial.keeps_work = !moved;
@@ -276,6 +299,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
     const Json json = Json::object({{"cuts", trial.cuts},
                                     {"command_runs", torture.runs()},
                                     {"violations", trial.holds ? 0 : 1},
+                                    {"not_repeatable", trial.not_repeatable},
                                     {"slowest_mount_ms", torture.slowest_mount_ms()},
                                     {"at", o.at},
                                     {"persistence", o.persistence},
@@ -289,7 +313,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
                                     {"found", std::move(trial.found)},
                                     {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
-    return trial.holds ? exit_done : exit_failed;
+    return trial.holds && trial.not_repeatable == 0 ? exit_done : exit_failed;
 }
 
 } // namespace flashlab

@@ -176,8 +176,9 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     }
     if (result.unsteady != 0)
         complain(
-            fmt::format("crash torture: {} state{} failed once and passed when tried again: let the check, or the program, do the same each time",
-                        result.unsteady, result.unsteady == 1 ? "" : "s"));
+            fmt::format("crash torture: {} state{} not repeatable: the check failed, and passed when the same state was made anew; let the check, "
+                        "or the program, do the same each time",
+                        result.unsteady, result.unsteady == 1 ? " is" : "s are"));
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
     const bool written = write_reports(o, reports, report, facts.application);
@@ -217,13 +218,12 @@ int replay_kept_state(const CrashTortureOptions& o) {
     fs::copy(o.replay + "/tree", work + "/tree", fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
     if (error) return complain(fmt::format("crash torture: {}/tree: {}", o.replay, error.message()));
     const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
-    const CheckVerdict verdict = run_check({.command = check,
-                                            .directory = work + "/tree",
-                                            .output = work + "/out",
-                                            .environment = {{"FLASHLAB_MOUNT", work + "/tree"},
-                                                            {"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()},
-                                                            {"FLASHLAB_CUT", "0"}},
-                                            .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}});
+    const CheckVerdict verdict =
+        run_check({.command = check,
+                   .directory = work + "/tree",
+                   .output = work + "/out",
+                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
+                   .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}});
     if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
     const bool holds = verdict.end == CheckEnd::passed;
     const Json json = Json::object({{"replayed", o.replay},

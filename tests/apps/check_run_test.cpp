@@ -1,0 +1,84 @@
+// Goal: a check meets nothing that an earlier check or state left: no process, no attribute of a file; and what a running check needs stays.
+#include "tools/explore/check_run.h"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/xattr.h>
+
+#include "tests/apps/recorded_program.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/explore/state_directory.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+/// Starts a process in a session of its own, which writes its number to `pid`; ends when that is there.
+constexpr const char* leaves_a_daemon =
+    "setsid sh -c 'echo $$ > pid.new && mv pid.new pid; exec sleep 600' & while [ ! -s pid ]; do sleep 0.01; done";
+
+CheckVerdict check_in(const std::filesystem::path& directory, const std::string& command) {
+    std::filesystem::create_directory(directory);
+    return run_check({.command = command, .directory = directory.string(), .output = directory.string() + ".out", .environment = {}});
+}
+
+bool lives(const std::filesystem::path& pid_file) {
+    pid_t pid = 0;
+    std::ifstream{pid_file} >> pid;
+    REQUIRE(pid > 0);
+    return ::kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+} // namespace
+
+TEST_CASE("what a check started in a session of its own ends with the check, and its children, too", "[apps][check_run]") {
+    const TemporaryDirectory work;
+    CHECK(check_in(work / "a", leaves_a_daemon).end == CheckEnd::passed);
+    CHECK_FALSE(lives(work / "a/pid"));
+    const std::string nested = "setsid sh -c 'setsid sh -c \"echo \\$\\$ > pid.new && mv pid.new pid; exec sleep 600\" & sleep 600' & "
+                               "while [ ! -s pid ]; do sleep 0.01; done; exit 3";
+    CHECK(check_in(work / "b", nested).code == 3);
+    CHECK_FALSE(lives(work / "b/pid"));
+    CHECK(check_in(work / "c", "(setsid true &) ; exit 0").end == CheckEnd::passed); // gone before the check
+}
+
+TEST_CASE("a server that a check has started lives while other checks end", "[apps][check_run]") {
+    const TemporaryDirectory work;
+    CheckVerdict served;
+    std::jthread slow{
+        [&] { served = check_in(work / "slow", std::string{leaves_a_daemon} + "; while [ ! -e go ]; do sleep 0.01; done; kill -0 $(cat pid)"); }};
+    while (!std::filesystem::exists(work / "slow/pid")) std::this_thread::yield();
+    for (int i = 0; i < 5; ++i) CHECK(check_in(work / fmt::format("quick{}", i), leaves_a_daemon).end == CheckEnd::passed);
+    CHECK(lives(work / "slow/pid"));
+    std::ofstream{work / "slow/go"} << 1;
+    slow.join();
+    CHECK(served.end == CheckEnd::passed);
+    CHECK_FALSE(lives(work / "slow/pid"));
+}
+
+TEST_CASE("a state has the attributes of its files and none that the state or the check before it left", "[apps][check_run]") {
+    const TemporaryDirectory work;
+    RecordedProgram program;
+    program.prepared();
+    const auto file = program.create("f");
+    program.append(file, "content");
+    const Past past{program.history()};
+    const Persistence model = *find_persistence("strict");
+    const LeftState state{past, model, {past.size(), {}}};
+    StateDirectory directory{past, (work / "tree").string()};
+    REQUIRE(directory.make(state.tree()).has_value());
+    const std::string path = (work / "tree/f").string();
+    if (::setxattr(path.c_str(), "user.left", "1", 1, 0) != 0) {
+        WARN("skipped: the host takes no extended attributes there");
+        return;
+    }
+    REQUIRE(directory.make(state.tree()).has_value());
+    char value = 0;
+    CHECK(::getxattr(path.c_str(), "user.left", &value, 1) == -1);
+}
