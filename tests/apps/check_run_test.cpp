@@ -13,6 +13,7 @@
 #include "tests/apps/recorded_program.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/explore/state_directory.h"
+#include "tools/explore/state_explorer.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -81,4 +82,25 @@ TEST_CASE("a state has the attributes of its files and none that the state or th
     REQUIRE(directory.make(state.tree()).has_value());
     char value = 0;
     CHECK(::getxattr(path.c_str(), "user.left", &value, 1) == -1);
+}
+
+TEST_CASE("a state that fails twice and passes while its cause is sought is not repeatable, and no failing state without a finding",
+          "[apps][check_run]") {
+    const TemporaryDirectory work;
+    RecordedProgram program;
+    program.prepared();
+    for (const char* name : {"a", "b"}) program.append(program.create(name), name);
+    const Past past{program.history()};
+    const Persistence model = *find_persistence("posix");
+    const std::string count = (work / "count").string();
+    for (const int fails : {1, 2}) {
+        std::ofstream{count} << 0;
+        const std::string check = fmt::format("n=$(($(cat {0}) + 1)); echo $n > {0}; [ $n -gt {1} ]", count, fails);
+        const ExploreResult result =
+            StateExplorer{past, model, {.check = check, .work = work.path().string(), .limit = std::chrono::milliseconds{20'000}, .states = 20}}
+                .run();
+        CHECK(result.unsteady == 1);
+        CHECK(result.failing == 0);
+        CHECK(result.findings.empty());
+    }
 }
