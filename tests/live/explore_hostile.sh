@@ -50,7 +50,7 @@ grep -q "$(sha256sum < "$work/my <prog>&%.sh" | cut -d ' ' -f 1)" "$place/certif
 say "--- a command that changes nothing, one that is killed, one that leaves a process behind"
 explore 2 --check true -- true
 grep -q 'changed nothing' "$work/err" || die "nothing to cut: $(cat "$work/err")"
-explore 1 --check true -- sh -c "$writes; kill -9 \$\$"
+explore 2 --check true -- sh -c "$writes; kill -9 \$\$"
 grep -q '137 (Killed)' "$work/err" || die "the signal is not told: $(cat "$work/err")"
 [[ -z $(ls "$place") ]] || die "a certificate of a run that was none: $(ls "$place")"
 explore 0 --check true -- sh -c "$writes; setsid sleep 4 > y & sleep 0.3"

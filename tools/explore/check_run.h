@@ -1,8 +1,8 @@
 /// Runs the user's check once, in a directory, with a limit of time.
 ///
 /// Idea       posix_spawn, which copies no page tables, and a descriptor of the process to wait on: hundreds of checks a second.
-/// Invariant  Nothing that the check started outlives it, unless it left its process group and forgot FLASHLAB_MOUNT, which is set to `directory`. What
-///            it prints takes some megabytes at most, where the file system of `output` can give back the beginning of a file.
+/// Invariant  Nothing that the check started outlives it, unless it left its process group and forgot FLASHLAB_MOUNT, which is set to `directory`.
+///            What it prints takes some megabytes at most, where the file system of `output` can give back the beginning of a file.
 /// Cost       Starting the program, and a shell where the line needs one (tools/explore/plain_command.h).
 #pragma once
 
