@@ -38,6 +38,12 @@ rust_store() { # NAME [prepared: a first run is the preparation]
     program="'$home/rust/target/release/campaign' $1"; after=
     [ $# -eq 1 ] || setup="FLASHLAB_ACK_FD=9 $program write 9> /dev/null"
 }
+surrealkv() { # new|old
+    command -v cargo > /dev/null || { echo "run.sh: $name needs a Rust toolchain (apt-get install cargo)" >&2; exit 77; }
+    [ -x "$home/rust_surrealkv/target/release/surreal" ] ||
+        { mkdir -p "$home/rust_surrealkv" && cp -r "$here"/rust_surrealkv/* "$home/rust_surrealkv" && (cd "$home/rust_surrealkv" && cargo build -q --release); }
+    program="'$home/rust_surrealkv/target/release/surreal' $1"; after=
+}
 postgres() { # FSYNC
     ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || { echo "run.sh: $name needs PostgreSQL (apt-get install postgresql)" >&2; exit 77; }
     [ "$(id -u)" -ne 0 ] || { echo "run.sh: $name: PostgreSQL does not run as root; become another user" >&2; exit 77; }
@@ -135,6 +141,10 @@ pickledb_rust) # set() with AutoDump
     rust_store pickledb_rust ;;
 atomicwrites_rust) # control: file and directory synced
     rust_store atomicwrites_rust ;;
+surrealkv) # commit() with Durability::Immediate, version 1.2; a control on ext4
+    surrealkv new ;;
+surrealkv_old) # the same, version 0.20.2
+    surrealkv old ;;
 zodb) # FileStorage
     python_with ZODB==6.4; python zodb_filestorage ;;
 atomicwrites) # control: file and directory synced
