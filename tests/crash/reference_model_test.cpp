@@ -75,6 +75,15 @@ TEST_CASE("FUA makes a write durable when it is answered, and the promise of a d
     CHECK(host.allows(v1, 20));
 }
 
+TEST_CASE("where an answer promises, an answered trim is zeros for good", "[model]") {
+    Host host{Promise::when_answered};
+    const auto v1 = host.write(10, 20, WriteDurability::volatile_ok);
+    host.model.trimmed(Sector{2}, 2, at(30), at(31));
+    CHECK(host.allows(v1, 30));
+    CHECK_FALSE(host.allows(v1, 31));
+    CHECK(host.allows(host.zeros, 31));
+}
+
 TEST_CASE("a trim is volatile until it is flushed, then zeros for good", "[model]") {
     Host host{Promise::when_flushed};
     const auto v1 = host.write(10, 20, WriteDurability::fua);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "crash/default_exploration.h"
+#include "crash/endurance.h"
 #include "crash/shrink.h"
 #include "ftl/make_ftl.h"
 #include "tests/support/catch.h"
@@ -110,5 +111,23 @@ TEST_CASE("the default exploration finds the orders that only other devices show
             CHECK(report.distinct_states <= report.states);
         }
         CHECK(orderings >= 4);
+    }
+}
+
+TEST_CASE("cuts in a row say what each of their looks at the image has seen", "[crash][bugs][endure]") {
+    const auto [name, scheme, words] = GENERATE(table<std::string_view, const char*, const char*>({
+        {"answers_writes_early", "hftl", "shows write"},
+        {"forgets_the_ceiling", "page_map", "check: "},
+        {"leaks_block", "hftl", "a write failed: "},
+        {"leaks_block_seldom", "page_map", "a request failed: "},
+        {"older_version_wins", "hftl", "contract: "},
+    }));
+    DYNAMIC_SECTION(name) {
+        const auto bug = std::ranges::find(seeded_bugs(), name, &SeededBug::name);
+        REQUIRE(bug != seeded_bugs().end());
+        const auto sabotage = bug->make();
+        const auto endured = endure_cuts(scheme, "chip-slc", 600, 1, sabotage.get(), {});
+        REQUIRE_FALSE(endured.has_value());
+        CHECK_THAT(endured.error(), ContainsSubstring(words));
     }
 }
