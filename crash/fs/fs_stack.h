@@ -55,6 +55,7 @@ struct FsShape {
 class InstantRecorder final : public EventSink {
 public:
     InstantRecorder() : EventSink{EventLevel::all} {}
+    using EventSink::on;
     void on(const NandOpEvent& e) override { note(e.start, e.end); }
     void on(const PramWriteEvent& e) override { note(e.start, e.end); }
     /// Sorted, without repetition.

@@ -15,6 +15,7 @@ namespace {
 class OrderRecorder final : public EventSink {
 public:
     OrderRecorder() : EventSink{EventLevel::all} {}
+    using EventSink::on;
     void on(const NandOpEvent& e) override {
         if (e.origin.cause != Cause::user) return;
         operations.push_back(e);

@@ -17,6 +17,7 @@ namespace {
 class JobRecorder final : public EventSink {
 public:
     JobRecorder() : EventSink{EventLevel::all} {}
+    using EventSink::on;
     void on(const NandOpEvent& e) override { operations.push_back(e); }
     void on(const GcJobEvent& e) override { jobs.push_back(e); }
     void on(const HostRequestEvent& e) override { requests.push_back(e.id); }

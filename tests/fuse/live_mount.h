@@ -41,6 +41,7 @@ struct RecordedPower final : DevicePower {
 struct CountedEvents final : EventSink {
     CountedEvents() : EventSink{EventLevel::requests} {}
     std::vector<FsOpEvent> seen;
+    using EventSink::on;
     void on(const FsOpEvent& event) override { seen.push_back(event); }
 };
 

@@ -35,6 +35,7 @@ inline NandConfig round_config() {
 class RecordingSink final : public EventSink {
 public:
     RecordingSink() : EventSink{EventLevel::all} {}
+    using EventSink::on;
     void on(const NandOpEvent& event) override { operations.push_back(event); }
     std::vector<NandOpEvent> operations;
 };

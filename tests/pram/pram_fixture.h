@@ -25,6 +25,7 @@ inline void flip(const std::filesystem::path& path, std::uint64_t at, unsigned b
 class RecordingSink final : public EventSink {
 public:
     explicit RecordingSink(EventLevel level = EventLevel::all) : EventSink{level} {}
+    using EventSink::on;
     void on(const PramWriteEvent& event) override { writes.push_back(event); }
     std::vector<PramWriteEvent> writes;
 };
