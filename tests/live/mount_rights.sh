@@ -32,6 +32,7 @@ umask 022
 option_of_mount nosuid && option_of_mount nodev || die "a mount by root has neither nosuid nor nodev"
 "$FLASHLAB" umount "$mnt" || die "umount"
 background -o suid,default_permissions
+sleep 0.4 < "$mnt/file" & # as long as a look at the mount may last beside much other work
 option_of_mount nodev && ! option_of_mount nosuid || die "-o suid"
 "$FLASHLAB" umount "$mnt" || die "umount"
 background -o dev,suid,nosuid

@@ -57,6 +57,16 @@ Unmounted unmount_as_root(const std::string& mount_point) {
     return errno == EPERM ? Unmounted{.code = 127, .words = {}} : Unmounted{.code = 1, .words = std::strerror(errno)};
 }
 
+/// A mount is busy while somebody only looks at it, as each command of ours does that searches for a drive. That lasts a moment.
+std::expected<Unmounted, std::string> unmount(const std::string& mount_point) {
+    for (const auto until = Clock::now() + std::chrono::seconds{1};; std::this_thread::sleep_for(std::chrono::milliseconds{20})) {
+        auto done = call_fusermount(mount_point);
+        if (done && done->code == 127) done = unmount_as_root(mount_point);
+        const bool is_busy = done && done->words.find("busy") != std::string::npos;
+        if (!is_busy || Clock::now() > until) return done;
+    }
+}
+
 /// "on /mnt in the mount namespace of process 12 (sh)": who has it mounted, beside this namespace if `others_only`.
 std::vector<std::string> described(const std::vector<MountHolder>& holders, bool others_only) {
     std::vector<std::string> texts;
@@ -113,9 +123,8 @@ int run_umount(const UmountOptions& o) {
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const std::string looker = is_written ? "" : control_socket_of(*mounted);
-    auto done = call_fusermount(mounted->mount_point);
+    const auto done = unmount(mounted->mount_point);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
-    if (done->code == 127) done = unmount_as_root(mounted->mount_point);
     if (done->code != 0) return not_unmounted(*mounted, *done);
     if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
