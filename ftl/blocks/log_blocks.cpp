@@ -19,6 +19,9 @@ LogSlot LogBlocks::open(BlockId block, std::optional<LogicalBlock> home) {
     if (home) {
         strays_ += of_home_[home->value()] != none ? 1 : 0;
         of_home_[home->value()] = slot;
+    } else {
+        logs_[slot].began = began_;
+        began_ += map_.pages_per_block();
     }
     link(slot);
     return slot;

@@ -25,7 +25,8 @@ using LogSlot = std::uint32_t;
 struct LogBlock {
     BlockId block{0};
     std::optional<LogicalBlock> home;
-    std::uint32_t next = 0; ///< page that is written next
+    std::uint32_t next = 0;  ///< page that is written next
+    std::uint32_t began = 0; ///< room in log blocks without a home that were opened before; wraps
     std::uint32_t live = 0;
     bool in_place = true;
     bool sealed = false;
@@ -97,6 +98,7 @@ private:
     std::vector<LogSlot> of_home_;    ///< by logical block
     LogPages pages_;
     Order order_[2];
+    std::uint32_t began_ = 0;
     std::uint32_t strays_ = 0; ///< own log blocks that of_home_ does not name: after a power cut a logical block may have several
 };
 

@@ -112,6 +112,14 @@ FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std:
 FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     // It would push out everything and itself.
     if (pages > buffer_.capacity()) {
+        // The others go first: overtaken by pages that came later, a stream would reach the flash out of its order.
+        for (std::uint32_t held = buffer_.size(); held != 0; --held) {
+            const auto slot = *buffer_.least_recently_used();
+            if (const std::uint32_t lpn = buffer_.lpn_of(slot).value(); lpn >= first.value() && lpn - first.value() < pages)
+                buffer_.used(slot);
+            else if (const auto gone = evict(now, origin); !gone)
+                return gone;
+        }
         const auto written = write_through(first, pages, from, now, origin);
         if (!written || !ghost_ || pages > buffer_.most()) return written;
         for (std::uint32_t i = 0; i < pages; ++i) { // a larger buffer would have kept them

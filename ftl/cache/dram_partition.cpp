@@ -21,6 +21,8 @@ std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps,
     return config.ghost_bitmap_bytes + config.size_bytes / page_bytes * GhostBuffer::device_bytes_per_page;
 }
 
+GhostState::Hits as_mean(GhostHits hits) { return {static_cast<double>(hits.reads), static_cast<double>(hits.writes)}; }
+
 } // namespace
 
 std::optional<std::string> DramPartition::refusal(const DramConfig& config, const MappingSpace* maps, std::uint32_t page_bytes) {
@@ -42,14 +44,19 @@ DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, Buffe
     if (maps_ == nullptr) return;
     entry_bytes_ = std::max(shape_.unit_bytes / shape_.entries_per_unit, 1u);
     interval_ = config.tune_interval == 0 ? shape_.interval : config.tune_interval;
+    if (is_adaptive_)
+        ghost_reach_ =
+            std::max({part_of(config.size_bytes, config.ghost_reach_permille == 0 ? shape_.ghost_reach_permille : config.ghost_reach_permille),
+                      page_bytes_, entry_bytes_});
+    // An adaptive partition keeps a page of buffer: where nothing is ever held the ghost cannot tell a stream from pages that come back.
+    const std::uint64_t kept = std::min(config.size_bytes, metadata_bytes_ + (is_adaptive_ ? page_bytes_ : 0));
     const PartitionLimits limits{.least = shape_.least_bytes,
-                                 .most = std::max(shape_.least_bytes, std::min(config.size_bytes - metadata_bytes_, shape_.most_bytes)),
+                                 .most = std::max(shape_.least_bytes, std::min(config.size_bytes - kept, shape_.most_bytes)),
                                  .tune_bytes = std::uint64_t{shape_.unit_bytes} * config.tune_units,
-                                 .ghost_floor = config.ghost_floor_permille / 1000.0};
+                                 .ghost_floor = config.ghost_floor_permille / 1000.0,
+                                 .most_step = shape_.has_own_ghost ? ghost_reach_ / 2 * config.tune_units : 0};
     tuner_.emplace(limits, part_of(config.size_bytes, config.map_share_permille));
     if (!is_adaptive_) return;
-    ghost_reach_ = std::max({part_of(config.size_bytes, config.ghost_reach_permille == 0 ? shape_.ghost_reach_permille : config.ghost_reach_permille),
-                             page_bytes_, entry_bytes_});
     ghost_buffer_.emplace(static_cast<std::uint32_t>(dram_pages()));
     ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
     buffer_.watch(*ghost_buffer_);
@@ -98,11 +105,27 @@ void DramPartition::size_ghosts() {
     ghost_map_->set_capacity(std::min(config_.size_bytes - map_bytes_, ghost_reach_) / entry_bytes_);
 }
 
+/// Merges come in bursts: both sides are judged by a mean over the last intervals.
+void DramPartition::look_back(GhostState& buffer, GhostState& map) {
+    constexpr double kept = 7.0 / 8;
+    const MappingSpace::OwnGhost own = maps_->own_ghost();
+    intervals_ = intervals_ * kept + 1;
+    const auto mean = [this](double& sum, double of_this) {
+        sum = sum * kept + of_this;
+        return std::max(sum, 0.0) / intervals_;
+    };
+    buffer.hits = {mean(buffer_sum_.reads, buffer.hits.reads), mean(buffer_sum_.writes, buffer.hits.writes)};
+    map.hits = {0, mean(map_sum_, own.writes)};
+    map.bytes = own.bytes;
+}
+
 void DramPartition::decide(SimTime now) {
     counted_.map_share_sum += map_share();
     ++counted_.decisions;
-    const GhostState buffer{ghost_buffer_->hits(), std::uint64_t{ghost_buffer_->size()} * page_bytes_, config_.size_bytes};
-    const GhostState map{ghost_map_->hits(), ghost_map_->size() * entry_bytes_, config_.size_bytes};
+    const GhostHits found = ghost_buffer_->hits();
+    GhostState buffer{as_mean(found), std::uint64_t{ghost_buffer_->size()} * page_bytes_, config_.size_bytes};
+    GhostState map{as_mean(ghost_map_->hits()), ghost_map_->size() * entry_bytes_, config_.size_bytes};
+    if (shape_.has_own_ghost) look_back(buffer, map);
     const std::uint64_t before = map_bytes_;
     const auto decision = tuner_->decide(buffer, map, maps_->profit_factors());
     (void)apply(decision.map_bytes, now); // what went wrong, the next write tells the host
@@ -111,10 +134,10 @@ void DramPartition::decide(SimTime now) {
     last_ = {.at = now,
              .buffer_benefit = decision.buffer_benefit,
              .map_benefit = decision.map_benefit,
-             .buffer_ghost_reads = buffer.hits.reads,
-             .buffer_ghost_writes = buffer.hits.writes,
-             .map_ghost_reads = map.hits.reads,
-             .map_ghost_writes = map.hits.writes,
+             .buffer_ghost_reads = found.reads,
+             .buffer_ghost_writes = found.writes,
+             .map_ghost_reads = static_cast<std::uint64_t>(map.hits.reads + 0.5),
+             .map_ghost_writes = static_cast<std::uint64_t>(map.hits.writes + 0.5),
              .buffer_ghost_bytes = buffer.bytes,
              .map_ghost_bytes = map.bytes,
              .map_bytes_before = before,

@@ -60,6 +60,7 @@ public:
 
 private:
     void decide(SimTime now);
+    void look_back(GhostState& buffer, GhostState& map);
     [[nodiscard]] FtlResult<SimTime> apply(std::uint64_t map_bytes, SimTime now);
     void size_ghosts();
     [[nodiscard]] std::uint32_t pages_beside(std::uint64_t map_bytes) const;
@@ -81,6 +82,9 @@ private:
     std::optional<GhostBuffer> ghost_buffer_;
     std::optional<GhostBitmap> ghost_map_;
     std::optional<PartitionTuner> tuner_;
+    GhostState::Hits buffer_sum_; ///< beside an own ghost of the maps: hits, each interval before counting a little less
+    double map_sum_ = 0;          ///< the same of that ghost
+    double intervals_ = 0;        ///< that the sums stand for
     PartitionCounters counted_;
     PartitionEvent last_;
 };

@@ -25,6 +25,7 @@ struct MappingSpaceShape {
     std::uint32_t entries_per_unit = 1;        ///< what the ghost counts
     std::uint32_t interval = 1000;             ///< requests between two decisions
     std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
+    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack, and the bitmap nothing
 };
 
 /// Nanoseconds that a hit in a ghost would have saved.
@@ -44,6 +45,13 @@ public:
     [[nodiscard]] virtual ProfitFactors profit_factors() = 0;
     /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
     virtual void watch(GhostBitmap& ghost) = 0;
+    /// What so many bytes more would have saved since the last call, in operations of profit map_write. Less than nothing now and then: those who sum
+    /// it up want both sides.
+    struct OwnGhost {
+        double writes = 0;
+        std::uint64_t bytes = 0;
+    };
+    [[nodiscard]] virtual OwnGhost own_ghost() { return {}; }
 };
 
 } // namespace flashlab

@@ -12,21 +12,23 @@ PartitionTuner::PartitionTuner(const PartitionLimits& limits, std::uint64_t map_
 }
 
 double PartitionTuner::benefit(const GhostState& ghost, double of_read, double of_write) const {
-    const bool has_hits = ghost.hits.reads + ghost.hits.writes != 0;
-    const double profit = has_hits ? static_cast<double>(ghost.hits.reads) * of_read + static_cast<double>(ghost.hits.writes) * of_write
-                                   : limits_.ghost_floor * std::max(of_read, of_write);
+    const bool has_hits = ghost.hits.reads + ghost.hits.writes > 0;
+    const double profit = has_hits ? ghost.hits.reads * of_read + ghost.hits.writes * of_write : limits_.ghost_floor * std::max(of_read, of_write);
     return profit / static_cast<double>(std::max<std::uint64_t>(has_hits ? ghost.bytes : ghost.most_bytes, 1));
 }
 
 PartitionTuner::Decision PartitionTuner::decide(const GhostState& buffer, const GhostState& map, const ProfitFactors& factors) {
     Decision d{benefit(buffer, factors.buffer_read, factors.buffer_write), benefit(map, factors.map_read, factors.map_write), map_bytes_};
-    const bool any = buffer.hits.reads + buffer.hits.writes + map.hits.reads + map.hits.writes != 0; // T2
+    const bool any = buffer.hits.reads + buffer.hits.writes + map.hits.reads + map.hits.writes > 0; // T2
     const double lesser = std::min(d.buffer_benefit, d.map_benefit);
     const double greater = std::max(d.buffer_benefit, d.map_benefit);
     if (!any || lesser == greater) return d;
     const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
     const auto most = static_cast<double>(std::max(richer.bytes, limits_.tune_bytes));
-    const auto step = static_cast<std::uint64_t>(lesser > 0 ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most) : most);
+    const auto step =
+        static_cast<std::uint64_t>(limits_.most_step != 0 ? static_cast<double>(limits_.most_step) * (greater - lesser) / (greater + lesser)
+                                   : lesser > 0           ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most)
+                                                          : most);
     if (d.map_benefit > d.buffer_benefit)
         map_bytes_ += std::min(step, limits_.most - map_bytes_);
     else

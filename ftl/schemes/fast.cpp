@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/unit_costs.h"
 
 namespace flashlab {
@@ -46,6 +47,8 @@ MappingSpaceShape FastFtl::map_shape() const {
     shape.unit_bytes = bytes_a_log();
     shape.entries_per_unit = map_.pages_per_block();
     shape.interval = 10'000;
+    shape.ghost_reach_permille = 30; // of the buffer's; as dftl
+    shape.has_own_ghost = true;
     return shape;
 }
 
@@ -60,17 +63,35 @@ FtlResult<SimTime> FastFtl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     return now;
 }
 
-/// Table IV: reads cost the same however many log blocks there are.
+/// Table IV: reads cost the same however many log blocks there are. A page that leaves the buffer costs its part of all merges: also of those for the
+/// SW log block, which every page that begins a logical block opens anew.
 ProfitFactors FastFtl::profit_factors() {
     const UnitCosts cost = unit_costs(array_, 1);
     const double pages = map_.pages_per_block();
+    const MergeTotals total = merge_totals();
+    constexpr double kept = 1 - 1.0 / 64; // an interval; as running_mean.h
+    const auto remember = [](double& sum, std::uint64_t now, std::uint64_t before) { sum = sum * kept + static_cast<double>(now - before); };
+    remember(copies_, total.copies, merges_seen_.copies);
+    remember(erases_, total.erases, merges_seen_.erases);
+    remember(pages_, total.pages, merges_seen_.pages);
+    merges_seen_ = total;
     const SharedReclaims& seen = shared_reclaims();
-    const double full_merge = pages * (cost.read + cost.write) + cost.erase;
-    const double reclaim = seen.copies.value_or(0) * (cost.read + cost.write) + (seen.homes.value_or(0) + 1) * cost.erase;
+    const double homes = seen.homes.value_or(0); // below one where most victims hold nothing any more
+    const double copies = homes > 0 ? seen.copies.value_or(0) / homes : pages;
     return {.buffer_read = cost.read,
-            .buffer_write = cost.write + reclaim / pages,
+            .buffer_write = cost.write + (copies_ * (cost.read + cost.write) + erases_ * cost.erase) / std::max(pages_, 1.0),
             .map_read = 0,
-            .map_write = full_merge / std::max(seen.pages_a_home.value_or(1), 1.0)};
+            .map_write = copies * (cost.read + cost.write) + cost.erase};
+}
+
+void FastFtl::watch(GhostBitmap& ghost) {
+    watch_logs(ghost.bytes());
+    merges_seen_ = merge_totals();
+}
+
+MappingSpace::OwnGhost FastFtl::own_ghost() {
+    const LongerLog seen = longer_log();
+    return {seen.merges, std::uint64_t{seen.blocks} * bytes_a_log()};
 }
 
 } // namespace flashlab

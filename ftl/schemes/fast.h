@@ -28,7 +28,9 @@ public:
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + std::uint64_t{logs_.count()} * bytes_a_log(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
     ProfitFactors profit_factors() override;
-    void watch(GhostBitmap& ghost) override { watch_logs(ghost); }
+    /// Its records take the bitmap's place.
+    void watch(GhostBitmap& ghost) override;
+    OwnGhost own_ghost() override;
 
 private:
     [[nodiscard]] std::uint64_t fixed_bytes() const { return std::uint64_t{map_.logical_blocks()} * device_bytes_per_entry; }
@@ -36,6 +38,9 @@ private:
     FtlResult<Place> place(Lpn lpn, std::uint32_t pages, SimTime now) override;
     [[nodiscard]] FtlResult<LogSlot> open_sequential(LogicalBlock home, SimTime now);
     [[nodiscard]] FtlResult<LogSlot> open_random(SimTime now);
+
+    MergeTotals merges_seen_;
+    double copies_ = 0, erases_ = 0, pages_ = 0; ///< since the start, what is long ago counting less
 };
 
 } // namespace flashlab

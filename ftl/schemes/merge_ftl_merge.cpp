@@ -37,6 +37,7 @@ FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime 
     logs_.at(slot).ready = taken->ready;
     encode_log_opened(opens_, taken->block, home);
     unnamed_.push_back(slot);
+    if (shorter_ && !home) age_shorter();
     opens_ready_ = std::max(opens_ready_, taken->ready);
     return slot;
 }
@@ -202,6 +203,7 @@ void MergeFtl::leave(BlockId block, Leaving& leaving) {
     leaving_blocks_.push_back(block);
     if (leaving.blocks == 0) leaving.victim = block;
     ++leaving.blocks;
+    ++blocks_left_;
 }
 
 void MergeFtl::push(Leaving leaving) {
@@ -221,19 +223,16 @@ void MergeFtl::tell(const Leaving& job) {
 }
 
 FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
-    const std::uint32_t live = logs_.at(slot).live;
     const std::uint64_t copied = counters_.gc_page_copies;
-    if (ghost_)
-        for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page)
-            if (const auto lpn = logs_.live_page(slot, page)) ghost_->evicted(lpn->value());
     std::uint32_t homes = 0;
     for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
         const auto lpn = logs_.live_page(slot, page);
         if (!lpn) continue;
+        if (shorter_) tell_shorter(map_.block_of(*lpn));
         if (auto merged = merge(map_.block_of(*lpn), now); !merged) return merged;
         ++homes;
     }
-    if (homes != 0) shared_reclaims_.pages_a_home.add(static_cast<double>(live) / homes);
+    merged_for_room_ += homes;
     shared_reclaims_.homes.add(homes);
     shared_reclaims_.copies.add(static_cast<double>(counters_.gc_page_copies - copied));
     return {};
@@ -241,7 +240,11 @@ FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
 
 FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
     ++counters_.gc_jobs;
-    if (const auto home = logs_.at(slot).home) return merge(*home, now);
+    if (const auto home = logs_.at(slot).home) {
+        if (shorter_) shorter_->merged_for_both(*home);
+        return merge(*home, now);
+    }
+    if (shorter_end_ == slot) pass_end();
     if (auto merged = merge_homes_of(slot, now); !merged) return merged;
     Leaving leaving = new_job(now);
     close_log(slot, leaving);

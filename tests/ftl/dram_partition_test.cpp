@@ -160,32 +160,47 @@ TEST_CASE("a page written costs DFTL the reclaiming of data blocks, an entry tha
     CHECK(used.buffer_write > fresh.buffer_write + (r + w) / 2);
 }
 
-TEST_CASE("pages that FAST migrates from a victim hit when they are written again, at the cost of their merge", "[ssd][partition]") {
+TEST_CASE("a log block more would have saved FAST the merge of a logical block that was written again in time", "[ssd][partition]") {
     SsdConfig config = partitioned("fast", 4096, "adaptive");
-    config.dram.map_share_permille = 0; // the least: one sequential log block, one for all others
     config.dram.tune_interval = 1'000'000;
     CutRig rig{config};
     auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
-    GhostBitmap ghost{64, 1};
-    ghost.set_capacity(64);
-    fast.watch(ghost); // its own, to be asked
+    const auto shape = fast.map_shape();
+    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
+    GhostBitmap records{1024, 1};
+    fast.watch(records); // its own, to be asked
     const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
-    for (std::uint32_t u = 1; u <= 8; ++u) write(u * 8 + 1); // eight logical blocks fill the one log block
-    CHECK(ghost.size() == 0);
-    write(9 * 8 + 1); // the eight are merged
-    CHECK(ghost.size() == 8);
-    CHECK(ghost.hits().writes == 0);
-    write(8 + 1);
-    write(2 * 8 + 2); // its neighbour was migrated, it was not
-    CHECK(ghost.hits().writes == 1);
-    CHECK(ghost.hits().reads == 0);
+    for (std::uint32_t round = 0; round < 4; ++round) // sixteen pages, again and again: three log blocks hold them until they are overwritten
+        for (std::uint32_t n = 0; n < 16; ++n) write((1 + n % 8) * 8 + 1 + n / 8);
+    CHECK(fast.counters().full_merges == 0);
+    const auto lacking = fast.own_ghost();
+    CHECK(lacking.bytes == shape.unit_bytes);
+    CHECK(lacking.writes == 24); // two would have merged the eight logical blocks whenever the first pages came to their end
+    CHECK(fast.own_ghost().writes == 0);
     const ProfitFactors f = fast.profit_factors();
     const double r = 60'612;
     const double w = 700'612;
-    CHECK(f.map_write == Approx(8 * (r + w) + 3'000'000)); // one page of each block: F_as = 1
+    CHECK(f.map_write == Approx(8 * (r + w) + 3'000'000)); // nothing was merged yet: a block of eight pages
     CHECK(f.map_read == 0);
     CHECK(f.buffer_read == Approx(r));
-    CHECK(f.buffer_write == Approx(w + (8 * (r + w) + 9 * 3'000'000.0) / 8)); // eight blocks of one page each were copied, nine blocks erased
+    rig.check_all();
+}
+
+TEST_CASE("a page that leaves the buffer costs FAST its part of all merges, those of the sequential log block too", "[ssd][partition]") {
+    SsdConfig config = partitioned("fast", 4096, "adaptive");
+    config.dram.tune_interval = 1'000'000;
+    CutRig rig{config};
+    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+    for (std::uint32_t u = 0; u < 64; ++u) rig.now = rig.write(u, 1, WriteDurability::fua);
+    GhostBitmap records{1024, 1};
+    fast.watch(records);
+    (void)fast.profit_factors();
+    const FtlCounters before = fast.counters();
+    for (std::uint32_t home = 0; home < 8; ++home) rig.now = rig.write(home * 8, 1, WriteDurability::fua); // each opens the sequential log block anew
+    const FtlCounters after = fast.counters();
+    REQUIRE(after.partial_merges - before.partial_merges == 7); // the last one waits
+    CHECK(after.gc_page_copies - before.gc_page_copies == 7 * 7);
+    CHECK(fast.profit_factors().buffer_write == Approx(700'612 + (49 * (60'612.0 + 700'612) + 7 * 3'000'000.0) / 8));
 }
 
 TEST_CASE("COFTL keeps as many page tables as its share holds, and a table that comes back is a hit in the ghost", "[ssd][partition]") {

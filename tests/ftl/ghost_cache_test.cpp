@@ -173,6 +173,14 @@ TEST_CASE("the richer ghost's side grows by the tune unit times the ratio", "[ca
     CHECK(d.map_bytes == 1000); // not above the most
 }
 
+TEST_CASE("steps in proportion: the largest where only one side gains, none where both gain the same", "[cache][partition]") {
+    PartitionTuner tuner{{.least = 0, .most = 1000, .tune_bytes = 8, .ghost_floor = 0, .most_step = 100}, 400};
+    const ProfitFactors factors{10, 10, 10, 10};
+    CHECK(tuner.decide({{0, 0}, 100, 1000}, {{0, 0.25}, 100, 1000}, factors).map_bytes == 500);
+    CHECK(tuner.decide({{0, 3}, 100, 1000}, {{0, 1}, 100, 1000}, factors).map_bytes == 450);
+    CHECK(tuner.decide({{0, 1}, 100, 1000}, {{0, 1}, 100, 1000}, factors).map_bytes == 450);
+}
+
 TEST_CASE("ghosts without any hit leave the partition alone, and so do equal benefits", "[cache][partition]") {
     PartitionTuner tuner{{.least = 0, .most = 1000, .tune_bytes = 8, .ghost_floor = 0.5}, 400};
     const ProfitFactors factors{10, 10, 20, 20};

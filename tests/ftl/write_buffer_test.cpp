@@ -115,6 +115,25 @@ TEST_CASE("a request larger than the buffer goes past it", "[ssd][buffer]") {
     rig.check_all();
 }
 
+TEST_CASE("a request larger than the buffer does not overtake what is in it: a stream reaches the flash in its order", "[ssd][buffer]") {
+    SsdConfig config = buffered(3);
+    CutRig rig{config};
+    rig.now = rig.write(8, 2);
+    rig.now = rig.write(2, 1);
+    rig.now = rig.write(10, 4); // goes on with what was written first; page 2 goes down as well
+    CHECK(rig.ssd().buffer()->buffered_pages() == 0);
+    const Ftl& ftl = rig.ftl();
+    CHECK(ftl.is_mapped(Lpn{8}));
+    CHECK(ftl.is_mapped(Lpn{2}));
+    CHECK(rig.ssd().buffer()->buffer_counters().evicted_pages == 3);
+    rig.now = rig.write(10, 2);
+    rig.now = rig.write(9, 4); // 10 and 11 are worthless: not programmed for nothing
+    CHECK(rig.ssd().buffer()->buffer_counters().evicted_pages == 3);
+    CHECK(rig.ssd().buffer()->buffer_counters().dropped_pages == 2);
+    CHECK(rig.ssd().buffer()->buffered_pages() == 0);
+    rig.check_all();
+}
+
 TEST_CASE("any sequence of requests reads as if there were no buffer, and leaves it sound", "[ssd][buffer]") {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         SsdConfig config = buffered(static_cast<std::uint32_t>(1 + seed * 3));

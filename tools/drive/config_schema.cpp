@@ -192,7 +192,7 @@ const std::array keys{
     ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "", "Bitmap of the ghost mapping cache, a power of two; taken off dram.size.",
               FIELD(ssd.dram.ghost_bitmap_bytes)},
     ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "",
-              "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's (fast 1000, dftl and coftl 30).",
+              "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's, 30.",
               FIELD(ssd.dram.ghost_reach_permille)},
     ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Writes are answered from here and programmed later; 0: none.",
               FIELD(ssd.dram.write_buffer_bytes)},

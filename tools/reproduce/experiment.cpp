@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "tools/reproduce/beyond_coftl.h"
+#include "tools/reproduce/beyond_frontiers.h"
 #include "tools/reproduce/beyond_ftls.h"
 #include "tools/reproduce/beyond_overheads.h"
 #include "tools/reproduce/beyond_partition.h"
@@ -70,6 +71,7 @@ constexpr std::array all{
                true},
     Experiment{"beyond-pram-buffer", beyond, "A write buffer in PRAM beside one in DRAM, over how often the host flushes", run_beyond_pram_buffer,
                true},
+    Experiment{"beyond-frontiers", beyond, "hftl with one and two buffer blocks, over the fill level", run_beyond_frontiers, true},
     Experiment{"beyond-overheads", beyond, "What mc-fig11, mc-fig16 and hy-fig12 charge for overheads, charged another way", run_beyond_overheads},
 };
 

@@ -28,7 +28,8 @@ struct HybridChoice {
     std::uint32_t blocks = 4096;          ///< a quick run takes fewer
     std::uint32_t reserved_permille = 50; ///< section 4.1: "we set the reserved block percentage to 5% for our all experiments"
     std::uint32_t mapping_unit_pages = 1;
-    Duration look_up = hybrid_look_up; ///< CPU time of one
+    Duration look_up = hybrid_look_up;    ///< CPU time of one
+    std::string_view separation = "none"; ///< HY4: which pages go to the same buffer block
 };
 
 class HybridDevice {

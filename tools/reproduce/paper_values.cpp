@@ -260,6 +260,8 @@ constexpr std::array specs{
     ClaimSpec{"beyond-pram-buffer", "a buffer in PRAM takes the same time *", result, level_within(0.05), pram_buffer},
     ClaimSpec{"beyond-pram-buffer", "the more seldom *", result, rising(0.02, 1, "of DRAM's time"), pram_buffer},
     ClaimSpec{"beyond-pram-buffer", "with the words of Kim et al. *", result, above(1, "times the time without a buffer"), pram_buffer},
+    ClaimSpec{"beyond-frontiers", "*", result, above(1, "times one buffer block's speed"),
+              "we expect more performance enhancement with hFTL if we separate the hot data from cold data (HY, 5.2)"},
     ClaimSpec{"beyond-overheads", "mc-fig11, *", result, at_least(1, "part of those tried, above zero, meets both"), below_a_page,
               at_most(0, "meets both with no part")},
     ClaimSpec{"beyond-overheads", "mc-fig16, *", result, rising(0, 1, "from all to none"),
@@ -289,6 +291,8 @@ constexpr std::array causes{
                "co-fig7: 4.3 times at one block a virtual block, more than five times from two on"},
     ClaimCause{"co-fig9", "COFTL is far above BL with the same DRAM*",
                "beyond-coftl-parts: with the spare sets of 16 channels it is, with the least spare nowhere"},
+    ClaimCause{"beyond-frontiers", "files, metadata in PRAM*",
+               "beyond-frontiers, pages copied: one buffer block copies 1 to 4 pages of a hundred, so there is next to nothing to gain"},
     ClaimCause{"ap-fig8", "dftl: largest gain *", "the worst static share has no buffer at all; the paper does not say from which share it counts"},
 };
 
