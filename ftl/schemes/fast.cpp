@@ -69,7 +69,7 @@ ProfitFactors FastFtl::profit_factors() {
     const UnitCosts cost = unit_costs(array_, 1);
     const double pages = map_.pages_per_block();
     const MergeTotals total = merge_totals();
-    constexpr double kept = 1 - 1.0 / 64; // an interval; as running_mean.h
+    constexpr double kept = 1 - 1.0 / 64; // an interval; as RunningMean
     const auto remember = [](double& sum, std::uint64_t now, std::uint64_t before) { sum = sum * kept + static_cast<double>(now - before); };
     remember(copies_, total.copies, merges_seen_.copies);
     remember(erases_, total.erases, merges_seen_.erases);

@@ -11,8 +11,8 @@
 namespace flashlab {
 namespace {
 
-// Device and file system: those of hy-fig9, 5 % reserved. A quick run takes a 16th of the drive and of the bytes. No policy of the house has more than
-// two streams, so there is no figure of four buffer blocks.
+// Device and file system: those of hy-fig9, 5 % reserved. A quick run takes a 16th of the drive and of the bytes. No policy has more than two
+// streams, so there is no figure of four buffer blocks.
 constexpr std::uint64_t frontiers_seed = 4;
 constexpr std::uint32_t quick_divisor = 16;
 constexpr std::uint32_t drive_blocks = 4096;
