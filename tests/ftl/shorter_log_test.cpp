@@ -1,5 +1,5 @@
 /// What a shorter log would have merged: against two logs that are kept page by page.
-#include "ftl/cache/shorter_log.h"
+#include "ftl/blocks/shorter_log.h"
 
 #include <deque>
 #include <map>

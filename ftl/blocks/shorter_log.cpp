@@ -1,4 +1,4 @@
-#include "ftl/cache/shorter_log.h"
+#include "ftl/blocks/shorter_log.h"
 
 #include <algorithm>
 #include <bit>
