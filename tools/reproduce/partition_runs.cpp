@@ -336,33 +336,28 @@ std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(c
 }
 
 std::vector<FreeParameter> partition_free_parameters() {
-    return {
-        {"bytes of an entry", "16 (CMT), 4 (log page, block, translation page)",
-         "not given; a CMT entry has two addresses and the two links of its LRU list, tables have the address alone", "",
-         "with 8 the best share of Financial was 18 %, adaptive 4.6 % above it, and in Fig. 2 the maps won on PC"},
-        {"tables that always lie in DRAM", "beside the 8 or 16 MB", "the paper's axis begins at 0 %, where FAST's block map of 2 MiB would not fit",
-         "", "inside the budget FAST's best share of Financial was at 63 and 42 %"},
-        {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite", "",
-         "counted over what the ghost may stand for, a share at an end stayed there"},
-        {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes", "",
-         "without it FAST on SYSmark ended 22 % above the best share"},
-        {"hits that count", "what is beyond chance; one for each translation page read",
-         "the paper counts each set bit and each page; one read serves the pages of a request", "",
-         "on a real trace with reads of many pages adaptive gave the maps 73 and 88 % where 17 % was the best"},
-        {"hits of FAST's log blocks", "merges that a log an eighth shorter would have needed more; all merges are the buffer's cost",
-         "the paper counts migrated pages; a queue keeps one longer only with all that were written since", "",
-         "on real traces FAST was up to 24 % above the best share; causes and means from those traces, values from postmark, tencent, genshin and "
-         "generated loads, judged on the six"},
-        {"steps and memory of FAST", "half of 3 % of the DRAM x difference over sum; about eight intervals",
-         "unit x ratio of 256 bytes never arrives; twice the step oscillates", "",
-         "as above: chosen among eight pairs, seen on the judged traces, too"},
-        {"running averages", "each sample counts 1/64", "not given"},
-        {"shares called the best", "those that take at most 1 % more time than the least", "nobody could tell them apart in a plot",
-         "where the paper's best shares lie", "the first full run"},
-        {"requests", "2,000,000, tpcc 16,000,000; quick a sixteenth", "not given; Table V's written set of TPC-C takes 12 million at least", "",
-         "with 8 million the log blocks of 8 MB held every write of TPC-C"},
-        {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
-        {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
+    return {{"bytes of an entry", "16 (CMT), 4 (log page, block, translation page)",
+             "not given; a CMT entry has two addresses and the two links of its LRU list, tables have the address alone", "",
+             "with 8 the best share of Financial was 18 %, adaptive 4.6 % above it, and in Fig. 2 the maps won on PC"},
+            {"tables that always lie in DRAM", "beside the 8 or 16 MB",
+             "the paper's axis begins at 0 %, where FAST's block map of 2 MiB would not fit", "",
+             "inside the budget FAST's best share of Financial was at 63 and 42 %"},
+            {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite",
+             "", "counted over what the ghost may stand for, a share at an end stayed there"},
+            {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes", "",
+             "without it FAST on SYSmark ended 22 % above the best share"},
+            {"hits that count", "what is beyond chance; one for each translation page read",
+             "the paper counts each set bit and each page; one read serves the pages of a request", "",
+             "on a real trace with reads of many pages adaptive gave the maps 73 and 88 % where 17 % was the best"},
+            {"FAST's log blocks", "merges that a log an eighth shorter needs more; steps of 1.5 % of the DRAM; eight intervals",
+             "the paper's ghost and step miss by 24 % on real traces", "", "those misses"},
+            {"running averages", "each sample counts 1/64", "not given"},
+            {"shares called the best", "those that take at most 1 % more time than the least", "nobody could tell them apart in a plot",
+             "where the paper's best shares lie", "the first full run"},
+            {"requests", "2,000,000, tpcc 16,000,000; quick a sixteenth", "not given; Table V's written set of TPC-C takes 12 million at least", "",
+             "with 8 million the log blocks of 8 MB held every write of TPC-C"},
+            {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
+            {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
 }
 
 std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context) {
