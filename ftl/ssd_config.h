@@ -57,10 +57,10 @@ struct DramConfig {
     std::uint32_t tune_units = 1;                  ///< AP3: times the ratio of the benefits, that move at a decision
     std::uint32_t ghost_floor_permille = 500;      ///< AP3: hits that a ghost without a hit counts
     std::uint64_t ghost_bitmap_bytes = 128u << 10; ///< AP2
-    std::uint32_t ghost_reach_permille = 0; ///< AP2: of size_bytes, that a ghost stands for at most; 0 = the scheme's (fast all, dftl and coftl 30)
-    std::uint64_t write_buffer_bytes = 0;   ///< AP1; 0 = none: a write is answered when it is programmed
-    std::uint64_t pram_buffer_bytes = 0;    ///< AP7: the write buffer lies in PRAM, and so much of it; 0 = in DRAM
-    bool is_protected = false;              ///< capacitors: at a power cut the buffer is programmed before the lights go out
+    std::uint32_t ghost_reach_permille = 0;        ///< AP2: of size_bytes, that a ghost stands for at most; 0 = the scheme's, 30
+    std::uint64_t write_buffer_bytes = 0;          ///< AP1; 0 = none: a write is answered when it is programmed
+    std::uint64_t pram_buffer_bytes = 0;           ///< AP7: the write buffer lies in PRAM, and so much of it; 0 = in DRAM
+    bool is_protected = false;                     ///< capacitors: at a power cut the buffer is programmed before the lights go out
     [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
     [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && partition == "adaptive"; }
 };
