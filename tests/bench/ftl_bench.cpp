@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -18,6 +17,7 @@
 #include "base/random.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/memory_drive.h"
+#include "tests/bench/cpu_clock.h"
 #include "tests/bench/plain_page_map.h"
 #include "tests/bench/pram_bench.h"
 #include "tests/bench/recovery_bench.h"
@@ -26,13 +26,6 @@
 
 namespace flashlab::bench {
 namespace {
-
-/// CPU time of this process: the cores may be shared.
-double cpu_ns() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 SsdConfig device_of_today() {
     SsdConfig config;
@@ -100,22 +93,7 @@ void bench_redo_log(std::uint64_t scale) {
     PramConfig config;
     config.bytes = 1u << 20;
     MemoryPramStore store{config.bytes};
-    NullEventSink sink;
-    Pram pram{config, store, sink, PramUndo::none};
-    RedoLog log{pram, PramUser::ftl, {PramAddress{0}, 64u << 10}};
-    SimTime now = log.recover(sim_start).done;
-    PramTransaction transaction;
-    std::uint64_t value = 1;
-    const std::uint64_t rounds = 100'000 * scale;
-    const double at = cpu_ns();
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        transaction.clear();
-        const std::uint64_t base = (128u << 10) + (round % 64) * 4096;
-        for (std::uint64_t w = 0; w < 40; ++w) transaction.write_u64(PramAddress{base + (w < 20 ? w * 8 : 1024 + w * 64)}, ++value);
-        now = log.commit(transaction, now).value();
-        pram.settle(now);
-    }
-    fmt::print("redo log: commit of 40 words (a run of 20, 20 single ones) {:.0f} ns\n", (cpu_ns() - at) / static_cast<double>(rounds));
+    fmt::print("redo log: commit of 40 words (a run of 20, 20 single ones) {:.0f} ns\n", commit_ns(config, store, false, 100'000 * scale));
 }
 
 struct Steady {

@@ -5,7 +5,6 @@
 /// Cost       A temporary file of about 100 MB at a time.
 #pragma once
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/bench/cpu_clock.h"
 #include "tests/tools/traces/trace_samples.h"
 #include "tools/traces/byte_reader.h"
 #include "tools/traces/trace_formats.h"
@@ -59,11 +59,6 @@ public:
 private:
     static constexpr std::size_t lines_wanted = 1'000'000;
 
-    static double cpu_seconds() {
-        timespec t{};
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-    }
     /// Binary traces are long enough, or not: they have no lines.
     static bool is_short_text(const std::filesystem::path& path, std::vector<std::string>& lines) {
         auto stream = open_byte_stream(path.string());

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -15,8 +14,28 @@
 
 #include "pram/image_pram_store.h"
 #include "pram/redo_log.h"
+#include "tests/bench/cpu_clock.h"
 
 namespace flashlab::bench {
+
+/// A commit of 40 words as a create makes them: a run of 20, and 20 in lines of their own; in 256 KiB, or all over the image.
+inline double commit_ns(const PramConfig& config, PramStore& store, bool is_scattered, std::uint64_t rounds) {
+    NullEventSink sink;
+    Pram pram{config, store, sink, PramUndo::none};
+    RedoLog log{pram, PramUser::ftl, {PramAddress{0}, 64u << 10}};
+    SimTime time = log.recover(sim_start).done;
+    PramTransaction transaction;
+    std::uint64_t value = 1;
+    const double at = cpu_ns();
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        transaction.clear();
+        const std::uint64_t base = (128u << 10) + (is_scattered ? round * 7919 % 15'000 : round % 64) * 4096;
+        for (std::uint64_t w = 0; w < 40; ++w) transaction.write_u64(PramAddress{base + (w < 20 ? w * 8 : 1024 + w * 64)}, ++value);
+        time = log.commit(transaction, time).value();
+        pram.settle(time);
+    }
+    return (cpu_ns() - at) / static_cast<double>(rounds);
+}
 
 class WithoutSums final : public PramStore {
 public:
@@ -50,40 +69,16 @@ public:
         }
         const auto store = ImagePramStore::open(file_);
         if (!store) return failed(store.error());
-        const double at = now();
+        const double at = cpu_ns();
         const std::size_t damaged = (*store)->damaged_lines(1).size();
-        fmt::print("an open of 64 MiB of full cells: {:.1f} ms of CPU ({} lines damaged)\n", (now() - at) / 1e6, damaged);
+        fmt::print("an open of 64 MiB of full cells: {:.1f} ms of CPU ({} lines damaged)\n", (cpu_ns() - at) / 1e6, damaged);
         return 0;
     }
 
 private:
-    static double now() {
-        timespec t{};
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-        return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-    }
     static int failed(const std::string& why) {
         fmt::print(stderr, "ftl_bench: {}\n", why);
         return 1;
-    }
-
-    /// A commit of 40 words as a create makes them: a run of 20, and 20 in lines of their own; in 256 KiB, or all over the image.
-    static double commit_ns(const PramConfig& config, PramStore& store, bool is_scattered, std::uint64_t rounds) {
-        NullEventSink sink;
-        Pram pram{config, store, sink, PramUndo::none};
-        RedoLog log{pram, PramUser::ftl, {PramAddress{0}, 64u << 10}};
-        SimTime time = log.recover(sim_start).done;
-        PramTransaction transaction;
-        std::uint64_t value = 1;
-        const double at = now();
-        for (std::uint64_t round = 0; round < rounds; ++round) {
-            transaction.clear();
-            const std::uint64_t base = (128u << 10) + (is_scattered ? round * 7919 % 15'000 : round % 64) * 4096;
-            for (std::uint64_t w = 0; w < 40; ++w) transaction.write_u64(PramAddress{base + (w < 20 ? w * 8 : 1024 + w * 64)}, ++value);
-            time = log.commit(transaction, time).value();
-            pram.settle(time);
-        }
-        return (now() - at) / static_cast<double>(rounds);
     }
 
     static void print(const PramConfig& config, PramStore& with, PramStore& without, bool is_scattered, std::uint64_t rounds) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <unordered_map>
 #include <vector>
 
@@ -12,6 +11,7 @@
 
 #include "base/random.h"
 #include "crash/crash_device.h"
+#include "tests/bench/cpu_clock.h"
 
 namespace flashlab::bench {
 
@@ -134,15 +134,14 @@ inline std::expected<RecoveryPoint, std::string> measure_recovery(const std::str
         if (!write(random.below(plan->logical_pages / 16), 1)) return std::unexpected("an overwrite failed");
         if (i % 64 == 63) now = drive.ssd().flush(now).value_or(now);
     }
-    timespec from{}, to{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    const double before = cpu_ns();
     const auto again = drive.power_on(now);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    const double took = cpu_ns() - before;
     if (!again) return std::unexpected(again.error());
     RecoveryPoint point;
     for (const std::uint64_t n : drive.array().counters().reads) point.pages_read += n;
     point.simulated_ms = static_cast<double>((again->done - now).count()) / 1e6;
-    point.cpu_ms = static_cast<double>(to.tv_sec - from.tv_sec) * 1e3 + static_cast<double>(to.tv_nsec - from.tv_nsec) / 1e6;
+    point.cpu_ms = took / 1e6;
     return point;
 }
 

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <numeric>
 #include <unordered_set>
 
 #include "base/random.h"
 #include "ftl/make_ftl.h"
+#include "tests/bench/cpu_clock.h"
 #include "tests/bench/memory_bench.h"
 #include "tests/bench/parse_bench.h"
 #include "tests/bench/plain_page_map.h"
@@ -27,12 +27,6 @@ namespace flashlab::bench {
 namespace {
 
 namespace files = std::filesystem;
-
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
 
 template <class Result>
 auto must(Result&& result, const std::string& what) {
