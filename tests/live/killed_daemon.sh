@@ -30,6 +30,24 @@ for place in "$mnt" "$work/elsewhere"; do
     grep -q 'was killed; the mount is detached' "$work/err" || die "nothing was said of the dead mount"
     mnt=$place
 done
+# A daemon that takes long to die (it unmaps its images first): the next mount waits for it.
+cut_power kill 1
+python3 - "$device" "$work/locked" << 'PY' &
+import fcntl, sys, time
+images = [open(f"{sys.argv[1]}/{name}", "r+b") for name in ("nand.img", "pram.img")]
+for image in images:
+    fcntl.lockf(image, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+time.sleep(1)
+PY
+dying=$!
+for ((i = 0; i < 500; i++)); do
+    [[ ! -f $work/locked ]] || break
+    sleep 0.01
+done
+"$FLASHLAB" mount "$device" "$mnt" 2> "$work/err" || die "mount beside a daemon that is still dying: $(cat "$work/err")"
+wait "$dying"
+[[ $(cat "$mnt/file") == kept ]] || die "what was synced is gone after a slow death"
 unmount_device
 check_device
 say "ok: a killed daemon"

@@ -7,9 +7,8 @@
 set -eu
 flashlab=${1:?usage: sh static_alone.sh FLASHLAB}
 work=$(mktemp -d)
-mounted=
 clean_up() {
-    [ -z "$mounted" ] || "$flashlab" umount "$work/mnt" || true
+    ! grep -q " $work/mnt fuse" /proc/self/mounts 2> /dev/null || "$flashlab" umount "$work/mnt" || true
     rm -rf "$work"
 }
 trap clean_up EXIT
@@ -30,16 +29,12 @@ grep -q '"requests"' trace.json || die "replay says nothing of its requests: $(c
 if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && (: > /dev/fuse) 2> /dev/null; then
     mkdir mnt
     "$flashlab" mount drive mnt || die mount
-    mounted=yes
     echo bytes > mnt/file
     [ "$(cat mnt/file)" = bytes ] || die "what was written is not read"
     "$flashlab" ctl mnt powercut --seed 4 > cut || die "ctl powercut: $(cat cut)"
-    mounted=
     "$flashlab" mount drive mnt || die "mount after a power cut"
-    mounted=yes
     [ -e mnt/file ] || die "a name that was answered is gone"
     "$flashlab" umount mnt || die umount
-    mounted=
     "$flashlab" mount drive mnt --foreground &
     daemon=$!
     tries=0
@@ -49,10 +44,8 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && (: > /dev/fuse) 2> /dev/null; the
     done
     kill -9 "$daemon"
     "$flashlab" mount drive mnt 2> told || die "mount after kill -9: $(cat told)"
-    mounted=yes
     [ -e mnt/file ] || die "a name is gone after kill -9"
     "$flashlab" umount mnt || die "umount after kill -9"
-    mounted=
     "$flashlab" fsck drive || die "fsck after a power cut"
     "$flashlab" ls drive: | grep -q file || die ls
     echo "mounted, cut, killed and recovered"

@@ -50,6 +50,18 @@ bool is_private_folder(const std::string& path) {
     return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 0022) == 0;
 }
 
+/// Waits while a daemon that was killed still ends: until then its images are locked, and its mount may answer from the kernel's caches. Returns
+/// whether the mount at `entry` is dead. A daemon that answers is not waited for.
+bool is_dead_soon(const MountEntry& entry) {
+    using namespace std::chrono;
+    const auto latest = steady_clock::now() + unnoticed_unmount;
+    for (;;) {
+        if (!is_in_use(entry.source) && ask_where(entry.mount_point, moment).health == MountHealth::dead) return true;
+        if (is_listening(control_socket_of(entry)) || steady_clock::now() > latest) return false;
+        std::this_thread::sleep_for(milliseconds{5});
+    }
+}
+
 } // namespace
 
 std::string control_socket_path(const std::string& directory, const std::string& mount_point) {
@@ -82,7 +94,7 @@ std::optional<MountEntry> find_mount(const std::string& target) {
 
 std::string detach_dead_mount(const std::string& target) {
     const auto entry = find_mount(target);
-    if (!entry || is_in_use(entry->source) || ask_where(entry->mount_point, moment).health != MountHealth::dead) return {};
+    if (!entry || !is_dead_soon(*entry)) return {};
     const int code =
         run_to_end({.words = {"fusermount3", "-u", "-z", entry->mount_point}, .directory = {}, .output = "/dev/null", .environment = {}});
     const bool is_gone = code == 127 ? detach(entry->mount_point) : code == 0; // not installed: root needs none
