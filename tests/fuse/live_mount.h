@@ -54,7 +54,8 @@ inline bool can_mount() {
 /// Mounts in the constructor, unmounts in the destructor.
 class LiveMount {
 public:
-    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}, HostCache cache = HostCache::delayed) {
+    explicit LiveMount(LatencyMode latency = {}, std::vector<std::string> options = {}, HostCache cache = HostCache::delayed,
+                       IoRingUse io_ring = IoRingUse::chosen) {
         fs.cache = cache;
         char pattern[] = "/tmp/flashlab-mount-XXXXXX";
         directory = mkdtemp(pattern);
@@ -64,6 +65,7 @@ public:
                                  .device_directory = directory,
                                  .control_socket = directory + "/control",
                                  .latency = latency,
+                                 .io_ring = io_ring,
                                  .host_errno = {},
                                  .fuse_options = std::move(options)};
         auto made = Mount::make(fs, power, events, config, [this](std::string_view request) { return answer(request); });

@@ -5,8 +5,49 @@ here=$(cd "$(dirname "$0")" && pwd)
 source "$here/lib.sh"
 
 begin 256
+
+# Who waits in a mount that does not answer can be ended by no signal. So each step has a limit: after it the kernel gives up the mount's requests, the
+# daemons are killed, and the scenario fails by the name of the step.
+step() { # SECONDS WHAT
+    echo "$((EPOCHSECONDS + $1)) $1 $2" > "$work/next_step"
+    mv "$work/next_step" "$work/step"
+}
+give_up_requests() {
+    local number words
+    awk -v below="$work/" 'index($5, below) == 1 { sub(/.*:/, "", $3); print $3 }' /proc/self/mountinfo |
+        while read -r number; do echo 1 > "/sys/fs/fuse/connections/$number/abort"; done
+    for words in /proc/[0-9]*/cmdline; do
+        if tr '\0' ' ' < "$words" | grep -qF "mount $device $mnt "; then kill -9 "$(basename "${words%/cmdline}")"; fi
+    done
+} 2> /dev/null
+watch_steps() {
+    local latest limit what
+    set +e
+    while read -r latest limit what 2> /dev/null < "$work/step"; do
+        if ((EPOCHSECONDS > latest)); then
+            printf 'FAILED: %s: not done after %s s\n' "$what" "$limit" >&2
+            kill -TERM $$
+            give_up_requests
+            return
+        fi
+        sleep 0.2
+    done
+}
+trap "exit 1" TERM # the message is out
+step 60 "the first mount"
+watch_steps &
+disown
 make_device --size 64M
 transport() { "$FLASHLAB" ctl "$mnt" stats --json | sed -E 's/.*"transport":"([a-z_]*)".*/\1/'; }
+
+# The benchmark of the rings, as short as can be, ends with this code.
+measure() {
+    command -v fio python3 > "$work/tools" && [[ $(wc -l < "$work/tools") -eq 2 ]] || { say "fio or python3 is missing: the benchmark is not run"; return 1; }
+    code=0
+    timeout -k 5 100 python3 "$FLASHLAB_TREE/tools/bench_io_uring.py" "$FLASHLAB" 1 160 > "$work/measured" 2>&1 || code=$?
+    if grep -q '/dev/shm are not free' "$work/measured"; then say "too little memory: the benchmark is not run" && return 1; fi
+    [[ $code -eq $1 ]] || die "bench_io_uring.py: code $code: $(cat "$work/measured")"
+}
 
 # Words that mean nothing are refused.
 code=0
@@ -24,6 +65,8 @@ if [[ $have != io_uring ]]; then
     "$FLASHLAB" ctl "$mnt" set latency=real || die "latency=real is refused without rings"
     unmount_device
     check_device
+    step 120 "the benchmark"
+    if measure 2 && ! grep -q 'requests come through dev_fuse' "$work/measured"; then die "it does not say what is missing: $(cat "$work/measured")"; fi
     skip "this host has no FUSE over io_uring"
 fi
 
@@ -34,7 +77,9 @@ code=0
 born=$(stat -c %W "$mnt")
 [[ $born -gt 1000000000 ]] || die "stat shows no birth: $born"
 
+step 120 "four programs at once"
 # The same bytes come back, from four programs at once, in small and in large requests.
+programs=()
 for i in 1 2 3 4; do
     (
         dd if=/dev/urandom of="$work/host$i" bs=64k count=40 2> /dev/null
@@ -42,8 +87,9 @@ for i in 1 2 3 4; do
         for n in $(seq 100); do echo "$n" >> "$mnt/lines$i"; done
         for n in $(seq 50); do mkdir "$mnt/d$i.$n" && rmdir "$mnt/d$i.$n"; done
     ) &
+    programs+=($!)
 done
-for job in $(jobs -p); do [[ $job == "${daemon:-none}" ]] || wait "$job" || die "a program beside three others failed"; done
+for program in "${programs[@]}"; do wait "$program" || die "a program beside three others failed"; done
 unmount_device
 check_device
 mount_device -o io_uring=on
@@ -54,6 +100,7 @@ done
 dd if=/dev/zero of="$mnt/direct" bs=1M count=4 oflag=direct 2> /dev/null || die "direct writes of 1 MiB"
 cmp -n $((4 << 20)) /dev/zero "$mnt/direct" || die "direct writes of 1 MiB"
 
+step 60 "a stalled answer"
 # A stalled answer comes late and holds nobody up for good.
 "$FLASHLAB" ctl "$mnt" fault add 'stall op=fsync ms=300' > "$work/out" 2>&1 || die "fault add: $(cat "$work/out")"
 start=$(date +%s%N)
@@ -62,6 +109,7 @@ sync "$mnt/stalled" || die "a stalled fsync failed"
 [[ $(($(date +%s%N) - start)) -ge 300000000 ]] || die "the answer was not late"
 "$FLASHLAB" ctl "$mnt" fault clear > /dev/null
 
+step 60 "an open file after a power cut"
 # After a cut open files answer EIO, whichever way their requests take; then all is as after any cut.
 echo kept > "$mnt/kept"
 sync "$mnt/kept"
@@ -70,24 +118,35 @@ cut_power powercut 3
 if dd bs=4096 skip=200 count=1 iflag=direct <&8 > /dev/null 2> "$work/err"; then die "an open file can still be read after the cut"; fi
 grep -qi 'input/output error' "$work/err" || die "after the cut: $(cat "$work/err")"
 exec 8<&-
+step 60 "the mount after a power cut"
 mount_device -o io_uring=on
 [[ $(transport) == io_uring ]] || die "after a cut io_uring is not used"
 [[ $(cat "$mnt/kept") == kept ]] || die "what was synced is lost"
 
 # Killed under load, the programs end, and the drive recovers.
-for i in 1 2 3; do (while echo x >> "$mnt/load$i"; do :; done) 2> /dev/null & done
+step 60 "programs of a daemon that was killed"
+programs=()
+for i in 1 2 3; do
+    (while echo x >> "$mnt/load$i"; do :; done) 2> /dev/null &
+    programs+=($!)
+done
 sleep 0.3
 cut_power kill 0
-wait
+for program in "${programs[@]}"; do wait "$program" || true; done
+step 60 "the recovery of a daemon that was killed"
 recover_device
 [[ $(cat "$mnt/kept") == kept ]] || die "what was synced is lost after kill -9"
 unmount_device
 check_device
 
 # Mounted and unmounted again and again: no thread of a ring outlives its session.
-for _ in $(seq 10); do
+for turn in $(seq 10); do
+    step 60 "mount and unmount, turn $turn"
     mount_device -o io_uring=on
     ls "$mnt" > /dev/null
     unmount_device
 done
 check_device
+
+step 120 "the benchmark"
+if measure 0; then [[ $(grep -c ' us | ' "$work/measured") -eq 6 ]] || die "it does not measure six loads: $(cat "$work/measured")"; fi
