@@ -121,6 +121,8 @@ TEST_CASE("the default exploration finds the orders that only other devices show
 TEST_CASE("cuts in a row say what each of their looks at the image has seen", "[crash][bugs][endure]") {
     const auto [name, scheme, words] = GENERATE(table<std::string_view, const char*, const char*>({
         {"answers_writes_early", "hftl", "shows write"},
+        {"forgets_flushes", "page_map", "shows write"},
+        {"trusts_unstable_pages", "page_map", "shows zeros"},
         {"forgets_the_ceiling", "page_map", "check: "},
         {"leaks_block", "hftl", "a write failed: "},
         {"leaks_block_seldom", "page_map", "a request failed: "},
