@@ -16,11 +16,32 @@ cmake --build "$work/build" > "$work/log" 2>&1 || die "build: $(grep -m 3 -E 'er
 "$work/build/power_cuts" broken > "$work/broken" && die "a store that overwrites its only copy passes"
 grep -q 'was put' "$work/broken" || die "the loss is not told"
 [[ $("$work/build/power_cuts" broken) == "$(cat "$work/broken")" ]] || die "it does not repeat"
+"$work/build/contents" || die "contents"
 "$work/build/lab_device" || die "lab_device"
-export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig:$work/moved/lib/$(uname -m)-linux-gnu/pkgconfig
+PKG_CONFIG_PATH=$work/moved/lib/pkgconfig:$work/moved/lib/$(uname -m)-linux-gnu/pkgconfig
+export PKG_CONFIG_PATH
 cd "$work"
 # shellcheck disable=SC2046 # flags are words
-cc -std=c99 -Wall -Wextra -Werror -O2 -c "$examples/power_cuts.c" "$examples/block_adapter.c" $(pkg-config --cflags flashlab) || die "cc"
+cc -std=c99 -Wall -Wextra -Werror -O2 -c "$examples/power_cuts.c" "$examples/contents.c" "$examples/block_adapter.c" $(pkg-config --cflags flashlab) || die "cc"
 # shellcheck disable=SC2046
 cc -o linked power_cuts.o block_adapter.o $(pkg-config --libs flashlab) || die "linking by pkg-config"
 ./linked > out || die "the program that pkg-config links"
+# An adapter that is wrong in one place does not pass: not the bytes, not where they go, not what is refused, not what is told.
+wrong() { # NAME SED
+    sed "$2" "$examples/block_adapter.c" > wrong.c
+    if cmp -s wrong.c "$examples/block_adapter.c"; then die "$1: nothing was changed"; fi
+    # shellcheck disable=SC2046
+    cc -std=c99 -O1 -I "$examples" -o wrong wrong.c contents.o $(pkg-config --cflags --libs flashlab) || die "$1: cc"
+    code=0
+    timeout 60 ./wrong > out 2>&1 || code=$?
+    [[ $code -eq 1 ]] || die "an adapter that $1 passes: code $code, $(cat out)"
+    echo "an adapter that $1: $(cat out)"
+}
+wrong "returns a wrong byte" '/^static int read_block/,/^}/s|return code_of(\(.*\));|const int code = code_of(\1); ((unsigned char*)to)[size - 1] ^= 1; return code;|'
+wrong "reads the sector behind" '/^static int read_block/,/^}/s|sector_of(c, block, offset), size|sector_of(c, block, offset) + 1, size|'
+wrong "reads one sector too many" '/^static int read_block/,/^}/s|size / FLASHLAB_SECTOR_BYTES, to|size / FLASHLAB_SECTOR_BYTES + 1, to|'
+wrong "writes one sector too few" '/^static int prog_block/,/^}/s|size / FLASHLAB_SECTOR_BYTES, from|size / FLASHLAB_SECTOR_BYTES - 1, from|'
+wrong "takes a prog over data" 's|return BLOCK_NOT_ERASED|continue|'
+wrong "erases half a block" 's|c->block_size / FLASHLAB_SECTOR_BYTES));|c->block_size / 2 / FLASHLAB_SECTOR_BYTES));|'
+wrong "does not erase" 's|const int code = code_of(flashlab_trim.*|const int code = BLOCK_OK;|'
+wrong "answers a sync without power" 's|code_of(flashlab_flush(adapter_of(c)->device))|c == NULL|'
