@@ -138,5 +138,16 @@ mkdir kept-2
 code 2 run --keep kept --compare-ftl hftl,dftl -- true
 says 'kept-2: is there'
 
+echo "--- a limit on the size of files: an error, not death by a signal"
+(
+    ulimit -f 100 # blocks of 1,024 bytes
+    code 1 mkfs limited --size 64M -q
+    says 'File too large'
+    [[ ! -e limited ]] || wrong "mkfs left half a drive behind"
+    code 1 bench --size 64M --io-size 8M --events limited.db --log all
+    [[ ! -e limited.db ]] || wrong "bench left half a log behind"
+    exit "$failures"
+) || wrong "beyond ulimit -f"
+
 ((failures == 0)) || exit 1
 echo "ok: hostile output"

@@ -186,6 +186,22 @@ TEST_CASE("lines may end in CRLF or not at all", "[traces]") {
     }
 }
 
+TEST_CASE("the mark of UTF-8 before the first line is passed over, and UTF-16 is refused with the remedy", "[traces]") {
+    for (const TraceSample& sample : text_trace_samples()) {
+        CAPTURE(sample.format);
+        const ReadTrace marked = read_trace("\xef\xbb\xbf" + sample.text, named(sample.format));
+        CHECK((marked.requests == sample.requests));
+        CHECK(marked.counts.bad == 0);
+        CHECK(read_trace("\xff\xfe" + sample.text, named(sample.format)).error.find("iconv") != std::string::npos);
+        CHECK(read_trace("\xfe\xff" + sample.text).error.find("iconv") != std::string::npos);
+    }
+    for (const TraceSample& sample : binary_trace_samples()) { // any bytes may stand in a binary trace
+        CAPTURE(sample.format);
+        CHECK(read_trace("\xef\xbb\xbf" + sample.text, named(sample.format)).error.find("iconv") == std::string::npos);
+        CHECK(read_trace("\xff\xfe" + sample.text, named(sample.format)).error.find("iconv") == std::string::npos);
+    }
+}
+
 TEST_CASE("a packed trace reads like a plain one, and one cut short is an error", "[traces]") {
     std::string text;
     for (int i = 0; i < 5000; ++i) text += std::to_string(i) + " 0 " + std::to_string(i * 977 % 100000) + " 8 1\n";

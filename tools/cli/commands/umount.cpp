@@ -48,6 +48,7 @@ std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_p
     int status = 0;
     if (child < 0 || ::waitpid(child, &status, 0) < 0) return std::unexpected(std::string{std::strerror(errno)});
     done.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    if (WIFSIGNALED(status)) return std::unexpected(fmt::format("fusermount3 died of signal {}", WTERMSIG(status)));
     return done;
 }
 
