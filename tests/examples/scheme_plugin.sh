@@ -28,6 +28,29 @@ assert len(grade["checks"]) >= 16 and all(check["passed"] for check in grade["ch
 assert set(grade["points"]) == {"waf", "memory", "recovery", "speed"}
 assert grade["figures"]["ram_bytes"] > 1000 and grade["reference"]["loads"], grade
 CHECK
+# LAST with one mistake does not pass: each is seen by the check that is about it, and says how to see it again.
+mistaken() { # WHAT CHECK SED
+    sed "$3" "$source/tests/examples/last.cpp" > mistaken.cpp
+    if cmp -s mistaken.cpp "$source/tests/examples/last.cpp"; then die "$1: nothing was changed"; fi
+    make mistaken.cpp "$source/tests/examples/last_plugin.cpp" -o mistaken.so
+    local code=0
+    "$FLASHLAB" grade ./mistaken.so --states 300 --json > mistaken.json 2> err || code=$?
+    [[ $code -eq 1 ]] || die "LAST that $1 passes: exit code $code: $(cat err)"
+    python3 - "$@" << 'CHECK'
+import json, sys
+grade = json.load(open("mistaken.json"))
+failed = [check["check"] for check in grade["checks"] if not check["passed"]]
+assert grade["grade"] == "F" and not grade["passed"] and sys.argv[2] in failed, (sys.argv[1], failed)
+print(f"LAST that {sys.argv[1]}: F, by {', '.join(failed)}")
+CHECK
+}
+mistaken "drops a page" requests '/::place(/a \
+    static int calls = 0; const Lpn before{lpn.value() - 1}; \
+    if (++calls % 64 == 0 \&\& lpn.value() > 0 \&\& map_.is_mapped(before)) { \
+        if (map_.is_logged(before)) { logs_.drop(before); map_.clear_logged(before); } \
+        map_.unmap(before); \
+    }'
+mistaken "empties a log block without merging it" requests 's/auto emptied = reclaim(\*victim, now)/auto emptied = (logs_.close(*victim), FtlResult<void>{})/'
 # The same, but for what depends on the host.
 "$FLASHLAB" grade last.so --states 1500 --json > again.json
 python3 - << 'CHECK'
