@@ -29,16 +29,18 @@ std::string csv_cell(const std::string& cell) {
     return out + '"';
 }
 
-enum class Lists : std::uint8_t { in_a_cell, an_item_a_row };
+enum class NumberLists : std::uint8_t { in_a_cell, an_item_a_row };
 
-void flatten(const Json& value, const std::string& prefix, Lists lists, Table& table) {
+void flatten(const Json& value, const std::string& prefix, NumberLists lists, Table& table) {
     const auto inner = [&](const std::string& key) { return prefix.empty() ? key : prefix + "." + key; };
     if (value.is_object()) {
         for (const auto& [key, member] : value.members()) flatten(member, inner(key), lists, table);
         return;
     }
-    if (lists == Lists::an_item_a_row && !value.items().empty()) {
-        for (std::size_t i = 0; i < value.items().size(); ++i) flatten(value.items()[i], inner(fmt::format("{}", i)), lists, table);
+    const auto& items = value.items();
+    const bool fits_a_cell = lists == NumberLists::in_a_cell && std::ranges::all_of(items, &Json::is_number);
+    if (!items.empty() && !fits_a_cell) {
+        for (std::size_t i = 0; i < items.size(); ++i) flatten(items[i], inner(fmt::format("{}", i)), lists, table);
         return;
     }
     const std::string text = value.text();
@@ -94,13 +96,13 @@ std::string shown(OutputFormat format, const Json& json, const Table& table) {
 std::string shown(OutputFormat format, const Json& object) {
     if (format != OutputFormat::csv) return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
     Table table{{"key", "value"}};
-    flatten(object, "", Lists::an_item_a_row, table);
+    flatten(object, "", NumberLists::an_item_a_row, table);
     return table.to_csv();
 }
 
 std::string to_key_value_text(const Json& object) {
     Table table{{"", ""}};
-    flatten(object, "", Lists::in_a_cell, table);
+    flatten(object, "", NumberLists::in_a_cell, table);
     return table.to_text();
 }
 

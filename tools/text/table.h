@@ -35,7 +35,7 @@ private:
 /// list.
 [[nodiscard]] std::string shown(OutputFormat format, const Json& object);
 
-/// An object as lines "key  value". Nested keys are joined by a dot.
+/// An object as lines "key  value". Nested keys are joined by a dot. A list of numbers is one line, any other list has a line for each item.
 [[nodiscard]] std::string to_key_value_text(const Json& object);
 
 } // namespace flashlab

@@ -1,0 +1,20 @@
+#include "tools/text/table.h"
+
+#include "tests/support/catch.h"
+
+using namespace flashlab;
+
+TEST_CASE("an object is printed for people a line a key: numbers of a list in one line, other items a line each", "[text]") {
+    const auto object = Json::parse(R"({"a":1,"b":{"c":"x","d":[]},"e":[1,2.5],"f":["g","h"],"i":[{"j":1},{"j":[3]}]})");
+    REQUIRE(object.has_value());
+    CHECK(to_key_value_text(*object) == "a      1\n"
+                                        "b.c    x\n"
+                                        "b.d    []\n"
+                                        "e      [1,2.5]\n"
+                                        "f.0    g\n"
+                                        "f.1    h\n"
+                                        "i.0.j  1\n"
+                                        "i.1.j  [3]\n");
+    CHECK(shown(OutputFormat::csv, *object) == "key,value\na,1\nb.c,x\nb.d,[]\ne.0,1\ne.1,2.5\nf.0,g\nf.1,h\ni.0.j,1\ni.1.j.0,3\n");
+    CHECK(shown(OutputFormat::json, *object) == object->dump() + "\n");
+}
