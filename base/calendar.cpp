@@ -1,22 +1,38 @@
 #include "base/calendar.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/contract.h"
 
 namespace flashlab {
+
+namespace {
+
+/// How many of these reservations end by `time`: the first ones.
+std::size_t ended_by(std::span<const Slot> slots, SimTime time) {
+    const Slot* first = slots.data();
+    for (std::size_t left = slots.size(); left != 0;) {
+        const std::size_t half = (left + 1) / 2;
+        first += first[half - 1].end <= time ? half : 0;
+        left -= half;
+    }
+    return static_cast<std::size_t>(first - slots.data());
+}
+
+} // namespace
 
 Calendar::Calendar(Duration shortest, std::size_t max_live) : shortest_{shortest}, max_live_{max_live} {
     ensure(shortest > Duration{0}, "Calendar: the shortest phase has a length");
     ensure(max_live > 0, "Calendar: the last reservation is kept");
 }
 
-/// Index of the first live reservation that ends after `time`; slots_.size() when none does.
+/// Index of the first live reservation that ends after `time`; slots_.size() when none does. Most callers ask for a time in one of the oldest two:
+/// what lies behind them was reserved ahead, by collections.
 std::size_t Calendar::first_ending_after(SimTime time) const {
-    const auto begin = slots_.begin() + static_cast<std::ptrdiff_t>(head_);
-    const auto at = std::partition_point(begin, slots_.end(), [time](const Slot& slot) { return slot.end <= time; });
-    return static_cast<std::size_t>(at - slots_.begin());
+    const std::size_t oldest = std::min(head_ + 2, slots_.size());
+    for (std::size_t at = head_; at < oldest; ++at)
+        if (slots_[at].end > time) return at;
+    return oldest + ended_by(std::span{slots_}.subspan(oldest), time);
 }
 
 SimTime Calendar::earliest_gap(SimTime from, Duration length) const {
@@ -146,8 +162,10 @@ void Calendar::insert(std::size_t at, Slot slot) {
         slots_[at - 1].end = slot.end;
     } else if (joins_after) {
         slots_[at].start = slot.start;
-    } else if (at == head_ && head_ > 0) {
-        slots_[--head_] = slot;
+    } else if (head_ > 0 && at - head_ <= slots_.size() - at) { // there is room before the head: the shorter part moves
+        const auto head = slots_.begin() + static_cast<std::ptrdiff_t>(head_);
+        *std::move(head, slots_.begin() + static_cast<std::ptrdiff_t>(at), head - 1) = slot;
+        --head_;
     } else {
         slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(at), slot);
     }

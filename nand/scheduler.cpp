@@ -199,6 +199,7 @@ Scheduler::Window* Scheduler::window_for(std::size_t lane, SimTime from, SimTime
 
 /// The earliest instant from which every lane is free for that long.
 SimTime Scheduler::all_free(const std::vector<Calendar>& calendars, std::span<const std::size_t> lanes, SimTime from, Duration length) {
+    if (lanes.size() == 1) return calendars[lanes.front()].earliest(from, length);
     for (SimTime start = from;;) {
         SimTime latest = start;
         for (const std::size_t lane : lanes) latest = std::max(latest, calendars[lane].earliest(start, length));
@@ -238,10 +239,12 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.
-    for (SimTime start = place(lanes_, load, data_from, cells_from).at - before_bus;;) {
+    Placed placed = place(lanes_, load, data_from, cells_from);
+    for (SimTime start = placed.at - before_bus;;) {
         const SimTime front = front_.earliest(start, work);
         const SimTime at = bus.earliest(front + before_bus, in);
-        const Placed placed = place(lanes_, load, at, cells_from);
+        // What was found free from this very instant on still is; a cache register depends on when the data come, too.
+        if (at != placed.at || options_.cache_register) placed = place(lanes_, load, at, cells_from);
         if (placed.at != at) {
             start = placed.at - before_bus;
             continue;

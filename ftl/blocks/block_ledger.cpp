@@ -7,19 +7,14 @@
 namespace flashlab {
 
 BlockLedger::BlockLedger(const PageBlocksConfig& config, NandArray& array)
-    : config_{config}, array_{array}, units_{array.geometry(), config.pages_per_unit}, valid_{units_}, free_{array.geometry()},
-      groups_(config.groups), state_(array.geometry().blocks(), State::outside), frontier_of_(array.geometry().blocks(), 0),
+    : config_{config}, kinds_{config.kinds()}, array_{array}, units_{array.geometry(), config.pages_per_unit}, valid_{units_},
+      free_{array.geometry()}, groups_(config.groups), state_(array.geometry().blocks(), State::outside), frontier_of_(array.geometry().blocks(), 0),
       settled_at_(array.geometry().blocks(), sim_start), closed_by_(array.geometry().blocks(), sim_start),
       forgotten_at_(array.geometry().blocks(), sim_start), rest_(array.geometry().blocks(), 0), pinned_(array.geometry().blocks(), 0) {
     ensure(config.groups >= 1 && config.groups <= array.geometry().dies(), "a group is a die");
     full_.reserve(config.kinds());
     for (std::uint32_t kind = 0; kind < config.kinds(); ++kind)
         full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
-}
-
-std::uint32_t BlockLedger::group_of(BlockId block) const {
-    const Geometry& g = units_.geometry();
-    return g.die_of(g.plane_of(block)).value();
 }
 
 std::uint64_t BlockLedger::spare_units() const { return all_.good > config_.valid_units_at_most ? all_.good - config_.valid_units_at_most : 0; }

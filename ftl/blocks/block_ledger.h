@@ -85,7 +85,10 @@ public:
     [[nodiscard]] const FullBlocks& full(std::uint32_t kind) const { return full_[kind]; }
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(groups_.size()); }
     [[nodiscard]] DieId die_of(std::uint32_t group) const { return DieId{group}; }
-    [[nodiscard]] std::uint32_t group_of(BlockId block) const;
+    [[nodiscard]] std::uint32_t group_of(BlockId block) const {
+        const Geometry& g = units_.geometry();
+        return g.die_of(g.plane_of(block)).value();
+    }
     [[nodiscard]] std::uint32_t free_in(std::uint32_t group) const { return free_.count_in(die_of(group)); }
     /// Units of the group, or of all, that are not valid.
     [[nodiscard]] std::uint64_t room_in(std::uint32_t group) const { return groups_[group].units.room(); }
@@ -94,7 +97,7 @@ public:
     [[nodiscard]] State state(BlockId block) const { return state_[block.value()]; }
     /// Which frontier it was opened for; which kind that is.
     [[nodiscard]] std::uint32_t frontier_of(BlockId block) const { return frontier_of_[block.value()]; }
-    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return config_.kind_of(frontier_of(block)); }
+    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return frontier_of(block) < kinds_ ? frontier_of(block) : 0; }
     /// End of what made its units invalid; of its erase while it is free.
     [[nodiscard]] SimTime settled_at(BlockId block) const { return settled_at_[block.value()]; }
     /// End of its last program, once closed.
@@ -129,6 +132,7 @@ private:
     void check_counts(std::vector<CheckProblem>& out) const;
 
     const PageBlocksConfig& config_;
+    const std::uint32_t kinds_; ///< of the configuration: each unit that becomes invalid asks
     NandArray& array_;
     UnitGeometry units_;
     ValidMap valid_;

@@ -60,11 +60,12 @@ void Collector::give_up(std::uint32_t group) {
 FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
     const BlockId victim = *job.victim;
     const UnitGeometry& units = ledger_.units();
+    const bool looks_ahead = !array_.keeps_payload(); // with payload the copies themselves take longer than a miss
     for (const std::uint32_t before = job.copied;;) {
         job.next = ledger_.valid().next_set(victim, job.next);
         if (job.next == units.units_per_block()) break;
         if (job.last_end >= slice.until || job.copied - before >= slice.copies) return JobEnd::paused;
-        look_ahead(victim, job.next + 1);
+        if (looks_ahead) look_ahead(victim, job.next + 1);
         const auto copied = copy_unit(job, units.unit_at(victim, job.next), now, keep_free);
         if (copied && *copied == JobEnd::finished) continue;
         drop(job);
@@ -75,9 +76,8 @@ FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, 
     return JobEnd::finished;
 }
 
-/// The mapping of the unit that is copied next is on its way while this one is. With payload the copies themselves take longer than a miss.
+/// The mapping of the unit that is copied next is on its way while this one is.
 void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
-    if (array_.keeps_payload()) return;
     const UnitGeometry& units = ledger_.units();
     const std::uint32_t next = ledger_.valid().next_set(victim, from);
     if (next == units.units_per_block()) return;
@@ -88,34 +88,38 @@ void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
 /// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.
 FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
     const UnitGeometry& units = ledger_.units();
-    const BlockId victim = units.block_of(from);
+    const BlockId victim = *job.victim;
     const std::uint32_t group = ledger_.group_of(victim);
-    const std::uint32_t wished = frontier_for_copy(from);
+    const std::uint32_t wished = frontier_for_copy(victim, from);
     for (;;) {
-        const auto frontier = room_for_copy(group, wished, now, keep_free);
-        if (!frontier) return std::unexpected(frontier.error());
-        if (!*frontier) return JobEnd::no_room;
-        OpenSuperblock& set = frontiers_.open(group, **frontier);
+        std::uint32_t frontier = wished;
+        if (!frontiers_.open(group, wished).has_room()) {
+            const auto opened = open_for_copy(group, wished, now, keep_free);
+            if (!opened) return std::unexpected(opened.error());
+            if (!*opened) return JobEnd::no_room;
+            frontier = **opened;
+        }
+        OpenSuperblock& set = frontiers_.open(group, frontier);
         const OpenColumn column = set.columns[set.column()];
         const UnitId to = units.unit_at(column.block, set.row());
         const auto copied = program_copy(set, from, to, now, {job.cause, job.id});
-        if (!copied && copied.error().kind == NandErrorKind::program_failed) {
-            note_failed(column.block);
-            frontiers_.retire_open(group, **frontier);
-            continue;
-        }
-        if (!copied && copied.error().kind != NandErrorKind::host_io) { // cannot be read: reads of it go on failing, nothing else does
-            ledger_.pin(victim);
+        if (!copied) [[unlikely]] {
+            if (copied.error().kind == NandErrorKind::host_io) return std::unexpected(ledger_.fail(copied.error(), Lpn{0}));
+            if (copied.error().kind == NandErrorKind::program_failed) {
+                note_failed(column.block);
+                frontiers_.retire_open(group, frontier);
+                continue;
+            }
+            ledger_.pin(victim); // cannot be read: reads of it go on failing, nothing else does
             return JobEnd::unreadable;
         }
-        if (!copied) return std::unexpected(ledger_.fail(copied.error(), Lpn{0}));
         ledger_.invalidate(from, copied->done);
         ledger_.validate(to);
         owner_.moved(copied->oob, from, to, column, copied->done);
         ++set.next;
         set.last_end = std::max(set.last_end, copied->done);
         job.last_end = std::max(job.last_end, copied->done);
-        job.into |= 1u << **frontier;
+        job.into |= 1u << frontier;
         ++job.copied;
         page_copies_ += units.pages_per_unit();
         return JobEnd::finished;
@@ -123,15 +127,14 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
 }
 
 /// The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
-std::uint32_t Collector::frontier_for_copy(UnitId from) const {
-    const std::uint32_t kind = ledger_.kind_of(ledger_.units().block_of(from));
+std::uint32_t Collector::frontier_for_copy(BlockId victim, UnitId from) const {
+    const std::uint32_t kind = ledger_.kind_of(victim);
     if (kind != 0 || separation_ == nullptr) return kind;
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
     return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : 0;
 }
 
-FtlResult<std::optional<std::uint32_t>> Collector::room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free) {
-    if (frontiers_.open(group, wished).has_room()) return wished;
+FtlResult<std::optional<std::uint32_t>> Collector::open_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free) {
     frontiers_.retire_open(group, wished);
     do {
         SimTime failed_at = now;
@@ -142,17 +145,17 @@ FtlResult<std::optional<std::uint32_t>> Collector::room_for_copy(std::uint32_t g
     return frontiers_.other_with_room(group, wished);
 }
 
+/// Answers with the unit's last page.
 std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin) {
     const UnitGeometry& units = ledger_.units();
-    CopiedPage all{now, {}};
-    for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-        const auto copied =
-            array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, std::max(now, set.ready), origin);
+    const SimTime at = std::max(now, set.ready);
+    SimTime done = now;
+    for (std::uint32_t p = 0;; ++p) {
+        auto copied = array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, at, origin);
         if (!copied) return copied;
-        all.done = std::max(all.done, copied->done);
-        all.oob = copied->oob;
+        done = copied->done = std::max(done, copied->done);
+        if (p + 1 == units.pages_per_unit()) return copied;
     }
-    return all;
 }
 
 /// No valid unit is left: the scheme forgets the victim once every newer version is durable, then it is erased.

@@ -82,9 +82,9 @@ private:
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
-    [[nodiscard]] std::uint32_t frontier_for_copy(UnitId from) const;
-    /// Of these frontiers the one with room for a copy, or none: the wished one, else another of its kind.
-    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> room_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now,
+    [[nodiscard]] std::uint32_t frontier_for_copy(BlockId victim, UnitId from) const;
+    /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
+    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> open_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now,
                                                                         std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);

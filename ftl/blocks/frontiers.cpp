@@ -6,10 +6,10 @@
 namespace flashlab {
 
 Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner)
-    : config_{config}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * config.frontier_count()),
+    : config_{config}, count_{config.frontier_count()}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * count_),
       closing_(config.groups, 0) {
     ensure(!config.frontiers.empty() && config.streams >= 1, "there is a frontier");
-    ensure(config.frontier_count() <= 16, "a checkpoint has four bits for a frontier");
+    ensure(count_ <= 16, "a checkpoint has four bits for a frontier");
     for (Frontier& f : all_) {
         f.open.columns.reserve(array.geometry().planes_per_die());
         f.closing.columns.reserve(array.geometry().planes_per_die());

@@ -23,7 +23,7 @@ public:
     /// `config` and `ledger` live as long.
     Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner);
 
-    [[nodiscard]] std::uint32_t count() const { return config_.frontier_count(); }
+    [[nodiscard]] std::uint32_t count() const { return count_; }
     [[nodiscard]] OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) { return at(group, frontier).open; }
     [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).open; }
     [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).closing; }
@@ -85,6 +85,7 @@ private:
     void close(OpenSuperblock& set, SimTime now);
 
     const PageBlocksConfig& config_;
+    const std::uint32_t count_; ///< of the configuration: each row and each copy asks
     BlockLedger& ledger_;
     NandArray& array_;
     PageOwner& owner_;

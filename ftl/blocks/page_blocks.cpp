@@ -17,15 +17,16 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
 /// The first group in turn whose next plane is idle; where none is, the one that is free first.
 PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
+    const Geometry& g = units().geometry();
+    // A group with less than half of the average room would collect almost full blocks while others have plenty.
+    const std::uint64_t share = std::uint64_t{2} * groups(), room = ledger_.room();
     std::uint32_t best = count;
     SimTime best_at = sim_never;
     for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
-        const std::uint32_t group = turns_[turn].value();
-        // A group with less than half of the average room would collect almost full blocks while others have plenty.
-        if (ledger_.room_in(group) * groups() * 2 < ledger_.room()) continue;
-        const OpenSuperblock& open = frontiers_.open(group, frontier);
-        const Geometry& g = units().geometry();
-        const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(turns_[turn], 0);
+        const DieId die = turns_[turn];
+        if (ledger_.room_in(die.value()) * share < room) continue;
+        const OpenSuperblock& open = frontiers_.open(die.value(), frontier);
+        const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
         const SimTime at = std::max(now, array_.plane_free_at(plane));
         if (at < best_at) {
             best = turn;
