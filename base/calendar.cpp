@@ -26,12 +26,14 @@ Calendar::Calendar(Duration shortest, std::size_t max_live) : shortest_{shortest
     ensure(max_live > 0, "Calendar: the last reservation is kept");
 }
 
-/// Index of the first live reservation that ends after `time`; slots_.size() when none does. Most callers ask for a time in one of the oldest two:
-/// what lies behind them was reserved ahead, by collections.
+/// Index of the first live reservation that ends after `time`; slots_.size() when none does. Most callers ask for a time in one of the oldest two,
+/// before what collections reserved ahead, or in one of the newest two.
 std::size_t Calendar::first_ending_after(SimTime time) const {
-    const std::size_t oldest = std::min(head_ + 2, slots_.size());
+    const std::size_t size = slots_.size();
+    const std::size_t oldest = std::min(head_ + 2, size);
     for (std::size_t at = head_; at < oldest; ++at)
         if (slots_[at].end > time) return at;
+    if (size - oldest >= 2 && slots_[size - 2].end <= time) return slots_.back().end <= time ? size : size - 1;
     return oldest + ended_by(std::span{slots_}.subspan(oldest), time);
 }
 

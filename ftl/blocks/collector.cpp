@@ -90,7 +90,7 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
     const UnitGeometry& units = ledger_.units();
     const BlockId victim = *job.victim;
     const std::uint32_t group = ledger_.group_of(victim);
-    const std::uint32_t wished = frontier_for_copy(victim, from);
+    const std::uint32_t wished = separation_ == nullptr ? ledger_.kind_of(victim) : frontier_for_copy(victim, from);
     for (;;) {
         std::uint32_t frontier = wished;
         if (!frontiers_.open(group, wished).has_room()) {
@@ -126,10 +126,10 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
     }
 }
 
-/// The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
+/// Of a drive with streams. The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
 std::uint32_t Collector::frontier_for_copy(BlockId victim, UnitId from) const {
     const std::uint32_t kind = ledger_.kind_of(victim);
-    if (kind != 0 || separation_ == nullptr) return kind;
+    if (kind != 0) return kind;
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
     return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : 0;
 }

@@ -45,13 +45,13 @@ FtlResult<void> Collector::collect_for_host(std::uint32_t group, std::uint32_t f
 }
 
 FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now) {
+    const UnitGeometry& units = ledger_.units();
     const OpenSuperblock& open = frontiers_.open(group, frontier);
-    const std::uint32_t planes = array_.geometry().planes_per_die();
+    const std::uint32_t planes = units.geometry().planes_per_die();
     const std::uint32_t keep = frontiers_.writes_keep_free(0);
     const std::uint32_t wanted = planes + keep;
     const std::uint32_t free = ledger_.free_in(group);
     if (free >= wanted || !open.has_room() || is_under_way()) return {};
-    const UnitGeometry& units = ledger_.units();
     if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return {}; // too little to keep so much of it free
     Job& job = jobs_[group].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);

@@ -23,16 +23,22 @@ Ppn Coftl::pointer_page(VirtualBlockId vb, ChainIndex index) const {
 }
 
 std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin) {
-    const std::uint32_t bytes = array_.geometry().page_bytes();
+    const Geometry& g = array_.geometry();
+    const std::uint32_t together = at_once();
     SimTime end = now;
     std::optional<NandError> error;
     const auto page = [&](std::uint32_t c) {
-        const auto part = data.empty() ? data : data.subspan(std::size_t{c} * bytes, bytes);
-        return PageProgram{array_.geometry().page_of(sets_.block(set, c), row.value()), part, oob};
+        const auto part = data.empty() ? data : data.subspan(std::size_t{c} * g.page_bytes(), g.page_bytes());
+        return PageProgram{g.page_of(sets_.block(set, c), row.value()), part, oob};
     };
-    for (std::uint32_t c = 0; c < config_.width; c += at_once()) {
-        const std::array pair{page(c), page(c + at_once() - 1)};
-        const auto done = at_once() == 2 ? array_.program_two_plane(pair, now, origin) : array_.program({pair.data(), 1}, now, origin);
+    const auto program = [&](std::uint32_t c) {
+        const PageProgram one = page(c);
+        if (together == 1) return array_.program({&one, 1}, now, origin);
+        const std::array pair{one, page(c + 1)};
+        return array_.program_two_plane(pair, now, origin);
+    };
+    for (std::uint32_t c = 0; c < config_.width; c += together) {
+        const auto done = program(c);
         end = std::max(end, done ? *done : done.error().done);
         if (!done && !error) error = done.error();
     }
@@ -45,11 +51,11 @@ std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const
 }
 
 std::expected<SimTime, NandError> Coftl::read_row(SetId set, RowId row, std::span<std::byte> to, SimTime now, Origin origin) {
-    const std::uint32_t bytes = array_.geometry().page_bytes();
+    const Geometry& g = array_.geometry();
     reads_.clear();
     for (std::uint32_t c = 0; c < config_.width; ++c) {
-        const auto part = to.empty() ? to : to.subspan(std::size_t{c} * bytes, bytes);
-        reads_.push_back({array_.geometry().page_of(sets_.block(set, c), row.value()), 0, bytes, part});
+        const auto part = to.empty() ? to : to.subspan(std::size_t{c} * g.page_bytes(), g.page_bytes());
+        reads_.push_back({g.page_of(sets_.block(set, c), row.value()), 0, g.page_bytes(), part});
     }
     if (at_once() == 1) return array_.read(reads_, now, origin);
     std::expected<SimTime, NandError> all = now; // all are issued, then the first failure is returned, as by read()
