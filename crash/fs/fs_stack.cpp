@@ -94,7 +94,10 @@ FsStack::FsStack(const FsStackConfig& config, std::string& trouble)
         trouble = opened.error();
         return;
     }
-    if (config.worn && !wear_out()) trouble = "the drive cannot be written full";
+    if (config.worn && !wear_out()) {
+        trouble = "the drive cannot be written full";
+        return;
+    }
     const FileTime made{.seconds = 1};
     const auto formatted = config.journal ? FileSystem::format_journal(ssd(), "crash", made, ready_at_)
                                           : FileSystem::format(*drive_->pram(), fs_range(), ssd(), "crash", made);
