@@ -228,7 +228,7 @@ std::expected<DeviceConfig, std::string> read_device_toml(const std::string& dir
     if (format->value_or(std::int64_t{0}) > static_cast<std::int64_t>(device_format))
         return std::unexpected(newer_format_text(place(path, format->source()), format->value_or(std::uint64_t{0})));
     DeviceConfig config;
-    if (auto done = apply_toml(config, *text, path); !done) return std::unexpected(done.error());
+    if (auto done = apply_table(config, *table, "", path); !done) return std::unexpected(done.error());
     if (config.checksum.empty())
         return std::unexpected(fmt::format("{}: layout.checksum, its last key, is missing: the file was cut short; restore it from a copy", path));
     return config;
