@@ -56,7 +56,7 @@ TEST_CASE("taking what is reserved breaks a contract, one nanosecond beside it d
 }
 
 TEST_CASE("a calendar agrees with one that marks every nanosecond", "[base]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6, 7, 8);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
     CAPTURE(seed);
     Random random{seed};
     Calendar calendar;
@@ -77,7 +77,7 @@ TEST_CASE("a calendar agrees with one that marks every nanosecond", "[base]") {
 }
 
 TEST_CASE("gaps shorter than the shortest phase and gaps too far back are forgotten, never used twice", "[base]") {
-    const std::uint64_t seed = GENERATE(11, 12, 13, 14);
+    const std::uint64_t seed = GENERATE(11u, 12u, 13u, 14u);
     CAPTURE(seed);
     Random random{seed};
     Calendar calendar{Duration{10}};
@@ -102,7 +102,7 @@ TEST_CASE("a phase of no length fits anywhere and takes nothing", "[base]") {
 }
 
 TEST_CASE("a run in one go leaves what its phases leave one by one, however long it is and whatever is settled later", "[base]") {
-    const std::uint64_t seed = GENERATE(range(1, 21));
+    const std::uint64_t seed = GENERATE(range(1u, 21u));
     CAPTURE(seed);
     Random random{seed};
     const Duration shortest{1 + static_cast<std::int64_t>(random.below(20))};

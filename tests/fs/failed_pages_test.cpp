@@ -108,7 +108,7 @@ TEST_CASE("bytes written to a page after its write-back began are newer than the
 
 TEST_CASE("whatever fails in between, a file holds at each byte what was written there at some time, or zero", "[fs][failed-pages]") {
     const auto pages = GENERATE(FailedPages::retry, FailedPages::clean, FailedPages::reverted);
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u);
     CAPTURE(seed, static_cast<int>(pages));
     Random random{seed};
     FailingWriteBacks faults;

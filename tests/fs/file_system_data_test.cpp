@@ -234,7 +234,7 @@ TEST_CASE("a failed device write is told by the sync and the data stay", "[fs]")
 }
 
 TEST_CASE("random writes, truncates, punches and syncs agree with a model", "[fs][model]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u);
     const std::uint32_t unit = seed % 2 == 0 ? 4096 : 16'384;
     CAPTURE(seed);
     Random random{seed};

@@ -51,7 +51,7 @@ TEST_CASE("when the metadata are full nothing new fits, everything else works, a
 }
 
 TEST_CASE("what write() accepted is never refused at write-back, however little metadata are left and however it is scattered", "[fs]") {
-    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
         CAPTURE(seed);
         Random random{seed};
         FsOptions options;

@@ -64,7 +64,7 @@ TEST_CASE("a power cut in the middle of recovery changes nothing of what a file 
 }
 
 TEST_CASE("a short program keeps the contract whichever reserved operation the power cut strikes", "[fs][crash]") {
-    for (const std::uint64_t seed : {1, 2, 3}) every_instant(tiny_stack(), seed, 1, 12);
+    for (const std::uint64_t seed : {1u, 2u, 3u}) every_instant(tiny_stack(), seed, 1, 12);
 }
 
 TEST_CASE("files without a name leave nothing after a power cut, and with the name that they got they are as others", "[fs][crash][unnamed]") {

@@ -23,11 +23,11 @@ TEST_CASE("a new ring recovers to nothing, and what is appended comes back in or
 }
 
 TEST_CASE("as many records as were planned fit between two checkpoints, however long those are", "[metalog]") {
-    const std::uint64_t journal_bytes = GENERATE(0, 9000, 30000);
+    const std::uint64_t journal_bytes = GENERATE(0u, 9000u, 30000u);
     LogRig rig{9000u, RingPlace::fixed, journal_bytes};
     const std::uint64_t row_bytes = std::uint64_t{rig.planned().width} * rig.geometry.pages_per_block() * rig.geometry.page_bytes();
     const std::uint64_t planned = std::max(row_bytes, journal_bytes / row_bytes * row_bytes);
-    for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t round = 0; round < 3; ++round) {
         std::uint64_t written = 0;
         for (; !rig.log->needs_checkpoint(100); written += rig.geometry.page_bytes())
             REQUIRE(rig.log->append(1, content(written, 100), rig.log->last_end(), origin).has_value());

@@ -204,7 +204,7 @@ TEST_CASE("a block with a trimmed page's newest version is not erased while the 
 
 TEST_CASE("on a full drive the host's pages still go to every plane of a die", "[ftl]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
-    const std::uint32_t planes = GENERATE(2, 4);
+    const std::uint32_t planes = GENERATE(2u, 4u);
     CAPTURE(scheme, planes);
     CutRig rig{roomy_config(scheme, planes, 100, 150), Payload::keep, UndoPolicy::none};
     fill(rig);
@@ -224,7 +224,7 @@ TEST_CASE("on a full drive the host's pages still go to every plane of a die", "
 
 TEST_CASE("power cuts on a drive with spare enough to keep a row of planes free keep the contract", "[ftl][crash][recovery]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
-    const std::uint32_t planes = GENERATE(2, 4);
+    const std::uint32_t planes = GENERATE(2u, 4u);
     const SsdConfig config = roomy_config(scheme, planes, 24, 500);
     for (std::uint64_t seed = 951; seed <= 953; ++seed) {
         CAPTURE(scheme, planes, seed);

@@ -71,7 +71,6 @@ Compared compare(std::uint64_t bytes, std::uint32_t homes, std::uint32_t hot, st
     ShorterLog records{bytes};
     records.set_pages(fewer * pages_a_block);
     Random random{seed};
-    Compared seen;
     for (std::uint32_t now = 0; now < 40'000; ++now) {
         const std::uint32_t home =
             random.chance(3, 4) ? static_cast<std::uint32_t>(random.below(hot)) : static_cast<std::uint32_t>(random.below(homes));

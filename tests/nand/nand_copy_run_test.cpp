@@ -86,7 +86,7 @@ TEST_CASE("a run of copies takes its pages times read and program, by hand", "[n
 }
 
 TEST_CASE("runs at random leave what single copies leave, beside traffic on the same buses and planes", "[nand][copy-run]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6, 7, 8);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
     // In long blocks a run makes more reservations than a calendar remembers.
     const std::uint32_t pages_per_block = GENERATE(8u, 300u);
     Quiet whole{pages_per_block}, single{pages_per_block};

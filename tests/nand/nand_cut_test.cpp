@@ -118,7 +118,7 @@ void compare(Flash& flash, std::map<std::uint32_t, Expected> expected) {
 } // namespace
 
 TEST_CASE("a cut at any instant leaves what the operations before it made, whatever becomes of those in flight", "[nand]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
     const auto program = GENERATE(ProgramOutcome::not_started, ProgramOutcome::complete, ProgramOutcome::prefix_torn, ProgramOutcome::garbage);
     const auto erase = GENERATE(EraseOutcome::not_started, EraseOutcome::complete, EraseOutcome::garbage);
     std::set<SimTime> instants;

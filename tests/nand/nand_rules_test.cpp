@@ -88,7 +88,7 @@ void random_two_plane_operation(Flash& flash, Random& random, SimTime now) {
 } // namespace
 
 TEST_CASE("random two-plane and single operations in any order of time keep N2 and N3", "[nand][two-plane]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u);
     CAPTURE(seed);
     Random random{seed};
     NandConfig config = round_config();
@@ -109,7 +109,7 @@ TEST_CASE("random two-plane and single operations in any order of time keep N2 a
 }
 
 TEST_CASE("random operations issued in any order of time keep N2 and N3", "[nand]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5, 6);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u);
     CAPTURE(seed);
     Random random{seed};
     Flash flash{round_config(), Payload::none, UndoPolicy::keep};

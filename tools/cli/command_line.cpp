@@ -109,7 +109,7 @@ void add_small_commands(CLI::App& app, Action& action) {
     auto* as_config = info.add_flag("--config", config, "The effective configuration as TOML");
     info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
     add_format(info, format, "One JSON object");
-    info.callback([&action, &info] {
+    info.callback([&action] {
         if (!keys && target.empty()) throw CLI::RequiredError("DIR");
         action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, format); };
     });

@@ -176,8 +176,8 @@ std::uint64_t used_sectors(const World& world) {
 
 TEST_CASE("random calls do what a model says, in either place, with and without a data cache, across mounts", "[fs][fat]") {
     const auto place = GENERATE(Place::drive, Place::pram);
-    const std::uint64_t cache = GENERATE(0, 48 << 10);
-    const std::uint64_t seed = GENERATE(1, 2, 3);
+    const std::uint64_t cache = GENERATE(0u, 48u << 10);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
     CAPTURE(place == Place::pram, cache, seed);
     World world{place, {.cached_sectors = 4, .data_cache_bytes = cache, .deletes_pages = seed != 3}};
     Model model{world, seed};
