@@ -1,6 +1,7 @@
 #include "tools/text/table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -29,22 +30,41 @@ std::string csv_cell(const std::string& cell) {
     return out + '"';
 }
 
-enum class NumberLists : std::uint8_t { in_a_cell, an_item_a_row };
+/// People get rounded fractions, and a list of numbers in one cell. Programs get all digits, and a row for each item.
+enum class Reader : std::uint8_t { person, program };
 
-void flatten(const Json& value, const std::string& prefix, NumberLists lists, Table& table) {
+/// Six digits of a fraction are enough for people; whole numbers keep all of theirs.
+std::string rounded(double value) {
+    constexpr double six_digits = 1e5;
+    return std::abs(value) < six_digits ? fmt::format("{:.6g}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string cell_of(const Json& value, Reader reader) {
+    const std::string text = value.text();
+    if (!text.empty()) return text;
+    if (!value.items().empty()) {
+        std::vector<std::string> cells;
+        for (const Json& item : value.items()) cells.push_back(cell_of(item, reader));
+        return fmt::format("[{}]", fmt::join(cells, ","));
+    }
+    const std::string dumped = value.dump();
+    const bool is_fraction = value.is_number() && dumped.find_first_of(".e") != std::string::npos;
+    return is_fraction && reader == Reader::person ? rounded(value.real()) : dumped;
+}
+
+void flatten(const Json& value, const std::string& prefix, Reader reader, Table& table) {
     const auto inner = [&](const std::string& key) { return prefix.empty() ? key : prefix + "." + key; };
     if (value.is_object()) {
-        for (const auto& [key, member] : value.members()) flatten(member, inner(key), lists, table);
+        for (const auto& [key, member] : value.members()) flatten(member, inner(key), reader, table);
         return;
     }
     const auto& items = value.items();
-    const bool fits_a_cell = lists == NumberLists::in_a_cell && std::ranges::all_of(items, &Json::is_number);
+    const bool fits_a_cell = reader == Reader::person && std::ranges::all_of(items, &Json::is_number);
     if (!items.empty() && !fits_a_cell) {
-        for (std::size_t i = 0; i < items.size(); ++i) flatten(items[i], inner(fmt::format("{}", i)), lists, table);
+        for (std::size_t i = 0; i < items.size(); ++i) flatten(items[i], inner(fmt::format("{}", i)), reader, table);
         return;
     }
-    const std::string text = value.text();
-    table.add({prefix, text.empty() ? value.dump() : text});
+    table.add({prefix, cell_of(value, reader)});
 }
 
 } // namespace
@@ -96,13 +116,13 @@ std::string shown(OutputFormat format, const Json& json, const Table& table) {
 std::string shown(OutputFormat format, const Json& object) {
     if (format != OutputFormat::csv) return format == OutputFormat::json ? object.dump() + "\n" : to_key_value_text(object);
     Table table{{"key", "value"}};
-    flatten(object, "", NumberLists::an_item_a_row, table);
+    flatten(object, "", Reader::program, table);
     return table.to_csv();
 }
 
 std::string to_key_value_text(const Json& object) {
     Table table{{"", ""}};
-    flatten(object, "", NumberLists::in_a_cell, table);
+    flatten(object, "", Reader::person, table);
     return table.to_text();
 }
 

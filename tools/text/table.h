@@ -36,6 +36,7 @@ private:
 [[nodiscard]] std::string shown(OutputFormat format, const Json& object);
 
 /// An object as lines "key  value". Nested keys are joined by a dot. A list of numbers is one line, any other list has a line for each item.
+/// Fractions are rounded to six digits; JSON and CSV have all of them.
 [[nodiscard]] std::string to_key_value_text(const Json& object);
 
 } // namespace flashlab

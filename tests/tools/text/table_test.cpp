@@ -18,3 +18,15 @@ TEST_CASE("an object is printed for people a line a key: numbers of a list in on
     CHECK(shown(OutputFormat::csv, *object) == "key,value\na,1\nb.c,x\nb.d,[]\ne.0,1\ne.1,2.5\nf.0,g\nf.1,h\ni.0.j,1\ni.1.j.0,3\n");
     CHECK(shown(OutputFormat::json, *object) == object->dump() + "\n");
 }
+
+TEST_CASE("people read six digits of a fraction and all of a whole number, programs read all digits", "[text]") {
+    const auto object = Json::parse(R"({"a":12345678901,"b":0.1234567891,"c":1234567.875,"d":[0.0000012345678,7],"e":-99999.96,"f":0.1})");
+    REQUIRE(object.has_value());
+    CHECK(to_key_value_text(*object) == "a  12345678901\n"
+                                        "b  0.123457\n"
+                                        "c  1234568\n"
+                                        "d  [1.23457e-06,7]\n"
+                                        "e  -100000\n"
+                                        "f  0.1\n");
+    CHECK(shown(OutputFormat::csv, *object).find("b,0.1234567891\nc,1234567.875\n") != std::string::npos);
+}
