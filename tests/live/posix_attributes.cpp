@@ -1,12 +1,10 @@
 // posix_attributes DIR: what hangs on a file beside its bytes: times, extended attributes, ACLs, set-id bits, flags, and the space that is left.
-#include <array>
-#include <initializer_list>
-
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 
+#include "tests/live/posix_acl_bytes.h"
 #include "tests/live/posix_checks.h"
 
 namespace {
@@ -79,16 +77,6 @@ void extended_attributes() {
     CHECK_ERROR(::setxattr("f", ("user." + std::string(251, 'n')).c_str(), "", 0, 0), ERANGE);
     CHECK_OK(::symlink("f", "link"));
     CHECK_ERROR(::lsetxattr("link", "user.a", "x", 1, 0), EPERM);
-}
-
-/// The kernel's form of an ACL: a version and entries of tag, rights, id, all little-endian.
-std::string acl_of(std::initializer_list<std::array<unsigned, 3>> entries) {
-    std::string bytes{"\x02\0\0\0", 4};
-    for (const auto& [tag, rights, id] : entries) {
-        for (const unsigned half : {tag, rights}) bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
-        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(id >> shift & 0xff);
-    }
-    return bytes;
 }
 
 void access_control_lists() {

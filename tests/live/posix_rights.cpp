@@ -1,7 +1,6 @@
 // posix_rights DIR: what the set-group-id bit, chattr(1)'s flags and the names of extended attributes take away. Every answer is ext4's, where this
 // runs, too.
 #include <array>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <sys/time.h>
 #include <sys/xattr.h>
 
+#include "tests/live/posix_acl_bytes.h"
 #include "tests/live/posix_checks.h"
 
 namespace {
@@ -163,16 +163,6 @@ void set_ids_come_between_writes() {
         CHECK_EQUAL(attributes("f").st_mode & 07777, 0777);
     }
     ::close(fd);
-}
-
-/// The kernel's form of an ACL: a version and entries of tag, rights, id, all little-endian.
-std::string acl_of(std::initializer_list<std::array<unsigned, 3>> entries) {
-    std::string bytes{"\x02\0\0\0", 4};
-    for (const auto& [tag, rights, id] : entries) {
-        for (const unsigned half : {tag, rights}) bytes += {static_cast<char>(half & 0xff), static_cast<char>(half >> 8)};
-        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(id >> shift & 0xff);
-    }
-    return bytes;
 }
 
 void setgid_and_lists() {
