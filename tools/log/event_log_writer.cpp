@@ -1,5 +1,8 @@
 #include "tools/log/event_log_writer.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,9 +10,39 @@
 
 #include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
+#include "tools/log/sqlite_cell.h"
 
 namespace flashlab {
 namespace {
+
+/// Whether the rows of its table are details: many, each with a rowid and integers.
+template <class Row>
+constexpr bool has_details = table_of<Row>().text.level.value_or(EventLevel::none) >= EventLevel::requests;
+template <class Row>
+constexpr const auto& first_column = std::get<0>(table_of<Row>().columns);
+template <class Row>
+constexpr bool is_numbered = std::is_same_v<std::remove_cvref_t<decltype(first_column<Row>.get)>, RowNumber>;
+template <class Row>
+constexpr std::size_t columns_of = std::tuple_size_v<std::remove_cvref_t<decltype(table_of<Row>().columns)>>;
+template <class Row>
+using CellOf = SqliteCell<columns_of<Row> - 1>;
+
+/// The tables of details in the order of the SQL.
+constexpr auto detail_tables = []<class... Table>(const std::tuple<Table...>&) {
+    std::array<SqliteBatchImage::TableToCopy, (std::size_t{has_details<typename Table::Row>} + ...)> tables{};
+    std::size_t next = 0;
+    ((has_details<typename Table::Row> ? void(tables[next++] = {table_of<typename Table::Row>().text.name, is_numbered<typename Table::Row>})
+                                       : void()),
+     ...);
+    return tables;
+}(all_tables);
+template <class Row>
+constexpr auto place_in_image = static_cast<std::size_t>(
+    std::ranges::find(detail_tables, table_of<Row>().text.name, &SqliteBatchImage::TableToCopy::name) - detail_tables.begin());
+/// Of the tables of details.
+constexpr std::size_t most_cell_bytes = []<class... Table>(const std::tuple<Table...>&) {
+    return std::max({(has_details<typename Table::Row> ? CellOf<typename Table::Row>::most_bytes : 0)...});
+}(all_tables);
 
 /// The values of a row: a question mark for what is bound.
 std::string placeholders(const TableDescription& table) {
@@ -29,8 +62,8 @@ std::string last_id_sql() {
 
 } // namespace
 
-std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, const std::optional<LogRun>& run,
-                                                                                 std::uint64_t lost) {
+std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open(const EventLogConfig& config, std::size_t most_events,
+                                                                                 const std::optional<LogRun>& run, std::uint64_t lost) {
     auto lock = LogLock::take(config.path, config.is_of_device);
     if (!lock) return std::unexpected(lock.error());
     auto db = SqliteConnection::open(config.path, config.is_of_device ? SqliteAccess::create_no_link : SqliteAccess::create);
@@ -43,7 +76,7 @@ std::expected<std::unique_ptr<EventLogWriter>, std::string> EventLogWriter::open
     if (!page) return failed(page.error());
     writer->page_bytes_ = *page;
     if (auto done = writer->db_.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"); !done) return failed(done.error());
-    if (auto done = writer->prepare_all(); !done) return failed(done.error());
+    if (auto done = writer->prepare_all(most_events); !done) return failed(done.error());
     const auto continued = run ? writer->continue_run(*run, lost) : std::expected<bool, std::string>{false};
     if (!continued) return failed(continued.error());
     if (!*continued)
@@ -106,10 +139,10 @@ std::expected<bool, std::string> EventLogWriter::continue_run(const LogRun& run,
     return true;
 }
 
-std::expected<void, std::string> EventLogWriter::prepare_all() {
+std::expected<void, std::string> EventLogWriter::prepare_all(std::size_t most_events) {
     std::expected<void, std::string> done;
     const auto prepare = [&]<class Table>(const Table& table) {
-        if (!done) return;
+        if (!done || has_details<typename Table::Row>) return;
         auto prepared = SqliteBulkInsert::make(db_, table.text.name, placeholders(describe_table(table)));
         if (prepared)
             std::get<TableInsert<typename Table::Row>>(inserts_).sql = std::move(*prepared);
@@ -118,6 +151,9 @@ std::expected<void, std::string> EventLogWriter::prepare_all() {
     };
     std::apply([&](const auto&... table) { (prepare(table), ...); }, all_tables);
     if (!done) return done;
+    auto image = SqliteBatchImage::attach(db_, detail_tables, most_events, most_cell_bytes);
+    if (!image) return std::unexpected(image.error());
+    image_ = std::move(*image);
     auto used = db_.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
     if (!used) return std::unexpected(used.error());
     used_pages_ = std::move(*used);
@@ -130,7 +166,59 @@ bool EventLogWriter::insert(std::span<const Row> rows) {
     return std::get<TableInsert<Row>>(inserts_).sql.insert(rows, [&](const Row& row) { return values_of(table_of<Row>(), row, context); });
 }
 
+std::expected<void, std::string> EventLogWriter::fill_image(const EventBatch& batch) {
+    image_.clear();
+    std::expected<void, std::string> done;
+    const auto pack_details = [&]<class Row>(const std::vector<Row>& rows) {
+        if constexpr (has_details<Row>)
+            if (done && !rows.empty()) done = pack(std::span{rows});
+    };
+    std::apply([&](const auto&... list) { (pack_details(list), ...); }, batch.rows);
+    image_.publish();
+    return done;
+}
+
+template <class Row>
+std::expected<void, std::string> EventLogWriter::pack(std::span<const Row> rows) {
+    const RowContext context{run_.run, run_.id_base};
+    bool has_room = true;
+    const auto append = [&](std::int64_t rowid, const auto& values) {
+        has_room = has_room && image_.append(rowid, CellOf<Row>{rowid, values}.bytes());
+    };
+    image_.begin(place_in_image<Row>);
+    if constexpr (is_numbered<Row>) {
+        std::int64_t number = 0;
+        for (const Row& row : rows) append(++number, values_of(table_of<Row>(), row, context));
+    } else {
+        const auto id_of = [](const Row& row) { return std::invoke(first_column<Row>.get, row); };
+        const auto append_row = [&](const Row& row) {
+            const auto all = values_of(table_of<Row>(), row, context);
+            std::apply([&](const auto& id, const auto&... others) { append(static_cast<std::int64_t>(*id), std::tuple{others...}); }, all);
+        };
+        if (std::ranges::is_sorted(rows, {}, id_of)) {
+            std::ranges::for_each(rows, append_row);
+        } else { // calls that began earlier may end later
+            std::vector<const Row*> by_id(rows.size());
+            std::ranges::transform(rows, by_id.begin(), [](const Row& row) { return &row; });
+            std::ranges::stable_sort(by_id, {}, [&](const Row* row) { return id_of(*row); });
+            for (const Row* row : by_id) append_row(*row);
+        }
+    }
+    image_.end();
+    if (!has_room) return std::unexpected("more rows at once than a batch may have");
+    return {};
+}
+
+template <class Row>
+bool EventLogWriter::copy_or_insert(std::span<const Row> rows) {
+    if constexpr (has_details<Row>)
+        return rows.empty() || image_.copy(place_in_image<Row>);
+    else
+        return insert(rows);
+}
+
 std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
+    if (auto filled = fill_image(batch); !filled) return filled;
     if (auto begun = db_.execute("BEGIN"); !begun) return begun;
     if (!write_rows(batch) || !write_samples(batch)) {
         const std::string why = db_.error();
@@ -142,7 +230,7 @@ std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) 
 }
 
 bool EventLogWriter::write_rows(const EventBatch& batch) {
-    return std::apply([&](const auto&... list) { return (insert(std::span{list}) && ...); }, batch.rows);
+    return std::apply([&](const auto&... list) { return (copy_or_insert(std::span{list}) && ...); }, batch.rows);
 }
 
 bool EventLogWriter::write_samples(const EventBatch& batch) {
@@ -184,9 +272,8 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const TableDescription& table : event_log_descriptions()) {
         if (!table.text.sheds) continue;
-        const std::string_view key = table.columns.front().text.name;
         if (auto done = db_.execute(
-                fmt::format("DELETE FROM {0} WHERE {1} <= (SELECT min({1}) + (max({1}) - min({1})) / 32 FROM {0})", table.text.name, key));
+                fmt::format("DELETE FROM {0} WHERE rowid <= (SELECT min(rowid) + (max(rowid) - min(rowid)) / 32 FROM {0})", table.text.name));
             !done)
             return done;
     }
@@ -197,8 +284,8 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
 std::expected<void, std::string> EventLogWriter::close(RunEnd end) {
     std::expected<void, std::string> done;
     if (end == RunEnd::partial) done = db_.execute(fmt::format("UPDATE run SET kind = kind || ' (partial)' WHERE run = {}", run_.run));
-    if (auto moved = db_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); done) done = moved; // a reader may hold it up: that is no error
-    (void)db_.execute("PRAGMA journal_mode=DELETE");
+    if (auto moved = db_.execute("PRAGMA main.wal_checkpoint(TRUNCATE)"); done) done = moved; // a reader may hold it up: that is no error
+    (void)db_.execute("PRAGMA main.journal_mode=DELETE");
     return done;
 }
 

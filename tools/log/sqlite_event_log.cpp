@@ -34,7 +34,7 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
     }
     join_writers(); // where they have failed
     writer_.reset();
-    auto writer = EventLogWriter::open(config_, run_, lost);
+    auto writer = EventLogWriter::open(config_, batch_events, run_, lost);
     if (!writer) return std::unexpected(writer.error());
     writer_ = std::move(*writer);
     run_ = writer_->run();
