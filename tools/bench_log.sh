@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # What does the event log cost, level by level, and -o use? Mounts and replays with each level in turn, round after round, the order turned each time. A ratio
-# is the median over the rounds of the time with the level divided by the time without a log in the same round. Beside it stands processor time: of the threads
-# that serve, and of the one that writes the log (which runs in idle moments). Only figures of one run mean something.
+# is the median over the rounds of what the level took divided by what no log took in the same round: by the clock, where the log's own thread has a second
+# core if there is one, and in processor time. That is, of a replay, of all threads; of a mount, of those that serve, with the one that writes the log beside
+# (it runs in idle moments). A replay's start, preconditioning and end are taken off: the same command with a single request. Only figures of one run mean
+# something, and those by the clock only on two idle cores.
 #
-#   bash tools/bench_log.sh [--rounds N] [--files N] [--requests N] [--only mount|replay]     defaults: 8 rounds, 10000 files, 1000000 requests
+#   bash tools/bench_log.sh [--rounds N] [--files N] [--requests N] [--only mount|replay] [--levels L,L...]
 #   BUILD=build/release bash tools/bench_log.sh                                              another build
+#   defaults: 8 rounds, 10000 files, 1000000 requests, all levels: none,summary,requests,all,use,all+use (the last two: of a mount)
 #
-# Targets: at most 10 % of a mount, files made included, and 25 % of a replay, at each level.
+# Targets: at most 10 % of a mount, files made included, and 25 % of a replay, at each level, by the clock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(cd "${BUILD:-build/release}" && pwd)
-rounds=8 files=10000 requests=1000000 only=mount,replay
+rounds=8 files=10000 requests=1000000 only=mount,replay wanted=none,summary,requests,all,use,all+use
 while (($#)); do
     case $1 in
     --rounds) rounds=$2 ;;
     --files) files=$2 ;;
     --requests) requests=$2 ;;
     --only) only=$2 ;;
+    --levels) wanted=none,$2 ;;
     *) echo "bench_log: unknown option $1; see the head of this script" >&2 && exit 2 ;;
     esac
     shift 2
@@ -73,16 +77,27 @@ mounted_round() { # ROUND LEVEL
     wait "$daemon" || true
     daemon=
 }
-replay_round() { # ROUND LEVEL LOAD OPTIONS...
-    local round=$1 level=$2 load=$3 log=() times
-    shift 3
+replay_times() { # REQUESTS LEVEL OPTIONS...: seconds by the clock, of the user, of the system
+    local count=$1 level=$2 log=()
+    shift 2
     rm -f "$work/log.db"
     [[ $level == none ]] || log=(--events "$work/log.db" --log "$level")
     TIMEFORMAT='%R %U %S'
-    times=$({ time "$build/flashlab" bench --json --bs 4k --io-size "$((requests * 4096))" --iodepth 16 "$@" "${log[@]}" > "$work/out" 2> /dev/null; } 2>&1)
-    awk -v n="$requests" -v head="$load;$round;$level" '{ printf "%s;%.0f;%.0f;0\n", head, $1 * 1e9 / n, ($2 + $3) * 1e9 / n }' <<< "$times" >> "$work/rounds"
+    { time "$build/flashlab" bench --json --bs 4k --io-size "$((count * 4096))" --iodepth 16 "$@" "${log[@]}" > "$work/out" 2> /dev/null; } 2>&1
 }
-mount_levels=(none summary requests all use all+use) replay_levels=(none summary requests all)
+replay_round() { # ROUND LEVEL LOAD OPTIONS...
+    local round=$1 level=$2 load=$3
+    shift 3
+    echo "$load;$round;$level $(replay_times 1 "$level" "$@") $(replay_times "$requests" "$level" "$@")" |
+        awk -F ' ' -v n="$((requests - 1))" '{ k = NF - 5; head = $1; for (i = 2; i < k; ++i) head = head " " $i
+            printf "%s;%.0f;%.0f;0\n", head, ($(k + 3) - $k) * 1e9 / n, ($(k + 4) + $(k + 5) - $(k + 1) - $(k + 2)) * 1e9 / n }' >> "$work/rounds"
+}
+mount_levels=() replay_levels=()
+for level in none summary requests all use all+use; do
+    [[ ,$wanted, == *,$level,* ]] || continue
+    mount_levels+=("$level")
+    [[ $level == *use ]] || replay_levels+=("$level")
+done
 for ((round = 0; round < rounds; ++round)); do
     for ((turn = 0; turn < ${#mount_levels[@]}; ++turn)); do
         [[ $only != *mount* ]] || mounted_round "$round" "${mount_levels[$(((round + turn) % ${#mount_levels[@]}))]}"
@@ -100,13 +115,12 @@ figures = {}
 for line in open(sys.argv[1]):
     load, turn, level, wall, serving, idle = line.strip().split(";")
     figures.setdefault(load, {}).setdefault(level, {})[turn] = (int(wall), int(serving), int(idle))
-row = "%-26s %-9s %10s %10s %13s | %10s %12s %10s"
-print(row % ("load", "log", "wall ns/op", "to none", "range", "serving ns", "to none", "writer ns"))
+def against_none(levels, level, what):
+    ratios = sorted(turn[what] / max(1, levels["none"][t][what]) for t, turn in levels[level].items())
+    return "%.0f" % statistics.median(turn[what] for turn in levels[level].values()), "%.2f" % statistics.median(ratios), "%.2f-%.2f" % (ratios[0], ratios[-1])
+row = "%-26s %-9s | %10s %8s %12s | %10s %8s %12s | %9s"
+print(row % ("load", "log", "clock ns", "to none", "range", "CPU ns", "to none", "range", "writer ns"))
 for load, levels in figures.items():
     for level, turns in levels.items():
-        ratios = sorted(turns[t][0] / max(1, levels["none"][t][0]) for t in turns)
-        serving = min(v[1] for v in turns.values())
-        print(row % (load, level, "%.0f" % statistics.median(v[0] for v in turns.values()), "%.2f" % statistics.median(ratios),
-                     "%.2f-%.2f" % (ratios[0], ratios[-1]), serving, "%.2f" % (serving / max(1, min(v[1] for v in levels["none"].values()))),
-                     "%.0f" % statistics.median(v[2] for v in turns.values())))
+        print(row % (load, level, *against_none(levels, level, 0), *against_none(levels, level, 1), "%.0f" % statistics.median(v[2] for v in turns.values())))
 PYTHON

@@ -29,16 +29,13 @@ using CellOf = SqliteCell<columns_of<Row> - 1>;
 
 /// The tables of details in the order of the SQL.
 constexpr auto detail_tables = []<class... Table>(const std::tuple<Table...>&) {
-    std::array<SqliteBatchImage::TableToCopy, (std::size_t{has_details<typename Table::Row>} + ...)> tables{};
+    std::array<std::string_view, (std::size_t{has_details<typename Table::Row>} + ...)> names{};
     std::size_t next = 0;
-    ((has_details<typename Table::Row> ? void(tables[next++] = {table_of<typename Table::Row>().text.name, is_numbered<typename Table::Row>})
-                                       : void()),
-     ...);
-    return tables;
+    ((has_details<typename Table::Row> ? void(names[next++] = table_of<typename Table::Row>().text.name) : void()), ...);
+    return names;
 }(all_tables);
 template <class Row>
-constexpr auto place_in_image = static_cast<std::size_t>(
-    std::ranges::find(detail_tables, table_of<Row>().text.name, &SqliteBatchImage::TableToCopy::name) - detail_tables.begin());
+constexpr auto place_in_image = static_cast<std::size_t>(std::ranges::find(detail_tables, table_of<Row>().text.name) - detail_tables.begin());
 /// Of the tables of details.
 constexpr std::size_t most_cell_bytes = []<class... Table>(const std::tuple<Table...>&) {
     return std::max({(has_details<typename Table::Row> ? CellOf<typename Table::Row>::most_bytes : 0)...});
@@ -56,7 +53,7 @@ std::string last_id_sql() {
     std::string out = "SELECT max(ifnull((SELECT max(first_id) FROM run),0)";
     for (const TableDescription& table : event_log_descriptions())
         if (const ColumnDescription& c = table.columns.front(); c.is_key && !c.is_numbered)
-            out += fmt::format(",ifnull((SELECT max({}) FROM {}),0)", c.text.name, table.text.name);
+            out += fmt::format(",ifnull((SELECT max(rowid) FROM {}),0)", table.text.name);
     return out + ")";
 }
 
@@ -154,6 +151,11 @@ std::expected<void, std::string> EventLogWriter::prepare_all(std::size_t most_ev
     auto image = SqliteBatchImage::attach(db_, detail_tables, most_events, most_cell_bytes);
     if (!image) return std::unexpected(image.error());
     image_ = std::move(*image);
+    for (const std::string_view table : detail_tables) {
+        auto greatest = db_.prepare(fmt::format("SELECT max(rowid) FROM main.{}", table));
+        if (!greatest) return std::unexpected(greatest.error());
+        details_.push_back({std::move(*greatest)});
+    }
     auto used = db_.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
     if (!used) return std::unexpected(used.error());
     used_pages_ = std::move(*used);
@@ -185,17 +187,25 @@ std::expected<void, std::string> EventLogWriter::pack(std::span<const Row> rows)
     const auto append = [&](std::int64_t rowid, const auto& values) {
         has_room = has_room && image_.append(rowid, CellOf<Row>{rowid, values}.bytes());
     };
+    Details& details = details_[place_in_image<Row>];
+    details.are_behind = is_numbered<Row>;
+    details.last_behind.reset();
     image_.begin(place_in_image<Row>);
     if constexpr (is_numbered<Row>) {
         std::int64_t number = 0;
         for (const Row& row : rows) append(++number, values_of(table_of<Row>(), row, context));
     } else {
-        const auto id_of = [](const Row& row) { return std::invoke(first_column<Row>.get, row); };
+        const auto id_of = [&](const Row& row) { return static_cast<std::int64_t>(*bound(std::invoke(first_column<Row>.get, row), context)); };
         const auto append_row = [&](const Row& row) {
-            const auto all = values_of(table_of<Row>(), row, context);
-            std::apply([&](const auto& id, const auto&... others) { append(static_cast<std::int64_t>(*id), std::tuple{others...}); }, all);
+            std::apply([&](const auto&, const auto&... others) { append(id_of(row), std::tuple{others...}); },
+                       values_of(table_of<Row>(), row, context));
         };
-        if (std::ranges::is_sorted(rows, {}, id_of)) {
+        if (std::ranges::is_sorted(rows, std::less_equal{}, id_of)) {
+            const auto greatest = details.greatest_rowid.number();
+            if (!greatest) return std::unexpected(db_.error());
+            const std::int64_t last = *greatest + static_cast<std::int64_t>(rows.size());
+            details.are_behind = id_of(rows.front()) == *greatest + 1 && id_of(rows.back()) == last;
+            if (details.are_behind) details.last_behind = last;
             std::ranges::for_each(rows, append_row);
         } else { // calls that began earlier may end later
             std::vector<const Row*> by_id(rows.size());
@@ -211,17 +221,22 @@ std::expected<void, std::string> EventLogWriter::pack(std::span<const Row> rows)
 
 template <class Row>
 bool EventLogWriter::copy_or_insert(std::span<const Row> rows) {
-    if constexpr (has_details<Row>)
-        return rows.empty() || image_.copy(place_in_image<Row>);
-    else
+    if constexpr (has_details<Row>) {
+        if (rows.empty()) return true;
+        const Details& details = details_[place_in_image<Row>];
+        if (!details.are_behind) return image_.copy(place_in_image<Row>);
+        return image_.copy_behind(place_in_image<Row>) &&
+               (!details.last_behind || sqlite3_last_insert_rowid(db_.get()) == *details.last_behind); // or somebody else writes here
+    } else {
         return insert(rows);
+    }
 }
 
 std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
     if (auto filled = fill_image(batch); !filled) return filled;
     if (auto begun = db_.execute("BEGIN"); !begun) return begun;
     if (!write_rows(batch) || !write_samples(batch)) {
-        const std::string why = db_.error();
+        const std::string why = sqlite3_errcode(db_.get()) == SQLITE_OK ? "another program adds rows to it" : db_.error();
         (void)db_.execute("ROLLBACK");
         return std::unexpected(why);
     }

@@ -32,13 +32,15 @@ void put_page_header(std::uint8_t* page, std::uint8_t type, std::size_t cells, s
     put16(page + 5, cells_begin);
     page[7] = 0;
 }
-std::expected<std::string, std::string> definition_of(SqliteConnection& log, std::string_view table) {
-    const auto found = log.prepare(fmt::format("SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = '{}'", table));
+std::expected<std::string, std::string> text_of(SqliteConnection& log, const std::string& sql) {
+    const auto found = log.prepare(sql);
     if (!found) return std::unexpected(found.error());
-    if (sqlite3_step(found->get()) != SQLITE_ROW) return std::unexpected(fmt::format("no table {}", table));
+    if (sqlite3_step(found->get()) != SQLITE_ROW) return std::unexpected("nothing: " + sql);
     return reinterpret_cast<const char*>(sqlite3_column_text(found->get(), 0));
 }
-
+std::expected<std::string, std::string> definition_of(SqliteConnection& log, std::string_view table) {
+    return text_of(log, fmt::format("SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = '{}'", table));
+}
 std::string without_key(std::string sql) {
     constexpr std::string_view key = " PRIMARY KEY";
     if (const auto at = sql.find(key); at != std::string::npos) sql.erase(at, key.size());
@@ -52,13 +54,13 @@ std::string quoted(std::string_view text) {
 
 } // namespace
 
-std::expected<SqliteBatchImage, std::string> SqliteBatchImage::attach(SqliteConnection& log, std::span<const TableToCopy> tables,
+std::expected<SqliteBatchImage, std::string> SqliteBatchImage::attach(SqliteConnection& log, std::span<const std::string_view> tables,
                                                                       std::size_t most_rows, std::size_t most_cell_bytes) {
     std::vector<std::string> definitions;
-    for (const TableToCopy& table : tables) {
-        auto sql = definition_of(log, table.name);
+    for (const std::string_view table : tables) {
+        auto sql = definition_of(log, table);
         if (!sql) return std::unexpected(sql.error());
-        definitions.push_back(table.is_numbered ? without_key(*sql) : *sql);
+        definitions.push_back(without_key(*sql));
     }
     SqliteBatchImage made;
     if (auto done = made.make_empty(tables, definitions, most_rows, most_cell_bytes); !done) return std::unexpected(done.error());
@@ -73,16 +75,16 @@ std::expected<SqliteBatchImage, std::string> SqliteBatchImage::attach(SqliteConn
     return made;
 }
 
-std::expected<void, std::string> SqliteBatchImage::make_empty(std::span<const TableToCopy> tables, std::span<const std::string> definitions,
+std::expected<void, std::string> SqliteBatchImage::make_empty(std::span<const std::string_view> tables, std::span<const std::string> definitions,
                                                               std::size_t most_rows, std::size_t most_cell_bytes) {
     auto empty = SqliteConnection::open(":memory:", SqliteAccess::create);
     if (!empty) return std::unexpected(empty.error());
     if (auto done = empty->execute(fmt::format("PRAGMA page_size={}", page_bytes)); !done) return done;
     for (std::size_t i = 0; i < tables.size(); ++i) {
         if (auto done = empty->execute(definitions[i]); !done) return done;
-        const auto root = empty->number(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", tables[i].name));
+        const auto root = empty->number(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", tables[i]));
         if (!root) return std::unexpected(root.error());
-        tables_.push_back({static_cast<std::uint32_t>(*root), {}});
+        tables_.push_back({static_cast<std::uint32_t>(*root), {}, {}});
     }
     sqlite3_int64 empty_bytes = 0;
     const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> image{sqlite3_serialize(empty->get(), "main", &empty_bytes, 0), sqlite3_free};
@@ -98,20 +100,22 @@ std::expected<void, std::string> SqliteBatchImage::make_empty(std::span<const Ta
     return {};
 }
 
-std::expected<void, std::string> SqliteBatchImage::prepare_copies(SqliteConnection& log, std::span<const TableToCopy> tables,
+std::expected<void, std::string> SqliteBatchImage::prepare_copies(SqliteConnection& log, std::span<const std::string_view> tables,
                                                                   std::span<const std::string> definitions) {
     if (auto done = log.execute("BEGIN; PRAGMA writable_schema=ON"); !done) return done;
     for (std::size_t i = 0; i < tables.size(); ++i)
-        if (tables[i].is_numbered) // refused: then the copies are slower
-            (void)log.execute(
-                fmt::format("UPDATE main.sqlite_schema SET sql = {} WHERE type = 'table' AND name = '{}'", quoted(definitions[i]), tables[i].name));
+        // Refused: then the copies are slower.
+        (void)log.execute(
+            fmt::format("UPDATE main.sqlite_schema SET sql = {} WHERE type = 'table' AND name = '{}'", quoted(definitions[i]), tables[i]));
     std::expected<void, std::string> done = log.execute("PRAGMA writable_schema=RESET"); // what is prepared from now on reads the schema again
     for (std::size_t i = 0; i < tables.size() && done; ++i) {
-        auto copy = log.prepare(fmt::format("INSERT INTO main.{0} SELECT * FROM batch.{0}", tables[i].name));
-        if (copy)
-            tables_[i].copy = std::move(*copy);
+        auto columns = text_of(log, fmt::format("SELECT group_concat(name) FROM pragma_table_info('{}') WHERE cid > 0", tables[i]));
+        auto behind = log.prepare(fmt::format("INSERT INTO main.{0} SELECT * FROM batch.{0}", tables[i]));
+        auto copy = log.prepare(fmt::format("INSERT INTO main.{0}(rowid,{1}) SELECT rowid,{1} FROM batch.{0}", tables[i], columns.value_or("")));
+        if (behind && copy)
+            tables_[i] = {tables_[i].root, std::move(*behind), std::move(*copy)};
         else
-            done = std::unexpected(copy.error());
+            done = std::unexpected(!behind ? behind.error() : copy.error());
     }
     auto undone = log.execute("ROLLBACK");
     return done ? undone : done;
