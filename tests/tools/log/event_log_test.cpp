@@ -201,6 +201,37 @@ TEST_CASE("a few batches are gathered beside a mount, and all of them are writte
     CHECK(file.number("SELECT count(*) FROM nand_op") == events);
 }
 
+TEST_CASE("a call keeps its id, whether ids go on counting, leave some out or come in another order, beside a reader's index, too", "[tools]") {
+    const TemporaryFile file;
+    auto log = open_log(file, EventLevel::all);
+    std::int64_t calls = 0;
+    for (const std::vector<std::uint64_t>& batch : std::vector<std::vector<std::uint64_t>>{
+             {1, 2, 3}, {4, 5}, {9, 7, 8}, {10}, {12, 14, 13}, {15, 17}, {11}, {18, 19}, {6, 16}, {20, 21}, {22, 24}, {23}}) {
+        for (const std::uint64_t id : batch) {
+            FsOpEvent call;
+            call.id = EventId{id};
+            call.start = call.end = sim_time_from_ns(static_cast<std::int64_t>(1000 * id));
+            call.ino = Ino{id};
+            log->on(call);
+            NandOpEvent operation = program(static_cast<std::int64_t>(id), Cause::user);
+            operation.origin.parent = EventId{id};
+            log->on(operation);
+        }
+        log->flush();
+        calls += static_cast<std::int64_t>(batch.size());
+        CHECK(file.number("SELECT count(*) FROM fs_op WHERE ino = id AND ts_ns = 1000 * id AND id = rowid") == calls);
+        CHECK(file.number("SELECT count(*) FROM nand_op JOIN fs_op ON parent = id WHERE nand_op.ts_ns = id AND n <= " + std::to_string(calls)) ==
+              calls);
+        if (calls == 21) // of somebody who looks on
+            REQUIRE(SqliteConnection::open(file.path(), SqliteAccess::create)->execute("CREATE INDEX mine ON fs_op(ino)").has_value());
+    }
+    log->close();
+    CHECK(log->failure().empty());
+    CHECK(file.number("SELECT count(*) FROM fs_op INDEXED BY mine WHERE ino BETWEEN 1 AND 24") == 24);
+    CHECK(file.number("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%id INTEGER PRIMARY KEY%' AND name = 'fs_op'") == 1);
+    CHECK(file.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1);
+}
+
 TEST_CASE("ids of a second run follow those of the first", "[tools]") {
     const TemporaryFile file;
     for (int run = 0; run < 2; ++run) {
