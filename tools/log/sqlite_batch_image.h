@@ -27,7 +27,7 @@ namespace flashlab {
 
 class SqliteBatchImage {
 public:
-    /// Attaches it as `batch`. `tables` are of the log and begin with their INTEGER PRIMARY KEY. It has room for `most_rows` in all, cells of `most_cell_bytes`.
+    /// Attaches it as `batch`. `tables` are of the log and begin with their INTEGER PRIMARY KEY. Room for `most_rows`, of `most_cell_bytes` each.
     [[nodiscard]] static std::expected<SqliteBatchImage, std::string> attach(SqliteConnection& log, std::span<const std::string_view> tables,
                                                                              std::size_t most_rows, std::size_t most_cell_bytes);
     SqliteBatchImage() = default;
