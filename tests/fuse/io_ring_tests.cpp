@@ -35,7 +35,7 @@ TEST_CASE("no thread of a ring outlives its mount, be it stopped or cut", "[fuse
         }
         std::ofstream{live.path + "/file"} << "text";
         CHECK(threads_of_this_process(before) > before);
-        if (is_cut) live.mount->power_cut(1);
+        if (is_cut) CHECK(live.mount->power_cut(1).operations_undone == 3);
         live.mount->stop();
         CHECK(live.wait() == (is_cut ? MountEnd::power_cut : MountEnd::clean));
     }
