@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/cache/ghost_records.h"
 
 namespace flashlab {
 
@@ -15,7 +16,8 @@ std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) {
     return bytes / 1000 * permille + bytes % 1000 * permille / 1000;
 } // without overflow
 
-/// What the ghosts' own records take: bitmap, and a record for each page of the DRAM, which the ghost buffer may hold, whatever its reach.
+/// What the ghosts' own records take: a bitmap or what a scheme's own ghost has in its place, and a record for each page of the DRAM, which the ghost
+/// buffer may hold, whatever its reach.
 std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps, std::uint64_t page_bytes) {
     if (!config.is_adaptive() || maps == nullptr) return 0;
     return config.ghost_bitmap_bytes + config.size_bytes / page_bytes * GhostBuffer::device_bytes_per_page;
@@ -58,9 +60,14 @@ DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, Buffe
     tuner_.emplace(limits, part_of(config.size_bytes, config.map_share_permille));
     if (!is_adaptive_) return;
     ghost_buffer_.emplace(static_cast<std::uint32_t>(dram_pages()));
-    ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
     buffer_.watch(*ghost_buffer_);
-    maps_->watch(*ghost_map_);
+    if (auto* own = dynamic_cast<GhostRecords*>(maps_); shape_.has_own_ghost) {
+        ensure(own != nullptr, "a scheme whose maps have a ghost of their own keeps records for it");
+        own->keep_records(config.ghost_bitmap_bytes);
+    } else {
+        ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
+        maps_->watch(*ghost_map_);
+    }
 }
 
 std::uint32_t DramPartition::pages_beside(std::uint64_t map_bytes) const {
@@ -73,7 +80,7 @@ FtlResult<SimTime> DramPartition::begin(SimTime now) {
     map_bytes_ = tuner_->map_bytes();
     const auto set = apply(map_bytes_, now);
     if (is_adaptive_) { // the recovery's traffic says nothing of the load
-        ghost_map_->clear_hits();
+        if (ghost_map_) ghost_map_->clear_hits();
         (void)maps_->profit_factors();
     }
     return set;
@@ -102,20 +109,19 @@ void DramPartition::size_ghosts() {
     if (!is_adaptive_) return;
     const std::uint64_t beside_buffer = dram_pages() - std::min<std::uint64_t>(dram_pages(), buffer_.capacity());
     ghost_buffer_->set_capacity(static_cast<std::uint32_t>(std::min(beside_buffer, ghost_reach_ / page_bytes_)));
-    ghost_map_->set_capacity(std::min(config_.size_bytes - map_bytes_, ghost_reach_) / entry_bytes_);
+    if (ghost_map_) ghost_map_->set_capacity(std::min(config_.size_bytes - map_bytes_, ghost_reach_) / entry_bytes_);
 }
 
 /// Merges come in bursts: both sides are judged by a mean over the last intervals.
 void DramPartition::look_back(GhostState& buffer, GhostState& map) {
-    constexpr double kept = 7.0 / 8;
     const MappingSpace::OwnGhost own = maps_->own_ghost();
-    intervals_ = intervals_ * kept + 1;
-    const auto mean = [this](double& sum, double of_this) {
-        sum = sum * kept + of_this;
-        return std::max(sum, 0.0) / intervals_;
-    };
-    buffer.hits = {mean(buffer_sum_.reads, buffer.hits.reads), mean(buffer_sum_.writes, buffer.hits.writes)};
-    map.hits = {0, mean(map_sum_, own.writes)};
+    buffer_reads_.add(buffer.hits.reads);
+    buffer_writes_.add(buffer.hits.writes);
+    map_writes_.add(own.writes);
+    buffer.hits = {buffer_reads_.value(), buffer_writes_.value()};
+    buffer.squared_error = {buffer_reads_.squared_error(), buffer_writes_.squared_error()};
+    map.hits = {0, std::max(map_writes_.value(), 0.0)};
+    map.squared_error = {0, map_writes_.squared_error()};
     map.bytes = own.bytes;
 }
 
@@ -124,8 +130,11 @@ void DramPartition::decide(SimTime now) {
     ++counted_.decisions;
     const GhostHits found = ghost_buffer_->hits();
     GhostState buffer{as_mean(found), std::uint64_t{ghost_buffer_->size()} * page_bytes_, config_.size_bytes};
-    GhostState map{as_mean(ghost_map_->hits()), ghost_map_->size() * entry_bytes_, config_.size_bytes};
-    if (shape_.has_own_ghost) look_back(buffer, map);
+    GhostState map{{}, 0, config_.size_bytes};
+    if (ghost_map_)
+        map = {as_mean(ghost_map_->hits()), ghost_map_->size() * entry_bytes_, config_.size_bytes};
+    else
+        look_back(buffer, map);
     const std::uint64_t before = map_bytes_;
     const auto decision = tuner_->decide(buffer, map, maps_->profit_factors());
     (void)apply(decision.map_bytes, now); // what went wrong, the next write tells the host
@@ -145,24 +154,25 @@ void DramPartition::decide(SimTime now) {
              .buffer_bytes = buffer_bytes()};
     if (events_.wants(EventLevel::summary)) events_.on(last_);
     ghost_buffer_->clear_hits();
-    ghost_map_->clear_hits();
+    if (ghost_map_) ghost_map_->clear_hits();
 }
 
 void DramPartition::check(std::vector<CheckProblem>& out) const {
     const std::uint64_t shared = map_bytes_ + buffer_bytes() + metadata_bytes_;
     if (shared > config_.size_bytes) out.push_back({"P1", "DRAM", fmt::format("{} bytes are shared out of {}", shared, config_.size_bytes)});
     if (!is_adaptive_) return;
-    if (ghost_buffer_->size() * page_bytes_ > ghost_reach_ || ghost_map_->size() * entry_bytes_ > ghost_reach_)
-        out.push_back({"P2", "ghosts",
-                       fmt::format("{} pages and {} entries within a reach of {} bytes", ghost_buffer_->size(), ghost_map_->size(), ghost_reach_)});
+    const std::uint64_t entries = ghost_map_ ? ghost_map_->size() : 0;
+    if (ghost_buffer_->size() * page_bytes_ > ghost_reach_ || entries * entry_bytes_ > ghost_reach_)
+        out.push_back(
+            {"P2", "ghosts", fmt::format("{} pages and {} entries within a reach of {} bytes", ghost_buffer_->size(), entries, ghost_reach_)});
     const std::uint64_t pages = std::uint64_t{buffer_.capacity()} + ghost_buffer_->size();
-    if (pages > std::max<std::uint64_t>(dram_pages(), buffer_.capacity()) || map_bytes_ + ghost_map_->size() * entry_bytes_ > config_.size_bytes)
+    if (pages > std::max<std::uint64_t>(dram_pages(), buffer_.capacity()) || map_bytes_ + entries * entry_bytes_ > config_.size_bytes)
         out.push_back({"P2", "ghosts",
                        fmt::format("{} pages of buffer and ghost, {} bytes of maps and {} of their ghost in {}", pages, map_bytes_,
-                                   ghost_map_->size() * entry_bytes_, config_.size_bytes)});
+                                   entries * entry_bytes_, config_.size_bytes)});
     if (const int broken = ghost_buffer_->broken_invariant(); broken != 0)
         out.push_back({fmt::format("B{}", broken), "ghost buffer", "its lists disagree"});
-    if (const int broken = ghost_map_->broken_invariant(); broken != 0)
+    if (const int broken = ghost_map_ ? ghost_map_->broken_invariant() : 0; broken != 0)
         out.push_back(
             {fmt::format("M{}", broken), "ghost mapping cache", fmt::format("{} entries, {} bits", ghost_map_->size(), ghost_map_->bits_set())});
 }

@@ -19,6 +19,7 @@
 #include "ftl/cache/buffered_ftl.h"
 #include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/partition_tuner.h"
+#include "ftl/cache/recent_mean.h"
 #include "ftl/ssd_config.h"
 
 namespace flashlab {
@@ -80,11 +81,9 @@ private:
     std::uint32_t requests_ = 0;
     std::uint64_t map_bytes_ = 0;
     std::optional<GhostBuffer> ghost_buffer_;
-    std::optional<GhostBitmap> ghost_map_;
+    std::optional<GhostBitmap> ghost_map_; ///< none where the maps have a ghost of their own
     std::optional<PartitionTuner> tuner_;
-    GhostState::Hits buffer_sum_; ///< beside an own ghost of the maps: hits, each interval before counting a little less
-    double map_sum_ = 0;          ///< the same of that ghost
-    double intervals_ = 0;        ///< that the sums stand for
+    RecentMean buffer_reads_, buffer_writes_, map_writes_; ///< hits an interval, beside an own ghost of the maps
     PartitionCounters counted_;
     PartitionEvent last_;
 };

@@ -25,7 +25,7 @@ struct MappingSpaceShape {
     std::uint32_t entries_per_unit = 1;        ///< what the ghost counts
     std::uint32_t interval = 1000;             ///< requests between two decisions
     std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
-    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack, and the bitmap nothing
+    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack: no bitmap (ghost_records.h)
 };
 
 /// Nanoseconds that a hit in a ghost would have saved.

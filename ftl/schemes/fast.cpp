@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/unit_costs.h"
 
 namespace flashlab {
@@ -84,8 +83,8 @@ ProfitFactors FastFtl::profit_factors() {
             .map_write = copies * (cost.read + cost.write) + cost.erase};
 }
 
-void FastFtl::watch(GhostBitmap& ghost) {
-    watch_logs(ghost.bytes());
+void FastFtl::keep_records(std::uint64_t bytes) {
+    watch_logs(bytes);
     merges_seen_ = merge_totals();
 }
 

@@ -9,12 +9,13 @@
 /// Source     Lee, Park, Chung, Lee, Park, Song, "A log buffer-based flash translation layer using fully-associative sector translation", 2007; AP5.
 #pragma once
 
+#include "ftl/cache/ghost_records.h"
 #include "ftl/cache/mapping_space.h"
 #include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 
-class FastFtl final : public MergeFtl, public MappingSpace {
+class FastFtl final : public MergeFtl, public MappingSpace, public GhostRecords {
 public:
     FastFtl(MergeFtlConfig config, NandArray& array, EventSink& events) : MergeFtl{std::move(config), array, events} {}
     std::string_view name() const override { return "fast"; }
@@ -28,8 +29,8 @@ public:
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + std::uint64_t{logs_.count()} * bytes_a_log(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
     ProfitFactors profit_factors() override;
-    /// Its records take the bitmap's place.
-    void watch(GhostBitmap& ghost) override;
+    void watch(GhostBitmap&) override {}
+    void keep_records(std::uint64_t bytes) override;
     OwnGhost own_ghost() override;
 
 private:

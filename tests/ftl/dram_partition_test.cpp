@@ -167,8 +167,7 @@ TEST_CASE("a log block more would have saved FAST the merge of a logical block t
     auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
     const auto shape = fast.map_shape();
     REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
-    GhostBitmap records{1024, 1};
-    fast.watch(records); // its own, to be asked
+    fast.keep_records(1024);                                                        // records anew, to be asked
     const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
     for (std::uint32_t round = 0; round < 4; ++round) // sixteen pages, again and again: three log blocks hold them until they are overwritten
         for (std::uint32_t n = 0; n < 16; ++n) write((1 + n % 8) * 8 + 1 + n / 8);
@@ -186,14 +185,45 @@ TEST_CASE("a log block more would have saved FAST the merge of a logical block t
     rig.check_all();
 }
 
+TEST_CASE("log blocks that a start finds are older than those opened since, and are in the ghost like them", "[ssd][partition]") {
+    SsdConfig config = partitioned("fast", 4096, "adaptive");
+    config.dram.tune_interval = 1'000'000;
+    CutRig rig{config};
+    const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
+    for (std::uint32_t n = 0; n < 16; ++n) write((1 + n % 8) * 8 + 1 + n / 8); // two log blocks, two pages of each of eight logical blocks
+    rig.kill();
+    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+    const auto shape = fast.map_shape();
+    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
+    fast.keep_records(1024);
+    write(9 * 8 + 1);                                              // the third: the first one would have to go from a log of two
+    CHECK(fast.own_ghost().writes == 8);                           // merges of all eight, younger pages included
+    for (std::uint32_t n = 0; n < 8; ++n) write((10 + n) * 8 + 1); // a fourth, for which the first one goes from the real log, too
+    CHECK(fast.counters().full_merges == 8);
+    CHECK(fast.own_ghost().writes == -8); // what was put off is not saved
+    rig.check_all();
+}
+
+TEST_CASE("where the maps have a ghost of their own its records are charged, and no bitmap is made beside them", "[ssd][partition]") {
+    for (const char* scheme : {"fast", "dftl"}) {
+        SsdConfig config = partitioned(scheme, 4096, "adaptive");
+        config.dram.ghost_bitmap_bytes = 64;
+        CutRig rig{config};
+        CAPTURE(scheme);
+        const DramPartition& dram = *rig.ssd().partition();
+        CHECK(dram.ghost_metadata_bytes() == 64 + 4096 / 512 * 12); // once, for either
+        CHECK((dram.map_ghost_capacity_bytes() == 0) == (scheme == std::string_view{"fast"}));
+        rig.check_all();
+    }
+}
+
 TEST_CASE("a page that leaves the buffer costs FAST its part of all merges, those of the sequential log block too", "[ssd][partition]") {
     SsdConfig config = partitioned("fast", 4096, "adaptive");
     config.dram.tune_interval = 1'000'000;
     CutRig rig{config};
     auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
     for (std::uint32_t u = 0; u < 64; ++u) rig.now = rig.write(u, 1, WriteDurability::fua);
-    GhostBitmap records{1024, 1};
-    fast.watch(records);
+    fast.keep_records(1024);
     (void)fast.profit_factors();
     const FtlCounters before = fast.counters();
     for (std::uint32_t home = 0; home < 8; ++home) rig.now = rig.write(home * 8, 1, WriteDurability::fua); // each opens the sequential log block anew
