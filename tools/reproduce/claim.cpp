@@ -107,12 +107,15 @@ void ClaimTally::add(std::string_view id, std::span<const ReproducedClaim> claim
 }
 
 std::string ClaimTally::text() const {
-    const auto part = [](std::string_view what, const Count& c) { return fmt::format("{}: {} of {} hold", what, c.held, c.claims); };
-    std::string out = fmt::format("results of the papers: {} of {} claims hold", results().held, results().claims);
-    for (const auto& [what, count] : {std::pair{"fitted to the papers", of(ClaimKind::fitted)},
-                                      std::pair{"true by construction", of(ClaimKind::by_construction)}, std::pair{"not the papers'", beyond_}})
-        if (count.claims != 0) out += "; " + part(what, count);
-    return out;
+    std::string out;
+    const auto add = [&out](std::string_view what, const Count& c, std::string_view claims) {
+        if (c.claims != 0) out += fmt::format("{}{}: {} of {} {}hold", out.empty() ? "" : "; ", what, c.held, c.claims, claims);
+    };
+    add("results of the papers", results(), "claims ");
+    add("fitted to the papers", of(ClaimKind::fitted), "");
+    add("true by construction", of(ClaimKind::by_construction), "");
+    add("not the papers'", beyond_, "");
+    return out.empty() ? "no claims" : out;
 }
 
 } // namespace flashlab

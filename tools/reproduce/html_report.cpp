@@ -177,6 +177,7 @@ void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
         fmt::format("<li><a href='#{0}'>{0}</a>: {1} ({2})</li>\n", experiment.id, markup_escaped(experiment.title), markup_escaped(own.text()));
     body_ +=
         fmt::format("<h2 id='{0}'>{0}: {1}</h2>\n<p>{2}</p>\n", experiment.id, markup_escaped(experiment.title), markup_escaped(experiment.paper));
+    if (experiment.id.starts_with("mc-")) body_ += "<p>S: over how many channels a request is striped. I: how many requests are interleaved.</p>\n";
     body_ += plots_of(experiment, result) + claims_of(result) + points_of(experiment, result) + parameters_of(result);
 }
 
@@ -185,8 +186,8 @@ std::string HtmlReport::page() const {
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}{}</style></head><body>\n"
         "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. <b>{}</b>. A claim is fitted where a free parameter was chosen by it or "
         "changed after it had failed, and true "
-        "by construction where our model cannot refute it. Filled points are ours, hollow diamonds are "
-        "numbers that the paper prints; "
+        "by construction where our model cannot refute it. Filled points and bars are ours, hollow diamonds and dotted "
+        "lines across bars are numbers that the paper prints; "
         "its plots themselves are not in the text that we have. Claims that fail are explained in "
         "tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
         page_parts::page_style(), style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, markup_escaped(tally_.text()), contents_,

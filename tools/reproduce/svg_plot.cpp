@@ -170,12 +170,13 @@ bool are_categories(const Plot& plot) {
     return !plot.series.front().points.empty() && std::ranges::all_of(plot.series, is_one);
 }
 
-/// A bar a series, its name and number beside it; the paper's number is a line across.
+/// A bar a series, its name and number beside it; the paper's number is a line across, and in words behind ours.
 void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>& all) {
     const auto most = std::ranges::max(all, {}, &PlotPoint::y).y;
     double names = 0;
     for (const PlotSeries& s : plot.series) names = std::max(names, width_of(s.name) * 1.15 + 16); // capitals are wider than the mean
-    const double room = width - names - 80;
+    const bool has_marks = std::ranges::any_of(plot.series, [](const PlotSeries& s) { return !s.marks.empty(); });
+    const double room = width - names - (has_marks ? 150 : 80);
     const auto length = [&](double value) { return most > 0 ? std::max(0.0, value) / most * room : 0.0; };
     out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text>\n", 8, markup_escaped(plot.title));
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -183,10 +184,14 @@ void draw_bars(std::string& out, const Plot& plot, const std::vector<PlotPoint>&
         const double at = top + bar_step * static_cast<double>(i), thick = bar_thick, middle = at + thick / 2 + 4;
         const double y = s.points.front().y;
         double after = length(y); // the number stands behind the bar and the paper's line
-        for (const PlotPoint& mark : s.marks) after = std::max(after, length(mark.y));
+        std::string numbers = fmt::format("{:.4g}", y);
+        for (const PlotPoint& mark : s.marks) {
+            after = std::max(after, length(mark.y));
+            numbers += fmt::format("; paper: {:.4g}", mark.y);
+        }
         out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>", names - 8, middle, markup_escaped(s.name));
-        out += fmt::format("<rect x='{}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/><text x='{:.1f}' y='{:.1f}'>{:.4g}</text>\n", names, at,
-                           length(y), thick, colours[i % colours.size()], names + after + 6, middle, y);
+        out += fmt::format("<rect x='{}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}'/><text x='{:.1f}' y='{:.1f}'>{}</text>\n", names, at,
+                           length(y), thick, colours[i % colours.size()], names + after + 6, middle, numbers);
         for (const PlotPoint& mark : s.marks)
             out +=
                 fmt::format("<line x1='{0:.1f}' y1='{1:.1f}' x2='{0:.1f}' y2='{2:.1f}' stroke='currentColor' stroke-width='2' stroke-dasharray='3 2'>"

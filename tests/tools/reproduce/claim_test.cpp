@@ -157,6 +157,10 @@ TEST_CASE("only results of the papers count in the headline: what is fitted, hol
     CHECK(tally.of(ClaimKind::by_construction).claims == 1);
     CHECK(tally.beyond().claims == 2);
     CHECK(tally.text().starts_with("results of the papers: 1 of 2 claims hold; fitted to the papers: 1 of 1 hold"));
+    ClaimTally none, ours; // a kind that has no claims is not named
+    CHECK(none.text() == "no claims");
+    ours.add("beyond-phases", std::vector{judged("beyond-phases", "x: erases within 5 % of the lowest static", "", {{{1.0}, {1.0}}})});
+    CHECK(ours.text() == "not the papers': 1 of 1 hold");
 }
 
 TEST_CASE("a claim without a line in the data file, or with a series too few, is refused or fails", "[tools][reproduce]") {

@@ -167,7 +167,8 @@ TEST_CASE("the page shows claims with tick or cross, loads, free parameters and 
     CHECK(count(page, "generated: workload:desktop") == 1);
     CHECK(count(page, "not given") == 1);
     CHECK(count(page, ">request size, bytes<") == 0); // one value a unit: bars, which have no axis
-    CHECK(count(page, "1.73") >= 1);                  // the paper's number beside ours
+    CHECK(count(page, ">1.8; paper: 1.73<") == 1);    // the paper's number beside ours, told apart
+    CHECK(count(page, "S: over how many channels") == 1);
     CHECK(count(page, "Quick run") == 1);
     for (const char* fetched : {"src=", "<script", "<link", "url(", "@import"}) CHECK(count(page, fetched) == 0);
     CHECK(count(page, "http") == 2); // the SVGs' name space
