@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -164,7 +165,9 @@ bool holds(FileSystem& fs, const FsCall& call, const Attributes& node, const Byt
     for (std::uint64_t at = 0; at < data.size(); at += got.size()) {
         const auto read = fs.read(call, node.ino, at, got);
         if (!read) continue;
-        for (std::size_t i = 0; i < read->value && at + i < data.size(); ++i)
+        const std::size_t bytes = std::min<std::size_t>(read->value, data.size() - at);
+        if (std::memcmp(got.data(), data.data() + at, bytes) == 0) continue;
+        for (std::size_t i = 0; i < bytes; ++i)
             if (got[i] != data[at + i] && !(may_be_zero && got[i] == std::byte{0})) return false;
     }
     return true;
@@ -214,6 +217,7 @@ ImageContent content_of(const files::path& image) {
     constexpr std::size_t piece = 4096;
     ImageContent content{.bytes = files::file_size(image), .pieces = {}};
     Bytes part(piece);
+    const Bytes zeros(piece);
     const int fd = ::open(image.c_str(), O_RDONLY | O_CLOEXEC);
     for (off_t at = 0; (at = ::lseek(fd, at, SEEK_DATA)) >= 0;) {
         const off_t end = ::lseek(fd, at, SEEK_HOLE);
@@ -221,7 +225,7 @@ ImageContent content_of(const files::path& image) {
             const ssize_t got = ::pread(fd, part.data(), piece, at);
             if (got <= 0) found("the image cannot be read");
             const auto read = std::span{part}.first(static_cast<std::size_t>(got));
-            if (std::ranges::any_of(read, [](std::byte b) { return b != std::byte{0}; }))
+            if (std::memcmp(read.data(), zeros.data(), read.size()) != 0) // byte by byte each comparison would be told to the fuzzer
                 content.pieces.emplace(static_cast<std::uint64_t>(at), Bytes{read.begin(), read.end()});
         }
     }
