@@ -56,7 +56,7 @@ TEST_CASE("cuts that damage paired pages, too, take nothing that was flushed", "
         limits.states = 20'000;
         explorer->exhaust(*Workload::parse("w0x5.f/w1.f.w2x2.t0.f.w0+1000.W3.f"), limits, report);
         require_none(report);
-        for (const std::size_t outcome : {4, 5, 6, 10, 11}) {
+        for (const std::size_t outcome : {4u, 5u, 6u, 10u, 11u}) {
             if (scheme == "hftl" && outcome >= OutcomeCounts::first_erase) continue; // its PRAM words use the states up before the first erase
             INFO(OutcomeCounts::names[outcome]);
             CHECK(report.outcomes.counts[outcome] > 0);

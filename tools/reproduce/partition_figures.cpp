@@ -97,7 +97,7 @@ Result times(std::string_view id, const std::string& ftl, std::span<const BestSh
     auto names = all_loads();
     for (const RealTrace* trace : real_traces_of(context)) {
         names.emplace_back(trace->name);
-        for (const std::uint64_t mib : {8, 16}) cases.push_back({{trace->name, trace->name}, mib});
+        for (const std::uint64_t mib : {8u, 16u}) cases.push_back({{trace->name, trace->name}, mib});
     }
     const Curves curves = sweep_partitions(ftl, cases, context);
     if (!curves) return std::unexpected(curves.error());
