@@ -35,6 +35,7 @@ public:
         sizes_[ino] = bytes;
     }
     void extend(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes}); }
+    void chmod(std::uint64_t ino, std::uint32_t mode) { add({.act = Act::chmod, .ino = ino, .mode = mode}); }
     void close(std::uint64_t ino) { add({.act = Act::close, .ino = ino}); }
     /// `meanwhile`: so many of the calls before came from another thread while it was under way.
     void fsync(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::fsync, .ino = ino, .bytes = meanwhile}); }
@@ -42,6 +43,9 @@ public:
     void sync_all(std::uint64_t meanwhile = 0) { add({.act = Act::sync_all, .bytes = meanwhile}); }
     void rename(const std::string& from, const std::string& to, std::uint64_t in = root, std::uint64_t to_in = 0) {
         add({.act = Act::rename, .parent = in, .to_parent = to_in == 0 ? in : to_in, .name = from, .to_name = to});
+    }
+    void exchange(const std::string& one, const std::string& other) {
+        add({.act = Act::exchange, .parent = root, .to_parent = root, .name = one, .to_name = other});
     }
     void link(std::uint64_t ino, const std::string& name, std::uint64_t in = root) {
         add({.act = Act::link, .ino = ino, .parent = in, .name = name});
