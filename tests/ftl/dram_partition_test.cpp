@@ -204,6 +204,42 @@ TEST_CASE("log blocks that a start finds are older than those opened since, and 
     rig.check_all();
 }
 
+TEST_CASE("a merge that takes a younger page along is one that the shorter log does later, unless the sequential log block took the page first",
+          "[ssd][partition]") {
+    enum class Then : std::uint8_t { nothing, another_beginning, whole_block };
+    for (const Then then : {Then::nothing, Then::another_beginning, Then::whole_block}) {
+        SsdConfig config = partitioned("fast", 4096, "adaptive");
+        config.dram.tune_interval = 1'000'000;
+        CutRig rig{config};
+        CAPTURE(static_cast<int>(then));
+        auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
+        const auto shape = fast.map_shape();
+        REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
+        fast.keep_records(1024);
+        constexpr std::uint32_t home = 8, other = 16, filling = 25; // first pages of logical blocks; a page that is written again and again
+        const auto write = [&](std::uint32_t u, std::uint32_t times = 1) {
+            for (std::uint32_t i = 0; i < times; ++i) rig.now = rig.write(u, 1, WriteDurability::fua);
+        };
+        write(home + 1);
+        write(filling, 19);
+        write(home + 2);
+        write(filling, 3);
+        CHECK(fast.counters().full_merges == 0);
+        write(filling); // the fourth log block: the first one goes, and with its page the younger one is merged. A log of two had merged it at 16
+        CHECK(fast.counters().full_merges == 1);
+        CHECK(fast.own_ghost().writes == 0);
+        if (then == Then::another_beginning) {
+            write(home);
+            write(other); // what was begun is merged, by either log
+        } else if (then == Then::whole_block) {
+            for (std::uint32_t page = 0; page < 8; ++page) write(home + page);
+        }
+        write(filling, 11); // 36 pages: the younger one, of 20, has come to the end of 16
+        CHECK(fast.own_ghost().writes == (then == Then::nothing ? 1 : 0));
+        rig.check_all();
+    }
+}
+
 TEST_CASE("where the maps have a ghost of their own its records are charged, and no bitmap is made beside them", "[ssd][partition]") {
     for (const char* scheme : {"fast", "dftl"}) {
         SsdConfig config = partitioned(scheme, 4096, "adaptive");
