@@ -78,14 +78,14 @@ std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunCon
     struct Figure {
         const char* ftl;
         const char* claim;
-        const char* of; ///< behind what is plotted
+        const char* of; ///< before what is plotted
     };
-    for (const Figure& figure : {Figure{"dftl", "ap-fig9, Financial", ""}, Figure{"fast", "ap-fig10, Financial, fast", ", fast"}}) {
+    for (const Figure& figure : {Figure{"dftl", "ap-fig9, Financial", ""}, Figure{"fast", "ap-fig10, Financial, fast", "fast, "}}) {
         const auto curves = sweep_partitions(figure.ftl, {financial}, context);
         if (!curves) return std::unexpected(curves.error());
         const PartitionCurve& c = curves->front();
-        plot_curve(out, figure.ftl, c, fmt::format("erases{}", figure.of), [](const PartitionResult& r) { return r.erases; });
-        plot_curve(out, figure.ftl, c, fmt::format("operation time in s{}", figure.of), [](const PartitionResult& r) { return r.operation_s; });
+        plot_curve(out, figure.ftl, c, fmt::format("{}erases", figure.of), [](const PartitionResult& r) { return r.erases; });
+        plot_curve(out, figure.ftl, c, fmt::format("{}operation time in s", figure.of), [](const PartitionResult& r) { return r.operation_s; });
         const PartitionResult& lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases);
         out.claim(id, fmt::format("{}: the static share of least time misses the 5 %, too", figure.claim),
                   fmt::format("least time: {:.0f} erases at {:.0f} %; fewest: {:.0f} at {:.0f} %, which takes {:+.1f} % of time; adaptive: {:.0f}",

@@ -80,8 +80,8 @@ Result run_beyond_phases(const RunContext& context) {
         const auto curves = sweep_partitions(ftl, cases, context);
         if (!curves) return std::unexpected(curves.error());
         for (const PartitionCurve& c : *curves) {
-            plot_curve(out, ftl, c, fmt::format("operation time in s, {}", ftl), [](const PartitionResult& r) { return r.operation_s; });
-            plot_curve(out, ftl, c, fmt::format("erases, {}", ftl), [](const PartitionResult& r) { return r.erases; });
+            plot_curve(out, ftl, c, fmt::format("{}, operation time in s", ftl), [](const PartitionResult& r) { return r.operation_s; });
+            plot_curve(out, ftl, c, fmt::format("{}, erases", ftl), [](const PartitionResult& r) { return r.erases; });
             plot_over_time(out, ftl, c);
             judge_phases(out, ftl, c);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -19,14 +20,23 @@ constexpr std::string_view style = "svg{max-width:100%;height:auto;fill:currentC
                                    ".yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}svg,tr,h2{break-inside:avoid}"
                                    "h2,h2+p{break-after:avoid}";
 
-/// The paper's names of schemes, for who reads a plot beside the paper.
+/// The papers' names of schemes and loads, for who reads a plot beside the paper.
 std::string legend_of(std::string_view id, std::string_view series) {
+    using Name = std::pair<std::string_view, std::string_view>;
+    constexpr std::array hybrid{Name{"log_block", "LBFTL"}, Name{"hftl", "hFTL"}};
+    constexpr std::array loads{Name{"sysmark", "SYSmark"}, Name{"financial", "Financial"}, Name{"pc", "PC"}, Name{"tpcc", "TPC-C"}};
     std::string name{series};
-    if (!id.starts_with("hy-")) return name;
-    for (const auto& [ours, theirs] : {std::pair<std::string_view, std::string_view>{"log_block", "LBFTL"}, {"hftl", "hFTL"}})
-        for (std::size_t at = name.find(ours); at != std::string::npos; at = name.find(ours, at + theirs.size()))
-            name.replace(at, ours.size(), theirs);
-    return name;
+    if (id.starts_with("hy-"))
+        for (const auto& [ours, theirs] : hybrid)
+            for (std::size_t at = name.find(ours); at != std::string::npos; at = name.find(ours, at + theirs.size()))
+                name.replace(at, ours.size(), theirs);
+    std::string named; // a load, or two in turn
+    for (const auto part : std::views::split(name, '+')) {
+        const std::string_view word{part};
+        const auto load = std::ranges::find(loads, word, &Name::first);
+        named += (named.empty() ? "" : "/") + std::string{load == loads.end() ? word : load->second};
+    }
+    return name.contains(' ') ? name : named;
 }
 
 /// What an axis is called for who has not read the keys of the JSON.
@@ -40,7 +50,7 @@ std::string axis_of(std::string_view label) {
                                Name{"fill_share, %", "fill level, %"},
                                Name{"bits_a_cell", "bits a cell"},
                                Name{"blocks_per_virtual_block", "blocks of a virtual block"},
-                               Name{"blocks_per_plane", "blocks of the drive"},
+                               Name{"blocks_per_plane", "blocks of a plane"},
                                Name{"bytes_written", "bytes written so far"},
                                Name{"mebibytes_of_what_grows", "buffer or maps, whichever grows, MiB"},
                                Name{"flush_each", "requests between two flushes"},
@@ -89,14 +99,21 @@ void shorten(std::vector<PlotSeries>& series) {
     while (tail > 0 && first[first.size() - tail] != ' ') --tail;
     for (const PlotSeries& s : series)
         if (head + tail >= s.name.size()) return;
-    for (PlotSeries& s : series) s.name = s.name.substr(head, s.name.size() - head - tail);
+    for (PlotSeries& s : series) {
+        s.name = s.name.substr(head, s.name.size() - head - tail);
+        s.name.resize(s.name.find_last_not_of(" ,") + 1);
+    }
 }
 
 Plot plot_of(const Experiment& experiment, const PointsOfUnit& of, const Panel& panel, bool is_alone) {
-    const std::string what{of.unit.empty() ? "ours" : of.unit};
+    const std::string what{of.unit.empty() ? "share" : of.unit};
+    // The value that varies stands behind the unit, and a label that is longer than its axis would be cut.
+    const std::size_t bracket = what.ends_with(')') ? what.find(" (") : std::string::npos;
+    const std::string x_label =
+        of.x_label == "value" && bracket != std::string::npos ? what.substr(bracket + 2, what.size() - bracket - 3) : axis_of(of.x_label);
     Plot plot{fmt::format("{}: {}{}{}", experiment.id, legend_of(experiment.id, panel.first), panel.first.empty() ? "" : ", ", what),
-              axis_of(of.x_label),
-              std::string{of.unit},
+              x_label,
+              what.substr(0, bracket),
               {}};
     for (const ReproducedPoint* p : panel.second) {
         auto series = std::ranges::find(plot.series, name_of(p->series), &PlotSeries::name);

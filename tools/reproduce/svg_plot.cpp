@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,7 @@ constexpr double bar_step = 30, bar_thick = 20, label_gap = 8; ///< label_gap: n
 /// Told apart by people who do not see red or green, on white and on black (after Okabe and Ito, and Tol).
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#aa4499", "#999933", "#888888", "#44aa99"};
 constexpr std::size_t bars_at_most = 12;
-constexpr std::size_t solid = 5; ///< series that are drawn with whole lines; the others have dashes
+constexpr std::size_t solid = 5; ///< series that are drawn with whole lines; the next ones have dashes, and those after them others
 constexpr double log_x_from = 8, log_y_from = 100;
 constexpr std::size_t ticks_at_most = 12;
 
@@ -85,8 +86,11 @@ std::string tick_text(double value) {
     const auto whole = static_cast<std::uint64_t>(std::abs(value));
     for (const auto& [unit, suffix] : {std::pair{std::uint64_t{1} << 30, "Gi"}, {std::uint64_t{1} << 20, "Mi"}, {std::uint64_t{1} << 10, "Ki"}})
         if (value > 0 && static_cast<double>(whole) == value && whole >= unit && whole % unit == 0) return fmt::format("{}{}", whole / unit, suffix);
-    return fmt::format("{:.6g}", value);
+    return static_cast<double>(whole) == std::abs(value) ? fmt::format("{:.6g}", value) : fmt::format("{:.3g}", value);
 }
+
+/// 10000000 as 10 M, where six digits would become a power of ten.
+std::string height_text(double value) { return value >= 1e6 ? fmt::format("{:.4g} M", value / 1e6) : fmt::format("{:.6g}", value); }
 
 Axis x_axis(const std::vector<PlotPoint>& all, bool is_time, double right_end) {
     const auto [least, most] = std::ranges::minmax(all, {}, &PlotPoint::x);
@@ -129,9 +133,8 @@ void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y
     for (const PlotPoint& p : all) values.insert(p.x);
     draw_x_ticks(out, x, values.size() <= ticks_at_most ? std::vector<double>{values.begin(), values.end()} : ticks_of(x));
     for (const double t : ticks_of(y))
-        out += fmt::format(
-            "<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.6g}</text>\n", y.at(t),
-            left, right, left - 6, y.at(t) + 4, t);
+        out += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' class='grid'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5}</text>\n",
+                           y.at(t), left, right, left - 6, y.at(t) + 4, height_text(t));
     out +=
         fmt::format("<rect x='{}' y='{}' width='{:.1f}' height='{}' fill='none' class='frame'/>\n", left, top, right - left, height - top - bottom);
     out += fmt::format("<text x='{}' y='16' font-weight='bold'>{}</text><text x='{:.0f}' y='{}' text-anchor='middle'>{}</text>\n", left,
@@ -140,25 +143,51 @@ void draw_frame(std::string& out, const Plot& plot, const Axis& x, const Axis& y
                        markup_escaped(plot.y_label));
 }
 
-void draw_series(std::string& out, const PlotSeries& series, std::size_t index, const Axis& x, const Axis& y, const Layout& at) {
-    const char* colour = colours[index % colours.size()];
-    const char* dashes = index % colours.size() >= solid ? " stroke-dasharray='5 3'" : "";
+/// Lines and points are the larger the more series are drawn over them, so that one that lies under others is seen. A point that stands alone
+/// among lines is a square, here and in the legend.
+struct Stroke {
+    const char* colour;
+    const char* dashes;
+    double width, radius;
+    bool is_alone;
+};
+
+Stroke stroke_of(const Plot& plot, std::size_t index) {
+    constexpr std::array dashes{"", " stroke-dasharray='5 3'", " stroke-dasharray='2 2'", " stroke-dasharray='9 3 2 3'"};
+    const auto later = std::span{plot.series}.subspan(index + 1);
+    const auto lines = std::ranges::count_if(later, [](const PlotSeries& s) { return s.points.size() > 1; });
+    const auto above = static_cast<double>(std::min<std::ptrdiff_t>(lines, 3));
+    return {colours[index % colours.size()], dashes[index / solid % dashes.size()], 1.6 + above, 3 + above, plot.series[index].points.size() == 1};
+}
+
+std::string point_of(const Stroke& stroke, double x, double y, const std::string& title) {
+    if (!stroke.is_alone)
+        return fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='{:g}' fill='{}'>{}</circle>\n", x, y, stroke.radius, stroke.colour, title);
+    return fmt::format("<rect x='{:.1f}' y='{:.1f}' width='10' height='10' fill='{}' class='alone'>{}</rect>\n", x - 5, y - 5, stroke.colour, title);
+}
+
+void draw_series(std::string& out, const Plot& plot, std::size_t index, const Axis& x, const Axis& y, const Layout& at) {
+    const PlotSeries& series = plot.series[index];
+    const Stroke stroke = stroke_of(plot, index);
     std::string path;
     for (const PlotPoint& p : series.points)
         if (is_shown(p)) path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
-    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='1.6'{}/>\n", path, colour, dashes);
+    out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='{:g}'{}/>\n", path, stroke.colour, stroke.width, stroke.dashes);
     for (const PlotPoint& p : series.points)
         if (is_shown(p))
-            out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'><title>{}: {:g}, {:.6g}</title></circle>\n", x.at(p.x), y.at(p.y),
-                               colour, markup_escaped(series.name), p.x, p.y);
+            out += point_of(stroke, x.at(p.x), y.at(p.y), fmt::format("<title>{}: {:g}, {:.6g}</title>", markup_escaped(series.name), p.x, p.y));
     for (const PlotPoint& p : series.marks)
         if (is_shown(p))
             out += fmt::format(
                 "<path d='M{:.1f} {:.1f}m-6 0l6 -6l6 6l-6 6z' fill='none' stroke='{}' stroke-width='1.6'><title>paper: {:g}, {:.6g}</title></path>\n",
-                x.at(p.x), y.at(p.y), colour, p.x, p.y);
+                x.at(p.x), y.at(p.y), stroke.colour, p.x, p.y);
     const double line = at.legend_y + static_cast<double>(index) * legend_line;
-    out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{2:.1f}' y2='{1}' stroke='{3}' stroke-width='2'{7}/><text x='{4:.1f}' y='{5}'>{6}</text>\n",
-                       at.legend_x, line, at.legend_x + 20, colour, at.legend_x + 26, line + 4, markup_escaped(series.name), dashes);
+    if (stroke.is_alone)
+        out += point_of(stroke, at.legend_x + 10, line, "");
+    else
+        out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{2:.1f}' y2='{1}' stroke='{3}' stroke-width='{4:g}'{5}/>", at.legend_x, line,
+                           at.legend_x + 20, stroke.colour, stroke.width, stroke.dashes);
+    out += fmt::format("<text x='{:.1f}' y='{}'>{}</text>\n", at.legend_x + 26, line + 4, markup_escaped(series.name));
 }
 
 /// One value of each series, all over the same x; one value alone is a bar as well.
@@ -217,7 +246,7 @@ std::string to_svg(const Plot& plot) {
     }
     const Axis x = x_axis(all, plot.is_time, at.right), y = y_axis(all);
     draw_frame(out, plot, x, y, all, at.right);
-    for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot.series[i], i, x, y, at);
+    for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot, i, x, y, at);
     return out + "</svg>\n";
 }
 

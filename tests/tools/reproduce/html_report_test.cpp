@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -26,10 +27,11 @@ ExperimentRun::Result nothing(RunLength) { return Reproduction{}; }
 
 } // namespace
 
-TEST_CASE("a plot has a circle for each value of ours and a diamond for each of the paper", "[tools][html]") {
+TEST_CASE("a plot has a circle for each value of a line, a square for one alone, and a diamond for each of the paper", "[tools][html]") {
     const Plot plot{"title", "bytes", "MB/s", {{"a < b", {{512, 1}, {1024, 2}, {8192, 4}}, {{1024, 3}}}, {"c", {{512, 0.5}}, {}}}};
     const std::string svg = to_svg(plot);
-    CHECK(count(svg, "<circle") == 4);
+    CHECK(count(svg, "<circle") == 3);
+    CHECK(count(svg, "class='alone'><title>") == 1);
     CHECK(count(svg, "<title>paper:") == 1);
     CHECK(count(svg, "a &lt; b") >= 1);
     CHECK(count(svg, "a < b") == 0);
@@ -118,6 +120,38 @@ TEST_CASE("a unit of several loads is a panel for each, with one y axis, and the
     CHECK(count(page, ">hFTL<") == 2);
     CHECK(count(page, ">40<") >= 2); // the ticks of the y axis: in both panels
     CHECK(count(page, ">request size, bytes<") == 2);
+}
+
+TEST_CASE("a point among lines is a square, a line under others is wider, and no two of a dozen are drawn alike", "[tools][html]") {
+    Plot plot{"t", "x", "y", {{"static", {{0, 1}, {1, 2}}, {}}, {"other", {{0, 1}, {1, 2}}, {}}, {"adaptive", {{0.5, 1}}, {}}}};
+    const std::string svg = to_svg(plot);
+    CHECK(count(svg, "class='alone'") == 2);      // in the plot and in the legend
+    CHECK(count(svg, "stroke-width='2.6'") == 2); // the first, which the second hides: in the plot and in the legend
+    Plot many{"t", "x", "y", {}};
+    for (int i = 0; i < 12; ++i) many.series.push_back({std::to_string(i), {{0, 1.0 + i}, {1, 2.0 + i}}, {}});
+    const std::string lines = to_svg(many);
+    std::set<std::string> seen;
+    for (std::size_t at = lines.find("<polyline"); at != std::string::npos; at = lines.find("<polyline", at + 1)) {
+        const std::size_t colour = lines.find("stroke='", at), dashes = lines.find("stroke-dasharray", at), end = lines.find("/>", at);
+        seen.insert(lines.substr(colour, 15) + (dashes < end ? lines.substr(dashes, end - dashes) : ""));
+    }
+    CHECK(seen.size() == 12);
+}
+
+TEST_CASE("a load has its paper's name in a panel's title, and what varies is the label of the axis", "[tools][html]") {
+    const Experiment experiment{"beyond-sensitivity", "A paper", "A figure", nothing};
+    Reproduction result;
+    for (const char* load : {"tpcc+sysmark", "pc"})
+        for (const double x : {1.0, 2.0})
+            result.points.push_back(
+                {fmt::format("{} fast, time over the best static's (tune units)", load), x, {{"workload", load}, {"value", x}}, x});
+    HtmlReport report{RunLength::quick};
+    report.add(experiment, result);
+    const std::string page = report.page();
+    CHECK(count(page, ">beyond-sensitivity: TPC-C/SYSmark, time") == 1);
+    CHECK(count(page, ">beyond-sensitivity: PC, time") == 1);
+    CHECK(count(page, ">tune units<") == 2);
+    CHECK(count(page, ">time over the best static&#39;s<") + count(page, ">time over the best static's<") == 2);
 }
 
 TEST_CASE("time is never drawn on a logarithmic axis", "[tools][html]") {
