@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view style = "svg{max-width:100%;height:auto;fill:currentColor}svg text{fill:currentColor}svg .frame{stroke:var(--soft)}"
                                    "svg .grid{display:inline;stroke:var(--line)}td,th{text-align:left;white-space:normal;vertical-align:top}"
                                    ".yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}svg,tr,h2{break-inside:avoid}"
-                                   "h2,h2+p{break-after:avoid}";
+                                   "h2,p{break-after:avoid}";
 
 /// The papers' names of schemes and loads, for who reads a plot beside the paper.
 std::string legend_of(std::string_view id, std::string_view series) {
