@@ -7,6 +7,7 @@
 
 #include "tools/traces/column_format.h"
 #include "tools/traces/recorded_source.h"
+#include "tools/traces/text_mark.h"
 #include "tools/traces/trace_formats.h"
 
 namespace flashlab {
@@ -85,20 +86,6 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_source(const std::
     return make_text_source(std::move(reader), std::move(*line_format));
 }
 
-bool is_binary(std::string_view format) { return format == "vscsi1" || format == "vscsi2" || format == "srt" || format == "blktrace"; }
-
-/// Spreadsheets and PowerShell begin a text with the mark of its encoding: that of UTF-8 is passed over.
-std::expected<void, std::string> skip_mark(ByteReader& reader) {
-    constexpr std::string_view mark = "\xef\xbb\xbf";
-    const auto sample = reader.peek();
-    if (!sample) return std::unexpected(sample.error());
-    if (!sample->starts_with(mark)) return {};
-    const auto skipped = reader.take(mark.size());
-    return skipped ? std::expected<void, std::string>{} : std::unexpected(skipped.error());
-}
-
-bool has_utf16_mark(std::string_view sample) { return sample.starts_with("\xff\xfe") || sample.starts_with("\xfe\xff"); }
-
 } // namespace
 
 std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const std::string& path, const TraceOptions& options) {
@@ -111,18 +98,14 @@ std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const
     trace->options_ = options;
     trace->format_ = options.columns.empty() ? options.format : "columns";
     trace->reason_ = "named";
-    if (!is_binary(trace->format_))
-        if (auto skipped = skip_mark(*reader); !skipped) return std::unexpected(skipped.error());
-    const auto sample = reader->peek();
-    if (!sample) return std::unexpected(sample.error());
-    const auto detected =
-        trace->format_ == "auto" ? detect(*sample, options.action) : std::expected<Detection, std::string>{{trace->format_, trace->reason_}};
-    // A binary trace may begin with these bytes, too: what is detected goes first.
-    if (has_utf16_mark(*sample) && (!detected || !is_binary(detected->format)))
-        return std::unexpected(fmt::format("{}: this text is UTF-16; convert it with: iconv -f UTF-16 -t UTF-8", trace->path_));
-    if (!detected) return std::unexpected(fmt::format("{}: {}", trace->path_, detected.error()));
-    trace->format_ = detected->format;
-    trace->reason_ = detected->reason;
+    if (trace->format_ == "auto") {
+        const auto sample = reader->peek();
+        if (!sample) return std::unexpected(sample.error());
+        const auto detected = detect(without_mark(*sample), options.action);
+        if (!detected) return std::unexpected(fmt::format("{}: {}", trace->path_, is_utf16(*sample) ? utf16_remedy : detected.error()));
+        trace->format_ = detected->format;
+        trace->reason_ = detected->reason;
+    }
     auto source = make_source(path, trace->format_, options, std::move(reader));
     if (!source) return std::unexpected(source.error());
     trace->source_ = std::move(*source);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
+#include "tools/traces/text_mark.h"
 
 namespace flashlab {
 namespace {
@@ -18,7 +19,9 @@ public:
         ++number_;
         if (!line) return std::unexpected(line.error());
         if (!*line) return std::nullopt;
-        return format_->parse(**line, request);
+        if (number_ > 1) return format_->parse(**line, request);
+        if (is_utf16(**line)) return std::unexpected(std::string{utf16_remedy});
+        return format_->parse(without_mark(**line), request);
     }
     std::string where() const override { return fmt::format("line {}", number_); }
 
