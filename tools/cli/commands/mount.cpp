@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -299,14 +300,41 @@ int serve_in_foreground(const MountSessionConfig& config) {
     ::_exit(code);
 }
 
+/// INT, TERM and HUP wait. Around a fork: one that came just behind it would end the parent before it can pass it on, and the daemon, in a session of
+/// its own by then, would mount for nobody.
+class SignalsHeld {
+public:
+    SignalsHeld() {
+        sigset_t held{};
+        ::sigemptyset(&held);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held, signal);
+        ::sigprocmask(SIG_BLOCK, &held, &before_);
+    }
+    ~SignalsHeld() { release(); }
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    void release() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    /// Waits for bytes. The signals come only here, and end the wait.
+    [[nodiscard]] bool wait_for(int fd) const {
+        pollfd watch{.fd = fd, .events = POLLIN, .revents = 0};
+        return ::ppoll(&watch, 1, nullptr, &before_) > 0;
+    }
+
+private:
+    sigset_t before_{};
+};
+
 /// The parent: what the child says, or that it died.
-int wait_for_daemon(int report, pid_t child) {
+int wait_for_daemon(int report, pid_t child, const SignalsHeld& held) {
     const Interruption interruption;
     std::string text;
     std::array<char, 4096> buffer{};
-    ssize_t got = 0;
-    for (bool told = false; (got = ::read(report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR);) {
-        text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    ssize_t got = 1;
+    for (bool told = false; got > 0;) {
+        if (held.wait_for(report)) {
+            got = ::read(report, buffer.data(), buffer.size());
+            text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        }
         if (Interruption::came() && !std::exchange(told, true)) ::kill(child, SIGTERM); // whoever gave up gets no mount later
     }
     if (Interruption::came()) {
@@ -342,14 +370,16 @@ int run_mount(const MountOptions& o) {
     // The parent forks before any image, lock, log or thread exists: all of them belong to the child.
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return complain(fmt::format("mount: {}", std::strerror(errno)));
+    const SignalsHeld held;
     const pid_t child = ::fork();
     if (child < 0) return complain(fmt::format("mount: no process can be started: {}", std::strerror(errno)));
     if (child == 0) {
+        held.release();
         ::close(pipe[0]);
         serve_as_daemon(*config, pipe[1]);
     }
     ::close(pipe[1]);
-    return wait_for_daemon(pipe[0], child);
+    return wait_for_daemon(pipe[0], child, held);
 }
 
 } // namespace flashlab
