@@ -54,6 +54,39 @@ for signal in INT TERM HUP; do
 done
 say "interrupted starts: $stood mounts stood, $ended ended"
 ((ended > 0)) || die "no signal came early enough to end a start"
+
+# A signal just behind the fork: the daemon is in a session of its own, and its parent has not yet begun to wait for it. Here the parent takes a second for that.
+cat > "$work/slow_fork.cpp" << 'END'
+#include <dlfcn.h>
+#include <unistd.h>
+extern "C" pid_t fork() {
+    const auto real = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));
+    const pid_t child = real();
+    if (child > 0) usleep(1'000'000);
+    return child;
+}
+END
+if grep -q '__asan_init\|__tsan_init' "$FLASHLAB"; then
+    say "a sanitizer bears no library before its own: the fork is not slowed"
+elif c++ -shared -fPIC -o "$work/slow_fork.so" "$work/slow_fork.cpp" -ldl; then
+    for signal in TERM HUP; do # a background job ignores INT
+        what="$signal behind the fork"
+        setsid bash -c 'trap - INT TERM HUP; exec env LD_PRELOAD="$1" "${@:2}"' _ "$work/slow_fork.so" "$FLASHLAB" mount "$device" "$mnt" > "$work/out" 2>&1 &
+        command=$!
+        for ((tries = 0; tries < 500; tries++)); do
+            [[ $(daemons | wc -w) -lt 2 ]] || break
+            sleep 0.01
+        done
+        [[ $(daemons | wc -w) -ge 2 ]] || die "$what: no second process"
+        sleep 0.1
+        kill -"$signal" -- -"$command" 2> /dev/null || die "$what: the command has ended"
+        code=0
+        wait "$command" || code=$?
+        ((code > 128)) || die "$what: the command ended with $code: $(cat "$work/out")"
+        wait_for_end_of_daemons "$what"
+        ! mounted || die "$what: a mount is left"
+    done
+fi
 mount_device
 [[ $(cat "$mnt/file") == kept ]] || die "the file is gone"
 unmount_device

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -29,6 +28,7 @@
 #include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
+#include "tools/host/signals_held.h"
 #include "tools/host/standard_streams.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
@@ -300,30 +300,6 @@ int serve_in_foreground(const MountSessionConfig& config) {
     ::_exit(code);
 }
 
-/// INT, TERM and HUP wait. Around a fork: one that came just behind it would end the parent before it can pass it on, and the daemon, in a session of
-/// its own by then, would mount for nobody.
-class SignalsHeld {
-public:
-    SignalsHeld() {
-        sigset_t held{};
-        ::sigemptyset(&held);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held, signal);
-        ::sigprocmask(SIG_BLOCK, &held, &before_);
-    }
-    ~SignalsHeld() { release(); }
-    SignalsHeld(const SignalsHeld&) = delete;
-    SignalsHeld& operator=(const SignalsHeld&) = delete;
-    void release() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    /// Waits for bytes. The signals come only here, and end the wait.
-    [[nodiscard]] bool wait_for(int fd) const {
-        pollfd watch{.fd = fd, .events = POLLIN, .revents = 0};
-        return ::ppoll(&watch, 1, nullptr, &before_) > 0;
-    }
-
-private:
-    sigset_t before_{};
-};
-
 /// The parent: what the child says, or that it died.
 int wait_for_daemon(int report, pid_t child, const SignalsHeld& held) {
     const Interruption interruption;
@@ -337,6 +313,7 @@ int wait_for_daemon(int report, pid_t child, const SignalsHeld& held) {
         }
         if (Interruption::came() && !std::exchange(told, true)) ::kill(child, SIGTERM); // whoever gave up gets no mount later
     }
+    held.release(); // a signal that came beside the last words counts, too
     if (Interruption::came()) {
         ::kill(child, SIGTERM);
         ::waitpid(child, nullptr, 0);
