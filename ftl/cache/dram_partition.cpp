@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "ftl/cache/ghost_records.h"
 
 namespace flashlab {
 
@@ -61,9 +60,8 @@ DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, Buffe
     if (!is_adaptive_) return;
     ghost_buffer_.emplace(static_cast<std::uint32_t>(dram_pages()));
     buffer_.watch(*ghost_buffer_);
-    if (auto* own = dynamic_cast<GhostRecords*>(maps_); shape_.has_own_ghost) {
-        ensure(own != nullptr, "a scheme whose maps have a ghost of their own keeps records for it");
-        own->keep_records(config.ghost_bitmap_bytes);
+    if (shape_.has_own_ghost) {
+        maps_->keep_records(config.ghost_bitmap_bytes);
     } else {
         ghost_map_.emplace(config.ghost_bitmap_bytes, config.size_bytes);
         maps_->watch(*ghost_map_);

@@ -31,7 +31,6 @@ public:
 
     [[nodiscard]] std::uint64_t size() const { return size_; } ///< entries that it stands for
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
-    [[nodiscard]] std::uint64_t bytes() const { return words_.size() * 8; }
     [[nodiscard]] std::uint64_t bits_set() const { return bits_; }
     void set_capacity(std::uint64_t entries);
     void evicted(std::uint32_t key);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "base/contract.h"
 #include "ftl/ftl.h"
 
 namespace flashlab {
@@ -25,7 +26,7 @@ struct MappingSpaceShape {
     std::uint32_t entries_per_unit = 1;        ///< what the ghost counts
     std::uint32_t interval = 1000;             ///< requests between two decisions
     std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
-    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack: no bitmap (ghost_records.h)
+    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack: no bitmap, but keep_records()
 };
 
 /// Nanoseconds that a hit in a ghost would have saved.
@@ -45,6 +46,9 @@ public:
     [[nodiscard]] virtual ProfitFactors profit_factors() = 0;
     /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
     virtual void watch(GhostBitmap& ghost) = 0;
+    /// In place of watch() where the shape has_own_ghost: from now on its records take `bytes` of the DRAM, a power of two, at least 8. What earlier
+    /// ones held is forgotten.
+    virtual void keep_records(std::uint64_t /*bytes*/) { ensure(false, "a scheme whose maps have a ghost of their own keeps records for it"); }
     /// What so many bytes more would have saved since the last call, in operations of profit map_write. Less than nothing now and then: those who sum
     /// it up want both sides.
     struct OwnGhost {

@@ -9,13 +9,12 @@
 /// Source     Lee, Park, Chung, Lee, Park, Song, "A log buffer-based flash translation layer using fully-associative sector translation", 2007; AP5.
 #pragma once
 
-#include "ftl/cache/ghost_records.h"
 #include "ftl/cache/mapping_space.h"
 #include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 
-class FastFtl final : public MergeFtl, public MappingSpace, public GhostRecords {
+class FastFtl final : public MergeFtl, public MappingSpace {
 public:
     FastFtl(MergeFtlConfig config, NandArray& array, EventSink& events) : MergeFtl{std::move(config), array, events} {}
     std::string_view name() const override { return "fast"; }
