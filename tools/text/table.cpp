@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -33,23 +34,25 @@ std::string csv_cell(const std::string& cell) {
 /// People get rounded fractions, and a list of numbers in one cell. Programs get all digits, and a row for each item.
 enum class Reader : std::uint8_t { person, program };
 
-/// Six digits of a fraction are enough for people; whole numbers keep all of theirs.
-std::string rounded(double value) {
-    constexpr double six_digits = 1e5;
-    return std::abs(value) < six_digits ? fmt::format("{:.6g}", value) : fmt::format("{:.0f}", value);
+std::string cell_of(const Json& value) {
+    const std::string text = value.text();
+    return text.empty() ? value.dump() : text;
 }
 
-std::string cell_of(const Json& value, Reader reader) {
-    const std::string text = value.text();
-    if (!text.empty()) return text;
-    if (!value.items().empty()) {
-        std::vector<std::string> cells;
-        for (const Json& item : value.items()) cells.push_back(cell_of(item, reader));
-        return fmt::format("[{}]", fmt::join(cells, ","));
-    }
-    const std::string dumped = value.dump();
-    const bool is_fraction = value.is_number() && dumped.find_first_of(".e") != std::string::npos;
-    return is_fraction && reader == Reader::person ? rounded(value.real()) : dumped;
+/// Six digits of a fraction are enough for people; whole numbers keep all of theirs.
+std::string rounded_cell_of(const Json& number) {
+    constexpr double six_digits = 1e5;
+    std::string all = number.dump();
+    if (all.find_first_of(".e") == std::string::npos) return all;
+    return std::abs(number.real()) < six_digits ? fmt::format("{:.6g}", number.real()) : fmt::format("{:.0f}", number.real());
+}
+
+std::string cell_for_people(const Json& value) {
+    if (value.is_number()) return rounded_cell_of(value);
+    if (value.items().empty()) return cell_of(value);
+    std::vector<std::string> numbers;
+    std::ranges::transform(value.items(), std::back_inserter(numbers), rounded_cell_of);
+    return fmt::format("[{}]", fmt::join(numbers, ","));
 }
 
 void flatten(const Json& value, const std::string& prefix, Reader reader, Table& table) {
@@ -64,7 +67,7 @@ void flatten(const Json& value, const std::string& prefix, Reader reader, Table&
         for (std::size_t i = 0; i < items.size(); ++i) flatten(items[i], inner(fmt::format("{}", i)), reader, table);
         return;
     }
-    table.add({prefix, cell_of(value, reader)});
+    table.add({prefix, reader == Reader::person ? cell_for_people(value) : cell_of(value)});
 }
 
 } // namespace
