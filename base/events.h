@@ -206,9 +206,9 @@ struct PartitionEvent {
     std::uint64_t buffer_ghost_reads = 0; ///< hits of the interval
     std::uint64_t buffer_ghost_writes = 0;
     std::uint64_t map_ghost_reads = 0;
-    std::uint64_t map_ghost_writes = 0;
+    std::uint64_t map_ghost_writes = 0;   ///< of fast: merges that its oldest log blocks saved, a mean over some intervals
     std::uint64_t buffer_ghost_bytes = 0; ///< of the data that the ghost stands for
-    std::uint64_t map_ghost_bytes = 0;
+    std::uint64_t map_ghost_bytes = 0;    ///< of fast: of those log blocks
     std::uint64_t map_bytes_before = 0;
     std::uint64_t map_bytes = 0;
     std::uint64_t buffer_bytes = 0;

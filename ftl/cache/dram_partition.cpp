@@ -117,10 +117,9 @@ void DramPartition::look_back(GhostState& buffer, GhostState& map) {
     buffer_writes_.add(buffer.hits.writes);
     map_writes_.add(own.writes);
     buffer.hits = {buffer_reads_.value(), buffer_writes_.value()};
-    buffer.squared_error = {buffer_reads_.squared_error(), buffer_writes_.squared_error()};
     map.hits = {0, std::max(map_writes_.value(), 0.0)};
-    map.squared_error = {0, map_writes_.squared_error()};
     map.bytes = own.bytes;
+    map.has_room = own.has_room;
 }
 
 void DramPartition::decide(SimTime now) {

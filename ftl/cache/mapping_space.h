@@ -54,6 +54,7 @@ public:
     struct OwnGhost {
         double writes = 0;
         std::uint64_t bytes = 0;
+        bool has_room = false; ///< of what its maps have so much is unused that more would be of no use yet, and the ghost cannot tell
     };
     [[nodiscard]] virtual OwnGhost own_ghost() { return {}; }
 };

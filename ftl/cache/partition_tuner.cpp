@@ -17,28 +17,8 @@ double PartitionTuner::benefit(const GhostState& ghost, double of_read, double o
     return profit / static_cast<double>(std::max<std::uint64_t>(has_hits ? ghost.bytes : ghost.most_bytes, 1));
 }
 
-namespace {
-
-double squared(double x) { return x * x; }
-
-/// Of the ghost's benefit.
-double squared_error(const GhostState& ghost, double of_read, double of_write) {
-    return (ghost.squared_error.reads * squared(of_read) + ghost.squared_error.writes * squared(of_write)) /
-           squared(static_cast<double>(std::max<std::uint64_t>(ghost.bytes, 1)));
-}
-
-} // namespace
-
-double PartitionTuner::step(const Decision& d, const GhostState& buffer, const GhostState& map, const ProfitFactors& factors) const {
-    const double lesser = std::min(d.buffer_benefit, d.map_benefit);
-    const double greater = std::max(d.buffer_benefit, d.map_benefit);
-    if (limits_.most_step != 0) {
-        const double chance =
-            squared_error(buffer, factors.buffer_read, factors.buffer_write) + squared_error(map, factors.map_read, factors.map_write);
-        const double told = std::max(1 - chance / squared(greater - lesser), 0.0);
-        return static_cast<double>(limits_.most_step) * (greater - lesser) / (greater + lesser) * told;
-    }
-    const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
+double PartitionTuner::step(double lesser, double greater, const GhostState& richer) const {
+    if (limits_.most_step != 0) return static_cast<double>(limits_.most_step) * (greater - lesser) / (greater + lesser);
     const auto most = static_cast<double>(std::max(richer.bytes, limits_.tune_bytes));
     return lesser > 0 ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most) : most;
 }
@@ -47,7 +27,9 @@ PartitionTuner::Decision PartitionTuner::decide(const GhostState& buffer, const 
     Decision d{benefit(buffer, factors.buffer_read, factors.buffer_write), benefit(map, factors.map_read, factors.map_write), map_bytes_};
     const bool any = buffer.hits.reads + buffer.hits.writes + map.hits.reads + map.hits.writes > 0; // T2
     if (!any || d.buffer_benefit == d.map_benefit) return d;
-    const auto bytes = static_cast<std::uint64_t>(step(d, buffer, map, factors));
+    const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
+    if (richer.has_room) return d;
+    const auto bytes = static_cast<std::uint64_t>(step(std::min(d.buffer_benefit, d.map_benefit), std::max(d.buffer_benefit, d.map_benefit), richer));
     if (d.map_benefit > d.buffer_benefit)
         map_bytes_ += std::min(bytes, limits_.most - map_bytes_);
     else

@@ -5,9 +5,8 @@
 ///            of a hit (dearer of its two kinds), over the whole DRAM. No step is larger than what the richer ghost stands for: beyond that nothing
 ///            says that it pays.
 ///            A scheme whose ghost tells the benefit of its maps itself (FAST) takes steps in proportion to how unlike the benefits are: the largest
-///            when only one side has any, none when they are equal. The ratio of two numbers near zero is noise. What of the difference may be
-///            chance moves nothing: of a difference d with the standard error e the part 1 - (e / d)^2 counts, none where e is above d. (The mean
-///            of d^2 is the true difference's square and e^2; the part is what e^2 leaves of d^2.)
+///            when only one side has any, none when they are equal. The ratio of two numbers near zero is noise.
+///            A cache that has room left gets no more, however much its ghost was worth: the benefit is an old one, or half a hit.
 /// Invariant  T1 least <= map_bytes() <= most. T2 two ghosts without a hit change nothing.
 /// Cost       A handful of multiplications a decision.
 /// Power cut  Lost: a partition begins anew.
@@ -26,7 +25,7 @@ struct PartitionLimits {
     std::uint64_t most = 0;
     std::uint64_t tune_bytes = 1; ///< for a ratio of one
     double ghost_floor = 0.5;     ///< hits of a ghost that has none
-    std::uint64_t most_step = 0;  ///< not 0: steps are this x (richer - poorer) / (richer + poorer), less what may be chance, in place of the ratio's
+    std::uint64_t most_step = 0;  ///< not 0: steps are this x (richer - poorer) / (richer + poorer), in place of the ratio's
 };
 
 struct GhostState {
@@ -35,7 +34,7 @@ struct GhostState {
     } hits;                       ///< of an interval; a mean over several has parts of a hit
     std::uint64_t bytes = 0;      ///< that it stands for now
     std::uint64_t most_bytes = 0; ///< the whole DRAM
-    Hits squared_error{};         ///< of hits that are a mean
+    bool has_room = false;        ///< its cache has not filled what it has: it gets no more
 };
 
 class PartitionTuner {
@@ -52,7 +51,7 @@ public:
 
 private:
     [[nodiscard]] double benefit(const GhostState& ghost, double of_read, double of_write) const;
-    [[nodiscard]] double step(const Decision& benefits, const GhostState& buffer, const GhostState& map, const ProfitFactors& factors) const;
+    [[nodiscard]] double step(double lesser, double greater, const GhostState& richer) const;
 
     PartitionLimits limits_;
     std::uint64_t map_bytes_;

@@ -90,7 +90,7 @@ void FastFtl::keep_records(std::uint64_t bytes) {
 
 MappingSpace::OwnGhost FastFtl::own_ghost() {
     const LongerLog seen = longer_log();
-    return {seen.merges, std::uint64_t{seen.blocks} * bytes_a_log()};
+    return {seen.merges, std::uint64_t{seen.blocks} * bytes_a_log(), seen.has_room};
 }
 
 } // namespace flashlab

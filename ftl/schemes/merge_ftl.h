@@ -97,6 +97,7 @@ protected:
     struct LongerLog {
         double merges = 0;
         std::uint32_t blocks = 0;
+        bool has_room = false; ///< a shorter log would not be full yet
     };
     [[nodiscard]] LongerLog longer_log();
     struct SharedReclaims {

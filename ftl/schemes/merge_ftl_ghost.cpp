@@ -61,7 +61,8 @@ MergeFtl::LongerLog MergeFtl::longer_log() {
     const double more = shorter_->more_merges();
     const double merged = std::exchange(merged_for_room_, 0);
     shorter_->clear();
-    return shorter_blocks_ == 0 ? LongerLog{merged, 1} : LongerLog{more, shorter_blocks_};
+    const bool has_room = logs_.count() + shorter_blocks_ < max_logs();
+    return shorter_blocks_ == 0 ? LongerLog{merged, 1, has_room} : LongerLog{more, shorter_blocks_, has_room};
 }
 
 } // namespace flashlab

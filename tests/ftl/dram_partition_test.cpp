@@ -196,8 +196,11 @@ TEST_CASE("log blocks that a start finds are older than those opened since, and 
     const auto shape = fast.map_shape();
     REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
     fast.keep_records(1024);
-    write(9 * 8 + 1);                                              // the third: the first one would have to go from a log of two
-    CHECK(fast.own_ghost().writes == 8);                           // merges of all eight, younger pages included
+    CHECK(fast.own_ghost().has_room); // for one of three
+    write(9 * 8 + 1);                 // the third: the first one would have to go from a log of two
+    const auto of_two = fast.own_ghost();
+    CHECK_FALSE(of_two.has_room);
+    CHECK(of_two.writes == 8);                                     // merges of all eight, younger pages included
     for (std::uint32_t n = 0; n < 8; ++n) write((10 + n) * 8 + 1); // a fourth, for which the first one goes from the real log, too
     CHECK(fast.counters().full_merges == 8);
     CHECK(fast.own_ghost().writes == -8); // what was put off is not saved
