@@ -287,8 +287,6 @@ constexpr std::array causes{
                "beyond-causes --traces: begun at the best share it is; the way from the middle"},
     ClaimCause{"ap-fig4", "hplajw, 16 MB, *: adaptive within 3 % *",
                "beyond-causes --traces: begun at the best share it is; the way from the middle"},
-    ClaimCause{"ap-fig4", "telegram, 16 MB, *: adaptive within 3 % *",
-               "beyond-causes --traces: begun at the best share it is; the way from the middle"},
     ClaimCause{"ap-fig6", "financial1, 16 MB, *: adaptive within 3 % *",
                "beyond-causes --traces: begun at the best share it is; the way from the middle"},
     ClaimCause{"ap-fig6", "adaptive is no slower *", "beyond-causes: an interval that has hits to compare"},
