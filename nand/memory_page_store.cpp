@@ -6,6 +6,7 @@
 
 #include "base/contract.h"
 #include "base/crc32c.h"
+#include "nand/copy_fields.h"
 
 namespace flashlab {
 
@@ -180,8 +181,12 @@ void MemoryPageStore::keep(Ppn page, const PageRecord& record, const StoredOob& 
 
 std::expected<StoredOob, HostIoError> MemoryPageStore::read_oob(Ppn page) {
     const std::uint32_t block = geometry_.block_of(page).value(), at = geometry_.page_in_block(page);
-    if (payload_ == Payload::none) return compact_[block].get(at);
-    return cells_[block].parsed.empty() ? StoredOob{} : cells_[block].parsed[at];
+    std::expected<StoredOob, HostIoError> known;
+    if (payload_ == Payload::none)
+        copy_fields(compact_[block].get(at), *known);
+    else if (!cells_[block].parsed.empty())
+        *known = cells_[block].parsed[at];
+    return known;
 }
 
 std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) {

@@ -165,7 +165,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
     SimTime cells_from = now;
     std::uint32_t bytes = 0;
     for (std::size_t i = 0; i < pages.size(); ++i) {
-        const auto [block, at] = addresses_[i];
+        const auto& [block, at] = addresses_[i];
         if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
         blocks.check_program(block, at);
         cells_from = blocks.program_ready(block, cells_from);

@@ -1,3 +1,4 @@
+#include "nand/copy_fields.h"
 #include "nand/nand_array_impl.h"
 #include "nand/pair_guard.h"
 
@@ -8,14 +9,18 @@ std::expected<StoredOob, HostIoError> NandArray::Impl::oob_of(Ppn page) {
     if (!known) return known;
     known->state = as_read(known->state);
     if (const auto* backup = guard && known->state == CellState::garbage ? guard->backup_of(page) : nullptr)
-        return StoredOob{CellState::programmed, backup->oob.origin};
+        known = StoredOob{CellState::programmed, backup->oob.origin};
     return known;
 }
 
 std::expected<StoredOob, NandError> NandArray::Impl::inspect_oob(Ppn page) {
+    std::expected<StoredOob, NandError> told;
     const auto known = oob_of(page);
-    if (!known) return std::unexpected(host_error(known.error(), page, sim_start));
-    return *known;
+    if (known)
+        copy_fields(*known, *told);
+    else
+        told = std::unexpected(host_error(known.error(), page, sim_start));
+    return told;
 }
 
 std::expected<PageRecord, NandError> NandArray::Impl::inspect(Ppn page) {

@@ -149,13 +149,17 @@ FtlResult<std::optional<std::uint32_t>> Collector::open_for_copy(std::uint32_t g
 std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin) {
     const UnitGeometry& units = ledger_.units();
     const SimTime at = std::max(now, set.ready);
+    const auto copy = [&](std::uint32_t p) {
+        return array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, at, origin);
+    };
+    auto copied = copy(0); // the one object that is returned: no copy of it waits for its fields (nand/copy_fields.h)
     SimTime done = now;
-    for (std::uint32_t p = 0;; ++p) {
-        auto copied = array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, at, origin);
-        if (!copied) return copied;
-        done = copied->done = std::max(done, copied->done);
-        if (p + 1 == units.pages_per_unit()) return copied;
+    for (std::uint32_t p = 1; copied && p < units.pages_per_unit(); ++p) {
+        done = std::max(done, copied->done);
+        copied = copy(p);
     }
+    if (copied) copied->done = std::max(done, copied->done);
+    return copied;
 }
 
 /// No valid unit is left: the scheme forgets the victim once every newer version is durable, then it is erased.

@@ -42,7 +42,7 @@ FtlResult<SimTime> Hftl::do_write(Lpn first, std::uint32_t pages, std::span<cons
     if (!written) return written;
     counters_.host_pages_written += pages;
     durable_at_ = std::max(durable_at_, *written);
-    return written;
+    return *written;
 }
 
 /// `unit` holds the newest version from now on; the committed one, if it was the newest, is stale.

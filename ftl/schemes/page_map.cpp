@@ -67,7 +67,7 @@ FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<c
     if (!written) return written;
     counters_.host_pages_written += pages;
     durable_at_ = std::max(durable_at_, *written);
-    return written;
+    return *written;
 }
 
 FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
