@@ -151,29 +151,6 @@ std::expected<void, std::string> way_from_the_middle(Reproduction& out, const Ru
     return {};
 }
 
-/// Figure 10, TPC-C: its log blocks never stop paying, and a decision moves a few of 65,000. In a quick run a log block is sixteen times as large a
-/// part of the DRAM.
-std::expected<void, std::string> larger_steps(Reproduction& out, const RunContext& context) {
-    constexpr std::uint32_t log_blocks_a_step = 16;
-    if (context.is_quick()) return {};
-    const PartitionCase tpcc{{"tpcc", "TPC-C"}, dram_mib};
-    const auto curves = sweep_partitions("fast", {tpcc}, context);
-    if (!curves) return std::unexpected(curves.error());
-    PartitionSetting large = adaptive_setting("fast", tpcc);
-    large.tune_units = log_blocks_a_step;
-    const Points r = run_partitions({large}, context);
-    if (!r) return std::unexpected(r.error());
-    const PartitionCurve& c = curves->front();
-    add_point(out, "TPC-C, fast, steps of one log block, erases", adaptive_setting("fast", tpcc), c.adaptive, c.adaptive.erases);
-    add_point(out, "TPC-C, fast, steps of sixteen log blocks, erases", large, r->front(), r->front().erases);
-    const double lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases).erases;
-    out.claim(id, "ap-fig10, TPC-C, fast: with steps of sixteen log blocks erases are within 5 % of the lowest static",
-              fmt::format("{:.0f} at a mean share of {:.0f} %, lowest {:.0f}; with steps of one {:.0f} at {:.0f} %", r->front().erases,
-                          percent(r->front().mean_map_share), lowest, c.adaptive.erases, percent(c.adaptive.mean_map_share)),
-              {{{r->front().erases}, {lowest}}});
-    return {};
-}
-
 struct MissedTrace {
     const char *figure, *ftl, *trace;
     std::uint64_t dram_mib;
@@ -239,7 +216,7 @@ std::expected<void, std::string> hits_to_compare(Reproduction& out, const RunCon
 Result run_beyond_causes(const RunContext& context) {
     Reproduction out;
     for (const auto& part :
-         {same_buffer, axis_from_tables, time_is_weighed, maps_that_hold_all, way_from_the_middle, begun_at_the_best, hits_to_compare, larger_steps})
+         {same_buffer, axis_from_tables, time_is_weighed, maps_that_hold_all, way_from_the_middle, begun_at_the_best, hits_to_compare})
         if (auto done = part(out, context); !done) return std::unexpected(done.error());
     return with_partition_setup(std::move(out), {"financial", "sysmark", "pc", "tpcc"}, context);
 }
