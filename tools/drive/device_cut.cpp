@@ -105,7 +105,7 @@ CutSummary Device::cut(SimTime at, std::uint64_t seed) {
         event.words_undone = report->pram.words_undone;
     }
     if (events_.wants(EventLevel::summary)) events_.on(event);
-    last_cut_.operations_undone = event.operations_undone + event.words_undone;
+    last_cut_.operations_undone = event.operations_undone; // words are no operations: the log has them
     last_cut_.words_interrupted = event.words_torn;
     ready_at_ = at;
     return last_cut_;

@@ -15,14 +15,14 @@ namespace flashlab {
 
 inline constexpr std::string_view blame_part_sql = R"(
 WITH RECURSIVE span AS MATERIALIZED (
-  SELECT run, first_id, lead(first_id, 1, 9223372036854775807) OVER w AS last_id,
+  SELECT run, first_id, last_id, v.first_op, v.last_op,
     coalesce((SELECT CAST(substr(config_toml, k + 23) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'request_overhead_ns = ') AS k) WHERE k > 0), 0) AS overhead_ns,
     coalesce((SELECT CAST(substr(config_toml, k + 15) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'ps_per_byte = ') AS k) WHERE k > 0), 0) AS ps_per_byte,
     coalesce((SELECT CAST(substr(config_toml, k + 25) AS INTEGER) FROM (SELECT instr(config_toml, char(10) || 'controller_request_ns = ') AS k) WHERE k > 0), 0) AS controller_ns,
     instr(config_toml, char(10) || 'independent_planes = 0') > 0 AS by_die
-  FROM run WINDOW w AS (ORDER BY run)),
+  FROM run JOIN v_run_span v USING(run, first_id)),
 slow AS MATERIALIZED (
-  SELECT r.run, r.first_id, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c,
+  SELECT r.run, r.first_id, r.first_op, r.last_op, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c,
     r.overhead_ns + (h.op = 1) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_in, r.controller_ns,
     (h.op = 0 AND h.failed = 0) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_out
   FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
@@ -33,14 +33,14 @@ line AS (
     FROM (SELECT s.id, s.a, s.c, s.link_in, h.ts_ns + sum(s.overhead_ns + (h.op = 1) * ((h.sectors * 512 * s.ps_per_byte + 999) / 1000)) OVER (PARTITION BY s.id ORDER BY h.id DESC) AS at
       FROM slow s CROSS JOIN host_request h ON h.id <= s.id AND h.id > max(s.first_id, s.id - 512)) GROUP BY id)),
 own AS MATERIALIZED (
-  SELECT s.id, s.a, s.c, s.by_die, o.cause, o.channel, CASE s.by_die WHEN 1 THEN o.die ELSE o.plane END AS lane, o.ts_ns, o.ts_ns + o.dur_ns AS end_ns, o.pages,
+  SELECT s.id, s.a, s.c, s.by_die, s.first_op, s.last_op, o.cause, o.channel, CASE s.by_die WHEN 1 THEN o.die ELSE o.plane END AS lane, o.ts_ns, o.ts_ns + o.dur_ns AS end_ns, o.pages,
     o.ts_ns + o.bus_in_at_ns AS i0, o.bus_in_ns AS i, o.ts_ns + o.bus_out_at_ns AS o0, o.bus_out_ns AS o
   FROM nand_op o CROSS JOIN slow s ON s.id = o.parent),
 longest AS MATERIALIZED (SELECT max(ifnull(max(dur_ns), 4611686018427387904), 1) AS ns FROM nand_op),
 wanted AS MATERIALIZED (
-  SELECT id, a, c, 1 AS is_lane, by_die, lane AS place, a / ns - 1 AS bucket, c / ns AS last FROM own, longest GROUP BY id, lane
-  UNION ALL SELECT id, a, c, 0, by_die, channel, a / ns - 1, c / ns FROM own, longest GROUP BY id, channel
-  UNION ALL SELECT id, a, c, is_lane, by_die, place, bucket + 1, last FROM wanted WHERE bucket < last),
+  SELECT id, a, c, first_op, last_op, 1 AS is_lane, by_die, lane AS place, a / ns - 1 AS bucket, c / ns AS last FROM own, longest GROUP BY id, lane
+  UNION ALL SELECT id, a, c, first_op, last_op, 0, by_die, channel, a / ns - 1, c / ns FROM own, longest GROUP BY id, channel
+  UNION ALL SELECT id, a, c, first_op, last_op, is_lane, by_die, place, bucket + 1, last FROM wanted WHERE bucket < last),
 piece AS (
   SELECT s.id, s.a AS b, l.link_start AS e, 0 AS class FROM slow s JOIN line l USING(id)
   UNION ALL SELECT s.id, l.link_start, l.link_start + s.link_in + s.controller_ns, 1 FROM slow s JOIN line l USING(id)
@@ -50,10 +50,10 @@ piece AS (
   UNION ALL SELECT id, ts_ns, end_ns, CASE WHEN cause = 0 THEN 3 WHEN cause IN (1, 2, 4) THEN 12 ELSE 4 END FROM own
   UNION ALL SELECT s.id, p.ts_ns, p.ts_ns + p.dur_ns, 5 FROM pram_write p CROSS JOIN slow s ON s.id = p.parent
   UNION ALL SELECT w.id, o.ts_ns, o.ts_ns + o.dur_ns, CASE o.cause WHEN 0 THEN 6 WHEN 1 THEN 7 WHEN 2 THEN 8 WHEN 3 THEN 9 ELSE 10 END
-    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 1 AND w.place = CASE w.by_die WHEN 1 THEN o.die ELSE o.plane END AND w.bucket = o.ts_ns / ns
+    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 1 AND w.place = CASE w.by_die WHEN 1 THEN o.die ELSE o.plane END AND w.bucket = o.ts_ns / ns AND o.n > w.first_op AND o.n <= w.last_op
     WHERE o.parent IS NOT w.id AND o.ts_ns < w.c AND o.ts_ns + o.dur_ns > w.a
   UNION ALL SELECT w.id, o.ts_ns + p.j * o.bus_out_at_ns + (1 - p.j) * o.bus_in_at_ns, o.ts_ns + p.j * (o.bus_out_at_ns + o.bus_out_ns) + (1 - p.j) * (o.bus_in_at_ns + o.bus_in_ns), 11
-    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 0 AND w.place = o.channel AND w.bucket = o.ts_ns / ns JOIN (SELECT 0 AS j UNION ALL SELECT 1) p
+    FROM longest CROSS JOIN nand_op o CROSS JOIN wanted w ON w.is_lane = 0 AND w.place = o.channel AND w.bucket = o.ts_ns / ns AND o.n > w.first_op AND o.n <= w.last_op JOIN (SELECT 0 AS j UNION ALL SELECT 1) p
     WHERE o.parent IS NOT w.id AND o.ts_ns < w.c AND o.ts_ns + o.dur_ns > w.a),
 edge AS (
   SELECT p.id, max(p.b, s.a) AS t, p.class, 1 AS d FROM piece p JOIN slow s USING(id) WHERE p.b < s.c AND p.e > s.a AND p.e > p.b
@@ -63,13 +63,13 @@ known AS MATERIALIZED (
   SELECT id, t, lead(t) OVER w AS u, CASE WHEN sum(d * (class = 0)) OVER w > 0 THEN 0 WHEN sum(d * (class = 1)) OVER w > 0 THEN 1 WHEN sum(d * (class = 2)) OVER w > 0 THEN 2 WHEN sum(d * (class = 3)) OVER w > 0 THEN 3 WHEN sum(d * (class = 4)) OVER w > 0 THEN 4 WHEN sum(d * (class = 5)) OVER w > 0 THEN 5 WHEN sum(d * (class = 6)) OVER w > 0 THEN 6 WHEN sum(d * (class = 7)) OVER w > 0 THEN 7 WHEN sum(d * (class = 8)) OVER w > 0 THEN 8 WHEN sum(d * (class = 9)) OVER w > 0 THEN 9 WHEN sum(d * (class = 10)) OVER w > 0 THEN 10 WHEN sum(d * (class = 11)) OVER w > 0 THEN 11 WHEN sum(d * (class = 12)) OVER w > 0 THEN 12 ELSE 15 END AS class
   FROM edge WINDOW w AS (PARTITION BY id ORDER BY t, class, d ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)),
 gap AS MATERIALIZED (
-  SELECT k.id, k.t, k.u, k.t / ns - 1 AS bucket, k.u / ns AS last FROM known k, longest WHERE k.class = 15 AND k.u > k.t
-  UNION ALL SELECT id, t, u, bucket + 1, last FROM gap WHERE bucket < last),
+  SELECT k.id, k.t, k.u, s.first_op, s.last_op, k.t / ns - 1 AS bucket, k.u / ns AS last FROM known k JOIN slow s USING(id), longest WHERE k.class = 15 AND k.u > k.t
+  UNION ALL SELECT id, t, u, first_op, last_op, bucket + 1, last FROM gap WHERE bucket < last),
 gap_edge AS (
   SELECT id, g, max(b, g) AS t, class, 1 AS d FROM (SELECT g.id, g.t AS g, g.u, o.ts_ns AS b, CASE WHEN o.cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class
-    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
+    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns AND o.n > g.first_op AND o.n <= g.last_op WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
   UNION ALL SELECT id, g, min(e, u), class, -1 FROM (SELECT g.id, g.t AS g, g.u, o.ts_ns + o.dur_ns AS e, CASE WHEN o.cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class
-    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
+    FROM longest CROSS JOIN nand_op o CROSS JOIN gap g ON g.bucket = o.ts_ns / ns AND o.n > g.first_op AND o.n <= g.last_op WHERE o.ts_ns < g.u AND o.ts_ns + o.dur_ns > g.t)
   UNION ALL SELECT id, t, t, 14, 1 FROM gap WHERE bucket = last UNION ALL SELECT id, t, u, 14, -1 FROM gap WHERE bucket = last),
 part AS (
   SELECT id, u - t AS ns, class FROM known WHERE class < 15

@@ -11,6 +11,13 @@ namespace {
 
 /// What follows AS stands as the database keeps it: a change makes a new version.
 constexpr std::array views{
+    LogView{"v_run_span", "which rows are a run's: ids, numbers of rows of nand_op and pram_write, and for runs of before version 10 times", R"(
+SELECT run, start_ns, first_id, lead(first_id, 1, 9223372036854775807) OVER w AS last_id,
+  coalesce(first_op, -1) AS first_op, coalesce(min(first_op) OVER later, 9223372036854775807) AS last_op,
+  coalesce(first_pram_write, -1) AS first_pram_write, coalesce(min(first_pram_write) OVER later, 9223372036854775807) AS last_pram_write,
+  CASE WHEN first_op IS NULL THEN start_ns ELSE -9223372036854775807 END AS from_ns,
+  CASE WHEN first_op IS NULL AND lead(first_op) OVER w IS NULL THEN lead(start_ns, 1, 9223372036854775807) OVER w ELSE 9223372036854775807 END AS to_ns
+FROM run WINDOW w AS (ORDER BY run), later AS (ORDER BY run ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING))"},
     LogView{"v_run_totals", "the last sample of each run: its totals", R"(
 SELECT s.* FROM sample s JOIN (SELECT run, max(sample) AS sample FROM sample GROUP BY run) USING(run, sample))"},
     LogView{"v_waf_by_cause", "write amplification over all runs, split by why a page was programmed; the rows add up to the whole", R"(
@@ -91,7 +98,7 @@ SELECT run, o.name AS op, max(n) AS requests, round(avg(ns) / 1e3, 3) AS mean_us
   max(CASE WHEN i <= (n * 999 + 999) / 1000 THEN ns END) / 1e3 AS p999_us, max(CASE WHEN i <= (n * 9999 + 9999) / 10000 THEN ns END) / 1e3 AS p9999_us, max(ns) / 1e3 AS max_us
 FROM (SELECT run, op, ns, row_number() OVER (PARTITION BY run, op ORDER BY ns) AS i, count(*) OVER (PARTITION BY run, op) AS n
   FROM (SELECT run, op, max(dur_ns) AS ns FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
-    FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM (SELECT run, first_id, lead(first_id, 1, 9223372036854775807) OVER (ORDER BY run) AS last_id FROM run) r
+    FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
       CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
   JOIN host_op_name o USING(op) GROUP BY run, op)"},
     LogView{"v_nand_phases", "where the time of single-page operations goes: on the bus, in the cells, and between (level all)", R"(
@@ -102,7 +109,7 @@ FROM nand_op JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) WHERE 
     LogView{"v_plane_util", "how busy each plane was, run by run (level all); with independent planes the cells are the chips' limit", R"(
 SELECT r.run, n.channel, n.chip, n.die, n.plane, sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) AS cells_ns,
   round(sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) * 1.0 / nullif(max(t.ts_ns) - max(r.start_ns), 0), 6) AS utilisation
-FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns FROM run) r CROSS JOIN nand_op n ON n.ts_ns >= r.start_ns AND n.ts_ns < r.next_ns
+FROM v_run_span r CROSS JOIN nand_op n ON n.n > r.first_op AND n.n <= r.last_op AND n.ts_ns >= r.from_ns AND n.ts_ns < r.to_ns
 JOIN v_run_totals t ON t.run = r.run GROUP BY r.run, n.plane ORDER BY r.run DESC, n.plane)"},
     LogView{"v_channel_over_time", "how busy each channel's bus was between two samples", R"(
 SELECT s.run, s.ts_ns / 1e9 AS t_s, c.channel, round((c.busy_ns - lag(c.busy_ns, 1, 0) OVER w) * 1.0 / nullif(s.ts_ns - lag(s.ts_ns, 1, r.start_ns) OVER w, 0), 6) AS utilisation
@@ -110,9 +117,9 @@ FROM sample s JOIN run r USING(run) JOIN sample_channel c USING(sample) WINDOW w
     LogView{"v_gc_efficiency", "what collections copied for each page that they freed, run by run; below 1 is cheap (level all)", R"(
 SELECT run, name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, sum(max(pages_per_block - valid_pages, 0)) AS pages_freed,
   round(sum(valid_pages) * 1.0 / nullif(sum(max(pages_per_block - valid_pages, 0)), 0), 4) AS copied_per_freed, sum(valid_pages = 0) AS empty_victims, max(valid_pages) AS fullest_victim
-FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns,
-    CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run) r
-  CROSS JOIN gc_job j ON j.ts_ns >= r.start_ns AND j.ts_ns < r.next_ns JOIN cause_name USING(cause) GROUP BY run, cause)"},
+FROM (SELECT run, first_id, last_id,
+    CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run JOIN v_run_span USING(run, first_id)) r
+  CROSS JOIN gc_job j ON j.id > r.first_id AND j.id <= r.last_id JOIN cause_name USING(cause) GROUP BY run, cause)"},
     LogView{"v_merge_kinds", "merges by kind, run by run: switch copies nothing, partial the rest of one block, full everything", R"(
 SELECT t.run, s.switch_merges, s.partial_merges, s.full_merges, s.gc_jobs, s.gc_page_copies,
   round(s.full_merges * 1.0 / nullif(s.switch_merges + s.partial_merges + s.full_merges, 0), 4) AS share_full
@@ -131,7 +138,7 @@ FROM block b JOIN block_use_name u USING(use) JOIN (SELECT run, CAST(substr(conf
 GROUP BY b.run, b.use ORDER BY b.run DESC, b.use)"},
     LogView{"v_recovery_steps", "what a recovery read and wrote on the flash, by kind of page (level all)", R"(
 SELECT r.run, o.name AS op, k.name AS page_kind, count(*) AS commands, sum(n.pages) AS pages, min(n.ts_ns) - max(r.start_ns) AS first_after_ns, sum(n.dur_ns) / 1e6 AS time_ms
-FROM (SELECT run, start_ns, lead(start_ns, 1, 9223372036854775807) OVER (ORDER BY run) AS next_ns FROM run) r CROSS JOIN nand_op n ON n.ts_ns >= r.start_ns AND n.ts_ns < r.next_ns
+FROM v_run_span r CROSS JOIN nand_op n ON n.n > r.first_op AND n.n <= r.last_op AND n.ts_ns >= r.from_ns AND n.ts_ns < r.to_ns
 JOIN nand_op_name o USING(op) JOIN page_kind_name k USING(page_kind) WHERE n.cause = 5 GROUP BY r.run, n.op, n.page_kind)"},
     LogView{"v_unreadable", "data that the flash did not give back: where, how often it was asked for, whose it is", R"(
 SELECT u.run, min(u.ts_ns) / 1e9 AS first_t_s, o.name AS op, u.bad_sector, count(*) AS requests, f.path, f.ino, f.offset_bytes, f.bytes
@@ -149,8 +156,9 @@ std::string event_log_views() {
     return out;
 }
 
-std::string event_log_temporary_views() {
+std::string event_log_temporary_views(std::int64_t version) {
     std::string out;
+    if (version < run_spans_since) out = "CREATE TEMP VIEW run AS SELECT *, NULL AS first_op, NULL AS first_pram_write FROM main.run;\n";
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }

@@ -113,6 +113,9 @@ std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig&
     const auto last = db_.number(last_id_sql());
     if (!last) return std::unexpected(last.error());
     run_.id_base = static_cast<std::uint64_t>(*last);
+    const auto op = db_.number("SELECT ifnull(max(rowid), 0) FROM main.nand_op"),
+               pram_write = db_.number("SELECT ifnull(max(rowid), 0) FROM main.pram_write");
+    if (!op || !pram_write) return std::unexpected(op ? pram_write.error() : op.error());
     const RunRow row{.kind = config.kind,
                      .version = FLASHLAB_VERSION,
                      .config_toml = config.config_toml,
@@ -120,7 +123,9 @@ std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig&
                      .seed = config.seed,
                      .first_id = run_.id_base,
                      .start = config.start,
-                     .page_bytes = config.page_bytes};
+                     .page_bytes = config.page_bytes,
+                     .first_op = *op,
+                     .first_pram_write = *pram_write};
     if (!insert(row)) return std::unexpected(db_.error());
     run_.run = sqlite3_last_insert_rowid(db_.get());
     return {};
@@ -283,12 +288,13 @@ std::expected<void, std::string> EventLogWriter::keep_within_cap() {
     if (!used) return std::unexpected(db_.error());
     if (static_cast<std::uint64_t>(*used * page_bytes_) <= keep_bytes_) return {};
     // A part of the rows of each such table goes at once: rowids grow with time, so that these are the oldest. Few enough that nobody
-    // waits for long.
+    // waits for long. The last one stays: rows are numbered on from it.
     const std::int64_t before = sqlite3_total_changes64(db_.get());
     for (const TableDescription& table : event_log_descriptions()) {
         if (!table.text.sheds) continue;
         if (auto done = db_.execute(
-                fmt::format("DELETE FROM {0} WHERE rowid <= (SELECT min(rowid) + (max(rowid) - min(rowid)) / 32 FROM {0})", table.text.name));
+                fmt::format("DELETE FROM {0} WHERE rowid <= (SELECT min(min(rowid) + (max(rowid) - min(rowid)) / 32, max(rowid) - 1) FROM {0})",
+                            table.text.name));
             !done)
             return done;
     }

@@ -53,6 +53,7 @@ struct RunRow {
     SimTime start;
     std::uint32_t page_bytes = 0;
     std::uint64_t rows_dropped = 0;
+    std::optional<std::int64_t> first_op{}, first_pram_write{};
 };
 struct SampleNandRow {
     SampleNumber sample;
@@ -99,7 +100,11 @@ inline constexpr auto run_table = made_table<RunRow>(
     column({"seed", "", "of the device"}, &RunRow::seed), column({"first_id", "", "ids of this run are greater"}, &RunRow::first_id),
     column({"start_ns", "the device's clock at the beginning"}, &RunRow::start),
     column({"page_bytes", "of a NAND page", "", "bytes"}, &RunRow::page_bytes),
-    column({"rows_dropped", "oldest rows deleted since, to keep within --log-keep", "", "rows"}, &RunRow::rows_dropped));
+    column({"rows_dropped", "oldest rows deleted since then to keep within --log-keep", "", "rows"}, &RunRow::rows_dropped),
+    column({"first_op", "n of its rows in nand_op are greater", "n of this run's rows in `nand_op` are greater; NULL: written before version 10", "",
+            10},
+           &RunRow::first_op),
+    column({"first_pram_write", "the same of pram_write", "the same of `pram_write`", "", 10}, &RunRow::first_pram_write));
 
 inline constexpr auto host_request_table = event_table<HostRequestEvent>(
     {.name = "host_request", .level = EventLevel::requests, .about = "a request at the device's link", .sheds = true},

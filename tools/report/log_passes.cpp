@@ -120,7 +120,7 @@ std::expected<void, std::string> OperationPass::read(LogRowsReader& log, const L
         "SELECT ts_ns, dur_ns, channel, plane, pages, bus_in_at_ns, bus_in_ns, cells_at_ns, cells_ns, bus_out_at_ns, bus_out_ns, op, cause FROM "
         "nand_op "
         "WHERE " +
-            run.times(),
+            run.rows("nand_op"),
         [&](const LogRow& row) { take(row); }, progress);
     return done ? all_plausible(implausible_, "nand_op") : done;
 }

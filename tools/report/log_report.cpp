@@ -22,7 +22,7 @@ public:
 
     std::expected<Json, std::string> make(const std::string& name) {
         has_requests_ = log_.number("SELECT EXISTS(SELECT 1 FROM host_request WHERE " + range_.ids() + ")").value_or(0) != 0;
-        has_operations_ = log_.number("SELECT EXISTS(SELECT 1 FROM nand_op WHERE " + range_.times() + ")").value_or(0) != 0;
+        has_operations_ = log_.number("SELECT EXISTS(SELECT 1 FROM nand_op WHERE " + range_.rows("nand_op") + ")").value_or(0) != 0;
         const auto last =
             log_.number("SELECT max(ts_ns + dur_ns) FROM (SELECT * FROM host_request WHERE " + range_.ids() + " ORDER BY id DESC LIMIT 4096)");
         if (std::min(range_.start_ns, range_.end_ns) < 0 || std::max(range_.start_ns, range_.end_ns) > longest_plausible_ns)
@@ -200,7 +200,7 @@ FROM (SELECT sample, ts_ns, r.start_ns AS s0, buffer_read_hits AS a, buffer_read
             out_.add("collections", table(R"(
 SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, round(avg(valid_pages), 2) AS pages_a_victim, max(valid_pages) AS most_pages,
   round(sum(dur_ns) / 1e6, 3) AS time_ms, round(max(dur_ns) / 1e6, 3) AS longest_ms FROM gc_job JOIN cause_name c USING(cause) WHERE )" +
-                                          range_.times() + " GROUP BY cause"));
+                                          range_.ids() + " GROUP BY cause"));
         out_.add("power",
                  table("SELECT t_s, what, recovery_ms, pages_scanned, operations_torn, operations_undone FROM v_recovery WHERE run = " + run));
         if (has_requests_) add_blame();

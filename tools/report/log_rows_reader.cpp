@@ -42,7 +42,8 @@ std::expected<LogRowsReader, std::string> LogRowsReader::open(const std::string&
     if (!db) return std::unexpected(db.error());
     if (const std::string why = is_sweep_database(*db) ? std::string{} : why_no_event_log(*db); !why.empty())
         return std::unexpected(fmt::format("{}: {}", path, why));
-    if (auto made = db->execute("PRAGMA cache_size=-65536;" + event_log_temporary_views()); !made)
+    const auto version = db->number("PRAGMA user_version").value_or(0);
+    if (auto made = db->execute("PRAGMA cache_size=-65536;" + event_log_temporary_views(version)); !made)
         return std::unexpected(fmt::format("{}: {}", path, made.error()));
     return LogRowsReader{std::move(*db)};
 }

@@ -24,7 +24,7 @@ class Timeline {
 public:
     Timeline(LogRowsReader& log, LogRunRange run, const TimelineWindow& window, AsideFile& file, const ReadProgress& progress)
         : log_{log}, run_{std::move(run)}, file_{file}, progress_{progress}, from_{run_.start_ns + window.from_ns},
-          to_{window.to_ns ? run_.start_ns + *window.to_ns : run_.next_start_ns} {}
+          to_{window.to_ns ? run_.start_ns + *window.to_ns : run_.to_ns} {}
 
     std::expected<TimelineCount, std::string> write() {
         put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -50,8 +50,8 @@ private:
     };
 
     void write_applications() {
-        each("SELECT f.id, ts_ns, dur_ns, o.name, ino, offset_bytes, bytes, error FROM fs_op f JOIN fs_op_name o USING(op) WHERE " + overlap() +
-                 " ORDER BY ts_ns, dur_ns DESC",
+        each("SELECT f.id, ts_ns, dur_ns, o.name, ino, offset_bytes, bytes, error FROM fs_op f JOIN fs_op_name o USING(op) WHERE " +
+                 overlap(run_.ids()) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  const auto track = slice(Layer::applications, 0, "calls", r.text(3), r.number(1), r.number(2),
                                           fmt::format("\"id\":{},\"ino\":{},\"offset\":{},\"bytes\":{},\"errno\":{}", r.number(0), r.number(4),
@@ -65,7 +65,7 @@ private:
         const std::int64_t overhead = setting("request_overhead_ns"), ps = setting("ps_per_byte");
         std::int64_t link_free = 0;
         each("SELECT h.id, ts_ns, dur_ns, o.name, op, first_sector, sectors, fua, failed FROM host_request h JOIN host_op_name o USING(op) WHERE " +
-                 overlap() + " ORDER BY ts_ns, dur_ns DESC",
+                 overlap(run_.ids()) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  const std::int64_t ts = r.number(1), end = ts + r.number(2), data = (r.number(6) * 512 * ps + 999) / 1000;
                  const bool is_write = r.number(4) == static_cast<std::int64_t>(HostOp::write),
@@ -86,7 +86,7 @@ private:
 
     void write_collections() {
         each("SELECT j.id, ts_ns, dur_ns, c.name, group_no, victim_block, valid_pages FROM gc_job j JOIN cause_name c USING(cause) WHERE " +
-                 overlap() + " ORDER BY ts_ns, dur_ns DESC",
+                 overlap(run_.ids()) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  const auto track =
                      slice(Layer::collections, static_cast<std::uint32_t>(r.number(4)), fmt::format("group {}", r.number(4)), r.text(3), r.number(1),
@@ -99,7 +99,7 @@ private:
         each("SELECT n, ts_ns, dur_ns, op, cause, parent, channel, plane, block, page, pages, lpn, bus_in_at_ns, bus_in_ns, bus_out_at_ns, "
              "bus_out_ns, page_kind "
              "FROM nand_op WHERE " +
-                 overlap() + " ORDER BY ts_ns, dur_ns DESC",
+                 overlap(run_.rows("nand_op")) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  const std::int64_t ts = r.number(1), parent = r.number(5);
                  const std::string name = fmt::format("{} {}", nand_op_names[static_cast<std::size_t>(r.number(3)) % nand_op_names.size()],
@@ -123,7 +123,7 @@ private:
     void write_pram() {
         each("SELECT ts_ns, dur_ns, u.name, parent, log_words, home_words, compared_words, user FROM pram_write JOIN pram_user_name u USING(user) "
              "WHERE " +
-                 overlap() + " ORDER BY ts_ns, dur_ns DESC",
+                 overlap(run_.rows("pram_write")) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  slice(Layer::pram, static_cast<std::uint32_t>(r.number(7)), r.text(2), "transaction", r.number(0), r.number(1),
                        fmt::format("\"parent\":{},\"log_words\":{},\"home_words\":{},\"compared_words\":{}", r.is_null(3) ? "null" : r.text(3),
@@ -132,7 +132,7 @@ private:
     }
 
     void write_counters() {
-        const std::string at = fmt::format("ts_ns >= {} AND ts_ns < {}", from_, to_);
+        const std::string at = fmt::format("ts_ns >= {} AND ts_ns < {} AND run = {}", from_, to_, run_.run);
         each("SELECT ts_ns, free_blocks FROM sample WHERE " + at,
              [&](const LogRow& r) { counter("free blocks", r.number(0), fmt::format("\"blocks\":{}", r.number(1))); });
         each("SELECT ts_ns, map_bytes, buffer_bytes FROM partition_decision WHERE " + at,
@@ -192,7 +192,9 @@ private:
 
     /// Microseconds since the window's run began, as the format wants them; three decimals are nanoseconds.
     [[nodiscard]] std::string micros(std::int64_t ns) const { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-    [[nodiscard]] std::string overlap() const { return fmt::format("ts_ns < {} AND ts_ns + dur_ns > {} AND ts_ns >= {}", to_, from_, run_.start_ns); }
+    [[nodiscard]] std::string overlap(const std::string& rows) const {
+        return fmt::format("ts_ns < {} AND ts_ns + dur_ns > {} AND ts_ns >= {} AND {}", to_, from_, run_.start_ns, rows);
+    }
     std::string_view comma() { return std::exchange(first_, false) ? "" : ",\n"; }
 
     void each(const std::string& sql, const std::function<void(const LogRow&)>& row) {

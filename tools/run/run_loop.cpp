@@ -124,7 +124,10 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             now = std::max(now, in_flight.top());
             in_flight.pop();
         }
-        if (begins) tally.begin = tally.end = now;
+        if (begins) {
+            tally.begin = tally.end = now;
+            if (watch.counts_from) watch.counts_from(now);
+        }
         begins = false;
         target.pass(now);
         const auto done = target.issue(request, now);

@@ -52,6 +52,7 @@ enum class RunStep : std::uint8_t { go_on, count_from_here, stop };
 struct RunWatch {
     std::uint64_t every = 0; ///< requests between two looks; 0 = never
     std::function<RunStep(const RunTally& tally)> look{};
+    std::function<void(SimTime now)> counts_from{}; ///< after count_from_here: the next request is about to be issued
 };
 
 [[nodiscard]] std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed,

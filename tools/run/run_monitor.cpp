@@ -23,31 +23,41 @@ std::expected<RunMeasure, std::string> parse_measure(const std::string& warm_up,
 
 RunMonitor::RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin)
     : on_{on}, measure_{measure}, steady_{on.device(), SteadyState::usual_window(on.device()), speed.depth != 0, begin},
-      before_{RunSnapshot::of(on.device(), begin)}, warm_{measure.warm_up_requests == 0 && !measure.warm_up_until_steady} {}
+      before_{RunSnapshot::of(on.device(), begin)}, warm_{measure.warm_up_requests == 0 && !measure.warm_up_until_steady} {
+    if (warm_) on_.begin_log(begin);
+}
 
 RunWatch RunMonitor::watch() {
-    return {.every = every(), .look = [this](const RunTally& tally) { return look(tally); }};
+    return {.every = every(),
+            .look = [this](const RunTally& tally) { return look(tally); },
+            .counts_from =
+                [this](SimTime now) {
+                    log_waits_.reset();
+                    on_.begin_log(now);
+                }};
 }
 
 RunStep RunMonitor::look(const RunTally& tally) {
     ++looks_;
     const std::uint64_t requests = looks_ * every();
-    if (requests % RunDevice::sample_every == 0) on_.sample(tally.end);
+    if (warm_ && requests % RunDevice::sample_every == 0) on_.sample(tally.end);
     (void)steady_.look(requests, tally.end);
     if (!warm_ && (measure_.warm_up_until_steady ? steady_.reached() : requests >= measure_.warm_up_requests)) {
         warm_ = true;
+        log_waits_ = tally.end;
         before_ = RunSnapshot::of(on_.device(), tally.end);
         return RunStep::count_from_here;
     }
     return measure_.stop_when_steady && steady_.reached() ? RunStep::stop : RunStep::go_on;
 }
 
-std::expected<void, std::string> RunMonitor::finish(Json& report) const {
+std::expected<void, std::string> RunMonitor::finish(Json& report) {
     if (!warm_ && Interruption::came()) return std::unexpected("interrupted within --warm-up: nothing was measured");
     if (!warm_)
         return std::unexpected(measure_.warm_up_until_steady
                                    ? "the run ended before it was steady: nothing was measured; give it more requests, or --precondition"
                                    : "the run ended within --warm-up: nothing was measured");
+    if (log_waits_) on_.begin_log(*log_waits_);
     report.add("steady_state", steady_.to_json());
     if (Interruption::came()) report.add("partial", true);
     return {};

@@ -1,7 +1,8 @@
 /// What is watched during a run: samples for its log, the steady state, and which part of the run is measured.
 ///
 /// Idea       One object that replay and bench hand to the request loop. The report is the difference to `before()`.
-/// Invariant  The warm-up, in requests or until the steady state, is in no figure of the report. Nothing here changes what the device does.
+/// Invariant  The warm-up, in requests or until the steady state, is in no figure of the report and in no row of the log. Nothing here changes what
+///            the device does.
 /// Cost       A few comparisons every 64 requests, and one snapshot.
 #pragma once
 
@@ -22,11 +23,12 @@ struct RunMeasure {
 
 class RunMonitor {
 public:
+    /// Begins the log, unless there is a warm-up: then it begins with the first request behind that.
     RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin);
     [[nodiscard]] RunWatch watch();
     [[nodiscard]] const RunSnapshot& before() const { return before_; }
     /// Adds `steady_state` to the report, and `partial` if a signal ended the run. It is an error if the warm-up never ended.
-    [[nodiscard]] std::expected<void, std::string> finish(Json& report) const;
+    [[nodiscard]] std::expected<void, std::string> finish(Json& report);
 
 private:
     [[nodiscard]] RunStep look(const RunTally& tally);
@@ -39,6 +41,7 @@ private:
     RunSnapshot before_;
     std::uint64_t looks_ = 0;
     bool warm_ = false;
+    std::optional<SimTime> log_waits_; ///< warm since then, but no request came behind
 };
 
 } // namespace flashlab

@@ -60,7 +60,7 @@ struct Run {
 using WallClock = std::chrono::steady_clock;
 double seconds_since(WallClock::time_point begin) { return std::chrono::duration<double>(WallClock::now() - begin).count(); }
 
-std::expected<Run, std::string> finished(const RunMonitor& monitor, RunTally tally, WallClock::time_point begin) {
+std::expected<Run, std::string> finished(RunMonitor& monitor, RunTally tally, WallClock::time_point begin) {
     Run run{monitor.before(), std::move(tally), {}, seconds_since(begin)};
     if (auto done = monitor.finish(run.steady); !done) return std::unexpected(done.error());
     return run;
@@ -100,7 +100,6 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};
     const ReplaySpeed speed{.depth = o.iodepth};
-    on.begin_log(*ready);
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
     RunView view{subject_of(o, on.device(), *ready), o.top};
@@ -125,7 +124,6 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
         begin = *filled;
     }
     const ReplaySpeed speed{.depth = o.iodepth};
-    on.begin_log(begin);
     RunMonitor monitor{on, plan.measure, speed, begin};
     const auto wall_begin = WallClock::now();
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);

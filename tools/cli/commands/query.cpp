@@ -88,8 +88,9 @@ int run_query(const QueryOptions& o) {
     const bool is_sweep = is_sweep_database(*db);
     if (const std::string why = is_sweep ? std::string{} : why_no_event_log(*db); !why.empty())
         return complain(fmt::format("query: {}: {}", *path, why));
-    if (!is_sweep && db->number("PRAGMA user_version").value_or(0) != event_log_version()) // the ready views of today, for this connection alone
-        if (auto made = db->execute(event_log_temporary_views()); !made) return complain(fmt::format("query: {}: {}", *path, made.error()));
+    if (const auto version = db->number("PRAGMA user_version").value_or(0); !is_sweep && version != event_log_version())
+        if (auto made = db->execute(event_log_temporary_views(version)); !made) // the ready views of today, for this connection alone
+            return complain(fmt::format("query: {}: {}", *path, made.error()));
     if (has_second_statement(o.sql)) return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);
     if (!statement)

@@ -66,7 +66,6 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
-    on.begin_log(*ready);
     on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     RunView view{{.command = "replay", .device = on.device(), .begin = *ready, .depth = plan.speed.depth, .requests = o.input.limit.value_or(0)},

@@ -48,10 +48,12 @@ std::string RunView::why_no_top(bool top) {
 
 RunWatch RunView::over(RunWatch watch) {
     if (screen_ == nullptr) return watch;
-    return {.every = watch.every, .look = [this, inner = std::move(watch.look)](const RunTally& tally) {
-                if (screen_ != nullptr && Clock::now() >= next_) draw(tally);
-                return inner(tally);
-            }};
+    RunWatch seen{.every = watch.every, .counts_from = std::move(watch.counts_from)};
+    seen.look = [this, inner = std::move(watch.look)](const RunTally& tally) {
+        if (screen_ != nullptr && Clock::now() >= next_) draw(tally);
+        return inner(tally);
+    };
+    return seen;
 }
 
 void RunView::close() {

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Several runs in one log: each view, report and timeline tells a run's rows from those of the others, whatever their times.
+# FLASHLAB=BINARY log_of_runs.sh
+set -euo pipefail
+: "${FLASHLAB:?path of the flashlab binary}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-log-of-runs.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+ask() { "$FLASHLAB" query "$1" "$2" --csv | tail -n +2 | tr -d '\r'; }
+# Three drives whose times begin at zero: the rows of all have the same times.
+loads=("--ftl fast --rw randrw --bs 6k --io-size 3M --iodepth 4" "--ftl page_map --rw randwrite --bs 4k --io-size 2M --iodepth 2"
+    "--ftl dftl --rw randrw --bs 5k --io-size 2M --iodepth 8")
+for i in 0 1 2; do
+    for log in "alone$i.db" all.db; do
+        # shellcheck disable=SC2086
+        "$FLASHLAB" bench --preset tiny --precondition fill:60 ${loads[i]} --log all --events "$log" --json > "out$i.json" || die "bench ${loads[i]}"
+    done
+done
+[[ $(ask all.db "SELECT count(*) FROM run") == 3 ]] || die "three runs are wanted"
+views=("v_plane_util:channel, chip, die, plane, cells_ns, utilisation" "v_gc_efficiency:cause, jobs, pages_copied, pages_freed, empty_victims, fullest_victim"
+    "v_blame:what, requests, ns, share" "v_request_pct:op, requests, mean_us, p99_us, max_us" "v_channel_util:channel, busy_ns, utilisation"
+    "v_waf_over_time:t_s, host_write_bytes, programmed_bytes")
+for view in "${views[@]}"; do
+    for i in 0 1 2; do
+        columns=${view#*:} name=${view%%:*}
+        ask "alone$i.db" "SELECT $columns FROM $name ORDER BY 1, 2, 3" > want
+        ask all.db "SELECT $columns FROM $name WHERE run = $((i + 1)) ORDER BY 1, 2, 3" > got
+        [[ -s want || $name == v_gc_efficiency ]] || die "$name of run $((i + 1)) alone is empty"
+        cmp -s want got || die "$name of run $((i + 1)) beside others: $(diff want got | head -n 6)"
+    done
+done
+[[ $(ask all.db "SELECT count(*) FROM v_plane_util WHERE utilisation > 1") == 0 ]] || die "a plane is busy for longer than its run"
+ask all.db "SELECT n.n FROM nand_op n LEFT JOIN v_run_span s ON n.n > s.first_op AND n.n <= s.last_op WHERE s.run IS NULL LIMIT 1" > got
+[[ ! -s got ]] || die "a row of nand_op belongs to no run"
+data() { tr -d '\n' < "$1" | sed 's/.*application\/json">//; s/<\/script>.*//; s/"slowest":.*//; s/"run":[0-9]*//'; } # ids are numbered on
+for i in 0 1 2; do
+    "$FLASHLAB" report "alone$i.db" --name r -o alone.html > said && "$FLASHLAB" report all.db --run $((i + 1)) --name r -o beside.html > said || die "report"
+    data alone.html > want
+    data beside.html > got
+    [[ -s want ]] || die "the page has no data"
+    cmp -s want got || die "the report of run $((i + 1)) beside others is another one"
+    "$FLASHLAB" export "alone$i.db" --perfetto want.json > said && "$FLASHLAB" export all.db --run $((i + 1)) --perfetto got.json > said || die "export"
+    for what in '"ph":"X"' '"ph":"s"' '"ph":"C"'; do
+        want=$(grep -c "$what" want.json || true) got=$(grep -c "$what" got.json || true)
+        [[ $want == "$got" ]] || die "timeline of run $((i + 1)): $got of $what beside others, $want alone"
+    done
+done
+# The warm-up is in no figure of the log, as it is in none of the report.
+for load in "--rw randrw --bs 6k --io-size 6M --iodepth 4" "--level fs --rw randrw --bs 6k --io-size 1M"; do
+    rm -f warm.db
+    # shellcheck disable=SC2086
+    "$FLASHLAB" bench --preset tiny --ftl page_map $load --warm-up 100 --log all --events warm.db --json > warm.json || die "bench with a warm-up"
+    for pair in "nand_program_pages:coalesce(sum(pages * (op = 1)), 0):nand_op" "nand_read_pages:coalesce(sum(pages * (op = 0)), 0):nand_op" \
+        "nand_erase_blocks:coalesce(sum(op = 2), 0):nand_op"; do
+        IFS=: read -r key what table <<< "$pair"
+        json=$(grep -o "\"$key\":[0-9]*" warm.json | head -n 1 | tr -dc 0-9)
+        [[ $(ask warm.db "SELECT $what FROM $table") == "$json" ]] || die "$load: $key is $json in the report, $(ask warm.db "SELECT $what FROM $table") in the log"
+    done
+    [[ $(ask warm.db "SELECT sum(page_programs) FROM v_waf_by_cause") == $(grep -o '"nand_program_pages":[0-9]*' warm.json | tr -dc 0-9) ]] || die "$load: samples count the warm-up"
+done
+requests=$("$FLASHLAB" bench --preset tiny --ftl page_map --rw randrw --bs 6k --io-size 6M --warm-up 100 --events w.db --csv | sed -n 's/^requests,\([0-9]*\).*/\1/p')
+[[ $(ask w.db "SELECT count(*) FROM host_request") == "$requests" ]] || die "the log has not the $requests requests behind the warm-up"
+echo "ok: log_of_runs"
