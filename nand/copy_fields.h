@@ -18,11 +18,12 @@ inline void copy_fields(const StoredOob& from, StoredOob& to) {
         to.oob = std::unexpected(from.oob.error());
         return;
     }
+    const auto& [lpn, sequence, kind, scheme_word] = *from.oob; // all fields: one more does not compile
     to.oob = PageOob{};
-    to.oob->lpn = from.oob->lpn;
-    to.oob->sequence = from.oob->sequence;
-    to.oob->kind = from.oob->kind;
-    to.oob->scheme_word = from.oob->scheme_word;
+    to.oob->lpn = lpn;
+    to.oob->sequence = sequence;
+    to.oob->kind = kind;
+    to.oob->scheme_word = scheme_word;
 }
 
 } // namespace flashlab
