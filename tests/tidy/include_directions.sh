@@ -1,5 +1,5 @@
 #!/bin/sh
-# The architecture, checked: reads every #include and fails on an arrow that the drawing in README.md does not have.
+# The architecture, checked: reads every #include and fails on an arrow that the drawing in docs/architecture.md does not have.
 #
 #   sh tests/tidy/include_directions.sh ROOT
 #

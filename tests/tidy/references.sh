@@ -4,7 +4,7 @@
 #   sh tests/tidy/references.sh ROOT
 #
 # - a document (*.md) or, in comments and pages, a source file (*.h, *.cpp), named from the root of the tree or from the citing file's folder
-# - a heading cited in quotes behind its document: README.md, "Quick start" (a number or letter before a heading, as in "4. Journal", may be left out)
+# - a heading cited in quotes behind its document: docs/mounting.md, "Quick start" (a number or letter before a heading, as in "4. Journal", may be left out)
 # - the target of a Markdown link
 # - a requirement of a paper (MC1, CO1, HY1, AP1 ...): a row of docs/papers.md defines it
 # - an outcome of a power cut (T0 ..., E0 ...) or a promise (C1 ...): docs/crash-model.md defines it, by a row or a numbered promise. Invariants of a
