@@ -46,7 +46,7 @@ std::string without_key(std::string sql) {
     if (const auto at = sql.find(key); at != std::string::npos) sql.erase(at, key.size());
     return sql;
 }
-std::string quoted(std::string_view text) {
+std::string sql_literal(std::string_view text) {
     std::string out = "'";
     for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
     return out + "'";
@@ -106,7 +106,7 @@ std::expected<void, std::string> SqliteBatchImage::prepare_copies(SqliteConnecti
     for (std::size_t i = 0; i < tables.size(); ++i)
         // Refused: then the copies are slower.
         (void)log.execute(
-            fmt::format("UPDATE main.sqlite_schema SET sql = {} WHERE type = 'table' AND name = '{}'", quoted(definitions[i]), tables[i]));
+            fmt::format("UPDATE main.sqlite_schema SET sql = {} WHERE type = 'table' AND name = '{}'", sql_literal(definitions[i]), tables[i]));
     std::expected<void, std::string> done = log.execute("PRAGMA writable_schema=RESET"); // what is prepared from now on reads the schema again
     for (std::size_t i = 0; i < tables.size() && done; ++i) {
         auto columns = text_of(log, fmt::format("SELECT group_concat(name) FROM pragma_table_info('{}') WHERE cid > 0", tables[i]));

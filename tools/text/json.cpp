@@ -58,7 +58,7 @@ bool is_too_deep(std::string_view text) {
 }
 
 /// Bytes that are not UTF-8 (a file's name may hold any) become U+FFFD: the output is always valid JSON.
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string json_literal(const std::string& text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 } // namespace
 
@@ -93,12 +93,12 @@ void Json::dump_to(std::string& out) const {
     else if (const auto* d = std::get_if<double>(&value_))
         out += std::isfinite(*d) ? fmt::format("{}", *d) : "null";
     else if (const auto* s = std::get_if<std::string>(&value_))
-        out += quoted(*s);
+        out += json_literal(*s);
     else if (const auto* a = std::get_if<Array>(&value_))
         each(*a, '[', ']', [&](const Json& item) { item.dump_to(out); });
     else if (const auto* o = std::get_if<Object>(&value_))
         each(*o, '{', '}', [&](const Member& member) {
-            out += quoted(member.first) + ":";
+            out += json_literal(member.first) + ":";
             member.second.dump_to(out);
         });
     else
