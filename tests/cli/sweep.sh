@@ -2,6 +2,7 @@
 # flashlab sweep: plans repeat, shards come together to the same bytes whatever was killed, and nothing wrong passes for a result.
 set -euo pipefail
 : "${FLASHLAB:?path of the flashlab binary}"
+command -v sqlite3 > /dev/null || { echo "skipped: sqlite3 is not installed"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-sweep.XXXXXX")
 children=()
 trap '[[ ${#children[@]} -eq 0 ]] || kill -9 "${children[@]}" 2> /dev/null || true; rm -rf "$work"' EXIT

@@ -5,6 +5,7 @@ set -euo pipefail
 : "${FLASHLAB:?path of the flashlab binary}"
 source=${1:?usage: scheme_plugin.sh SOURCE BUILD}
 build=${2:?usage: scheme_plugin.sh SOURCE BUILD}
+command -v python3 > /dev/null || { echo "skipped: python3 is not installed"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-plugin.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -73,23 +73,6 @@ grep -q '"findings":\[\]' "$work/out" && grep -q '"states_unsteady":[1-9]' "$wor
     die "a moody check: $(cat "$work/err" "$work/out")"
 say "--- the preparation is durable, and what a check leaves behind goes"
 expect 0 --persistence posix --states 50 --setup 'mkdir d; echo 1 > d/f' --check '[ "$(cat d/f)" = 1 ] && [ ! -e junk ] && touch junk && rm -r d' -- touch x
-if [[ $(id -u) -eq 0 && ! -r /etc/mtab ]]; then
-    say "--- an ordinary user: not here, fusermount3 needs /etc/mtab"
-elif [[ $(id -u) -eq 0 ]] && id nobody > /dev/null 2>&1; then
-    say "--- an ordinary user"
-    plain=$(mktemp -d -p /tmp)
-    chmod 755 "$plain"
-    install -m 755 "$FLASHLAB" "$plain/flashlab"
-    su nobody -s /bin/sh -c "TMPDIR=/tmp $plain/flashlab crash torture --explore --size 64M --persistence posix --keep /tmp --check true -- sh -c 'echo 1 > x && sync x .'" > "$work/out" 2> "$work/err" ||
-        die "as nobody: $(cat "$work/err" "$work/out")"
-    say "--- his new file system is his own"
-    chmod 777 "$plain"
-    for store in pram journal; do
-        su nobody -s /bin/sh -c "cd $plain && mkdir -p m && ./flashlab mkfs d --force --quiet --size 64M --metadata $store && ./flashlab mount d m && touch m/x; ./flashlab umount m" > "$work/out" 2>&1 ||
-            die "nobody cannot write into a file system of his own: $(cat "$work/out")"
-    done
-    rm -r "$plain"
-fi
 say "--- what cannot be"
 expect 2 --check true -- true
 expect 2 --check 'exit 1' -- touch x

@@ -5,6 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/live/lib.sh
 source "$here/lib.sh"
 begin 512
+command -v python3 > /dev/null || skip "python3 is not installed"
 make_device --size 64M
 mount_device --set nand.page_read_ns=12345
 config=$(FLASHLAB_NAND_PAGE_READ_NS=777 "$FLASHLAB" info "$mnt" --config)

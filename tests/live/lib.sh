@@ -36,6 +36,17 @@ require_fuse() {
     fi
 }
 
+# Root becomes nobody. The set-uid fusermount3 opens /dev/fuse with his rights, and wants /etc/mtab.
+require_ordinary_user() {
+    [[ $(id -u) -eq 0 ]] || skip "only root can become another user"
+    id nobody > /dev/null 2>&1 || skip "there is no user nobody"
+    command -v su > /dev/null || skip "su is not installed"
+    su nobody -s /bin/sh -c : > /dev/null 2>&1 || skip "su does not make nobody of root here"
+    [[ -u $(command -v fusermount3) ]] || skip "fusermount3 is not set-uid"
+    su nobody -s /bin/sh -c ': 0<> /dev/fuse' 2> /dev/null || skip "/dev/fuse is closed to ordinary users"
+    [[ -r /etc/mtab ]] || skip "fusermount3 wants /etc/mtab: ln -s /proc/self/mounts /etc/mtab"
+}
+
 # Images on memory where there is room: the tests are about FlashLab, not about the host's disk.
 begin() {
     require_fuse

@@ -120,16 +120,4 @@ sleep 11 # the daemon of the cut mount ends; the new mount must not go with it
 [[ $(cat "$mnt/file") == recovered ]] || die "the end of the cut mount took the new one"
 "$FLASHLAB" umount "$mnt" || die "umount"
 check_device
-if id nobody > /dev/null 2>&1 && unshare -m true 2> /dev/null; then
-    say "--- an ordinary user is told before the mounting that fusermount3 would refuse to unmount"
-    cp -a /etc "$work/etc" && rm -f "$work/etc/mtab"
-    plain=$(mktemp -d -p /tmp)
-    chmod 777 "$plain"
-    install -m 755 "$FLASHLAB" "$plain/flashlab"
-    # shellcheck disable=SC2016 # the inner shells put in what is theirs
-    unshare -m sh -c 'mount --bind "$1" /etc && exec su nobody -s /bin/sh -c "cd $2 && mkdir m && ./flashlab mkfs d --quiet --size 64M && ./flashlab mount d m"' \
-        sh "$work/etc" "$plain" > "$work/out" 2> "$work/err" && die "mounted without /etc/mtab"
-    grep -q 'ln -s /proc/self/mounts /etc/mtab' "$work/err" || die "no remedy: $(cat "$work/err")"
-    rm -r "$plain"
-fi
 say "ok: rights and words of a mount"

@@ -8,7 +8,7 @@ source "$here/lib.sh"
 source "$here/loads.sh"
 
 begin "$(scaled 1024 8192)"
-command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+for tool in sqlite3 python3; do command -v $tool > /dev/null || skip "$tool is not installed"; done
 ask() { "$FLASHLAB" query "$device" "$1" --csv | tail -n +2 | tr -d '\r"'; }
 took() { # WHAT COMMAND...
     local what=$1 start
