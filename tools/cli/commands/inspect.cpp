@@ -50,7 +50,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(cons
 template <class Report, class Shape>
 int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report, const Shape& shape) {
     if (const auto mounted = find_mount(target)) {
-        const auto answer = ask_mount(*mounted, Json::object({{"cmd", command}}));
+        auto answer = ask_mount(*mounted, Json::object({{"cmd", command}}));
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         return print_report(shape(std::move(*answer)), format);
     }
