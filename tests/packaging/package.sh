@@ -24,7 +24,10 @@ for file in bin/flashlab share/man/man1/flashlab.1.gz share/man/man8/{mount,moun
     [[ -s $root/usr/$file ]] || die "the package lacks usr/$file"
 done
 for helper in mount mount.fuse mkfs fsck; do [[ $(readlink -f "$root/usr/sbin/$helper.flashlab") == "$root/usr/bin/flashlab" ]] || die "usr/sbin/$helper.flashlab"; done
-dpkg-deb -f "$package" Depends | grep -q fuse3 || die "the package does not depend on fuse3"
+depends=$(dpkg-deb -f "$package" Depends)
+[[ $depends =~ fuse3 ]] || die "the package does not depend on fuse3: $depends"
+# The next release of Debian has these by another name, and would refuse the package.
+[[ ! $depends =~ libfmt|libfuse ]] || die "the package wants a library that only this release of Debian has: $depends"
 # Links of the pages work where they are installed.
 while IFS=: read -r page link; do
     target=${link#](}
