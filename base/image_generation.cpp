@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t crc_at = ImageGeneration::encoded_size - sizeof(std::uint32_t);
 
+// The bits of the flags.
+constexpr std::uint32_t announced_flag = 1, evidence_flag = 2, exact_flag = 4, second_flag = 8;
+
 /// The finaliser of SplitMix64: the results of neighbouring numbers have nothing in common.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
@@ -22,7 +25,12 @@ std::uint64_t mixed(std::uint64_t x) {
 } // namespace
 
 ImageGeneration ImageGeneration::next(std::uint64_t history) const {
-    return {.number = number + 1, .token = mixed(token ^ mixed(number ^ mixed(history))), .token_before = token, .announced = false};
+    ImageGeneration after = *this; // what the evidence is stays for the caller to say
+    after.number = number + 1;
+    after.token = mixed(token ^ mixed(number ^ mixed(history)));
+    after.token_before = token;
+    after.announced = false;
+    return after;
 }
 
 void ImageGeneration::encode(std::span<std::byte, encoded_size> out) const {
@@ -30,8 +38,8 @@ void ImageGeneration::encode(std::span<std::byte, encoded_size> out) const {
     writer.u64(number);
     writer.u64(token);
     writer.u64(token_before);
-    writer.u32(announced ? 1 : 0);
-    writer.zeros(crc_at - writer.written().size());
+    writer.u32((announced ? announced_flag : 0) | (has_evidence ? evidence_flag : 0) | (is_exact ? exact_flag : 0) | (second_copy ? second_flag : 0));
+    writer.u64(root);
     writer.u32(crc32c(writer.written()));
     ensure(writer.full(), "ImageGeneration: fields and encoded_size agree");
 }
@@ -45,7 +53,12 @@ std::expected<ImageGeneration, std::string> ImageGeneration::decode(std::span<co
     generation.number = reader.u64();
     generation.token = reader.u64();
     generation.token_before = reader.u64();
-    generation.announced = reader.u32() != 0;
+    const std::uint32_t flags = reader.u32();
+    generation.announced = (flags & announced_flag) != 0;
+    generation.has_evidence = (flags & evidence_flag) != 0;
+    generation.is_exact = (flags & exact_flag) != 0;
+    generation.second_copy = (flags & second_flag) != 0;
+    generation.root = reader.u64();
     return generation;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "base/image_evidence.h"
 #include "base/little_endian.h"
 
 namespace flashlab {
@@ -53,7 +54,7 @@ GeometryConfig read_geometry(LittleEndianReader& reader) {
 void ImageHeader::encode(std::span<std::byte, encoded_size> out) const {
     LittleEndianWriter writer{out};
     writer.bytes(magic);
-    writer.u32(current_version);
+    writer.u32(version);
     writer.u32(encoded_size);
     writer.bytes(uuid);
     for (const std::uint32_t field : {geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, geometry.planes_per_die,
@@ -84,17 +85,18 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
                        fmt::format("has format version {}, this program reads version {}; use a newer flashlab", version, current_version)});
     }
     const bool whole = load_le<std::uint32_t>(in.subspan(header_crc_at)) == crc32c(in.first(header_crc_at));
-    if (whole && version != 0 && version < current_version) {
+    if (whole && version != 0 && version < first_version) {
         return std::unexpected(ImageError{
             ImageErrorKind::older_version,
             fmt::format("has format version {}, whose page records have no checksum; this program reads version {}: copy the files out with the "
                         "flashlab that made it, and make the device anew",
                         version, current_version)});
     }
-    if (!whole || version != current_version) {
+    if (!whole || version < first_version || version > current_version) {
         return std::unexpected(ImageError{ImageErrorKind::damaged, "has a damaged header (checksum mismatch); restore it from a copy"});
     }
     ImageHeader header;
+    header.version = version;
     (void)reader.u32();
     std::ranges::copy(reader.bytes(header.uuid.size()), header.uuid.begin());
     header.geometry = read_geometry(reader);
@@ -104,7 +106,8 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
 ImageLayout::ImageLayout(const Geometry& geometry)
     : blocks_at{ImageHeader::encoded_size}, pages_at{aligned(blocks_at + std::uint64_t{geometry.blocks()} * block_record_bytes)},
       payload_at{aligned(pages_at + std::uint64_t{geometry.pages()} * page_record_bytes)}, page_bytes{geometry.page_bytes()},
-      generation_at{aligned(payload_at + geometry.bytes())}, total_bytes{generation_at + alignment} {}
+      generation_at{aligned(payload_at + geometry.bytes())},
+      total_bytes{generation_at + alignment + 2 * aligned(std::uint64_t{geometry.blocks()} * ImageEvidence::encoded_size)} {}
 
 void encode_page_record(const PageRecord& record, std::span<std::byte, ImageLayout::page_record_bytes> out) {
     LittleEndianWriter writer{out};

@@ -13,36 +13,13 @@
 #include "base/contract.h"
 #include "base/file_kind.h"
 #include "base/whole_file_lock.h"
+#include "nand/host_file.h"
 
 namespace flashlab {
 
 namespace {
 
 constexpr std::size_t most_in_run = 64;
-
-std::expected<void, HostIoError> read_all(int fd, std::uint64_t at, std::span<std::byte> to) {
-    while (!to.empty()) {
-        const ssize_t n = ::pread(fd, to.data(), to.size(), static_cast<off_t>(at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return std::unexpected(HostIoError{errno});
-        if (n == 0) return std::unexpected(HostIoError{EIO}); // someone shortened the file under us
-        to = to.subspan(static_cast<std::size_t>(n));
-        at += static_cast<std::uint64_t>(n);
-    }
-    return {};
-}
-
-std::expected<void, HostIoError> write_all(int fd, std::uint64_t at, std::span<const std::byte> from) {
-    while (!from.empty()) {
-        const ssize_t n = ::pwrite(fd, from.data(), from.size(), static_cast<off_t>(at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return std::unexpected(HostIoError{errno});
-        if (n == 0) return std::unexpected(HostIoError{ENOSPC});
-        from = from.subspan(static_cast<std::size_t>(n));
-        at += static_cast<std::uint64_t>(n);
-    }
-    return {};
-}
 
 bool is_zero(std::span<const std::byte> data) {
     return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
@@ -94,7 +71,7 @@ std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::
     if (!geometry) {
         return std::unexpected(ImageError{ImageErrorKind::damaged, fmt::format("{}: impossible geometry: {}", path.string(), geometry.error())});
     }
-    const std::uint64_t needed = ImageLayout{*geometry}.total_bytes;
+    const std::uint64_t needed = ImageLayout{*geometry}.file_bytes(header->version);
     if (static_cast<std::uint64_t>(status.st_size) < needed) {
         return std::unexpected(
             ImageError{ImageErrorKind::truncated,
@@ -136,9 +113,10 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
     if (auto locked = lock(file.get(), path, ImageAccess::read_write); !locked) return give_up(locked.error());
     if (::ftruncate(file.get(), static_cast<off_t>(ImageLayout{geometry}.total_bytes)) != 0) return give_up(host_error(path, "size", errno));
     std::array<std::byte, ImageHeader::encoded_size> raw{};
-    ImageHeader{uuid, geometry.config()}.encode(raw);
+    const ImageHeader header{uuid, geometry.config()};
+    header.encode(raw);
     if (auto wrote = write_all(file.get(), 0, raw); !wrote) return give_up(host_error(path, "write", wrote.error().error_number));
-    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, uuid, sync, ImageAccess::read_write}};
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header, sync, ImageAccess::read_write}};
 }
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
@@ -157,7 +135,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
             ImageError{ImageErrorKind::other_geometry, fmt::format("{}: has {}, the configuration says {}; use the configuration it was made with",
                                                                    path.string(), described(header->geometry), described(geometry.config()))});
     }
-    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, header->uuid, sync, access}};
+    return std::unique_ptr<ImagePageStore>{new ImagePageStore{file.release(), geometry, *header, sync, access}};
 }
 
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
@@ -170,10 +148,11 @@ std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::fi
     return header_of(file.get(), path);
 }
 
-ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access)
-    : fd_{fd}, geometry_{geometry}, layout_{geometry}, uuid_{uuid}, sync_{sync}, waits_for_discard_(geometry.blocks()),
-      hole_from_(geometry.blocks(), not_asked), scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes),
-      records_{scratch_.size(), records_kept}, map_{fd, geometry, layout_, access == ImageAccess::read_write} {
+ImagePageStore::ImagePageStore(int fd, const Geometry& geometry, const ImageHeader& header, HostSync sync, ImageAccess access)
+    : fd_{fd}, geometry_{geometry}, layout_{geometry}, uuid_{header.uuid}, version_{header.version}, sync_{sync}, changed_(geometry.blocks()),
+      waits_for_discard_(geometry.blocks()), hole_from_(geometry.blocks(), not_asked),
+      scratch_(std::size_t{geometry.pages_per_block()} * ImageLayout::page_record_bytes), records_{scratch_.size(), records_kept},
+      map_{fd, geometry, layout_, access == ImageAccess::read_write} {
     discards_.reserve(most_discards + 1);
 }
 
@@ -321,6 +300,7 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     std::array<std::byte, ImageLayout::page_record_bytes> raw;
     encode_page_record(record, raw);
     const BlockId block = geometry_.block_of(page);
+    changed_[block.value()] = true;
     const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
     const auto mapped = map_.admit(block);
     if (!mapped) return noted(std::unexpected(mapped.error()));
@@ -350,6 +330,7 @@ std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     // Data that were moved out of the block must be durable before the erase. The erase must be durable before new data overwrite the old.
     if (auto synced = sync_if_ordered(); !synced) return synced;
     records_.forget(block);
+    changed_[block.value()] = true;
     hole_from_[block.value()] = not_asked;
     std::ranges::fill(scratch_, std::byte{0});
     if (auto wrote = noted(write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_)); !wrote) return wrote;
@@ -370,6 +351,7 @@ std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std:
 std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, const BlockRecord& record) {
     std::array<std::byte, ImageLayout::block_record_bytes> raw;
     encode_block_record(record, raw);
+    changed_[block.value()] = true;
     return noted(write_all(fd_, layout_.block_record_at(block), raw));
 }
 
@@ -387,6 +369,26 @@ std::expected<void, HostIoError> ImagePageStore::set_generation(const ImageGener
     std::array<std::byte, ImageGeneration::encoded_size> raw{};
     generation.encode(raw);
     return write_all(fd_, layout_.generation_at, raw);
+}
+
+std::expected<void, HostIoError> ImagePageStore::survey_changed(std::span<ImageEvidence> evidence) const {
+    for (std::uint32_t i = 0; i < geometry_.blocks(); ++i) {
+        if (!changed_[i]) continue;
+        const auto now = this->evidence().survey(BlockId{i});
+        if (!now) return std::unexpected(now.error());
+        evidence[i] = *now;
+    }
+    return {};
+}
+
+std::expected<void, HostIoError> ImagePageStore::upgrade() {
+    if (keeps_evidence()) return {};
+    if (::ftruncate(fd_, static_cast<off_t>(layout_.total_bytes)) != 0) return std::unexpected(HostIoError{errno});
+    std::array<std::byte, ImageHeader::encoded_size> raw{};
+    ImageHeader{uuid_, geometry_.config()}.encode(raw);
+    if (auto wrote = write_all(fd_, 0, raw); !wrote) return wrote;
+    version_ = ImageHeader::current_version;
+    return {};
 }
 
 } // namespace flashlab

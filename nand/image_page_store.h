@@ -18,6 +18,7 @@
 
 #include "base/image_generation.h"
 #include "nand/image_layout.h"
+#include "nand/nand_evidence.h"
 #include "nand/page_store.h"
 #include "nand/record_cache.h"
 #include "nand/record_map.h"
@@ -47,6 +48,12 @@ public:
     [[nodiscard]] const Uuid& uuid() const { return uuid_; }
     [[nodiscard]] std::expected<ImageGeneration, ImageError> generation() const;
     [[nodiscard]] std::expected<void, HostIoError> set_generation(const ImageGeneration& generation);
+    /// False: an image of an older version, which has no room for evidence before upgrade().
+    [[nodiscard]] bool keeps_evidence() const { return version_ > ImageHeader::first_version; }
+    [[nodiscard]] std::expected<void, HostIoError> upgrade();
+    [[nodiscard]] NandEvidence evidence() const { return {fd_, geometry_}; }
+    /// Brings the evidence of those blocks up to date whose records were written to since the image was opened.
+    [[nodiscard]] std::expected<void, HostIoError> survey_changed(std::span<ImageEvidence> evidence) const;
     /// When it returns, all writes so far survive a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();
 
@@ -80,7 +87,7 @@ private:
     static constexpr std::uint32_t not_asked = ~0u;
     static constexpr std::uint32_t no_hole = ~0u - 1;
 
-    ImagePageStore(int fd, const Geometry& geometry, const Uuid& uuid, HostSync sync, ImageAccess access);
+    ImagePageStore(int fd, const Geometry& geometry, const ImageHeader& header, HostSync sync, ImageAccess access);
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
     [[nodiscard]] int injected_error() { return write_faults_ ? write_faults_() : 0; }
     std::expected<void, HostIoError> noted(std::expected<void, HostIoError> written);
@@ -94,7 +101,9 @@ private:
     Geometry geometry_;
     ImageLayout layout_;
     Uuid uuid_;
+    std::uint32_t version_;
     HostSync sync_;
+    std::vector<bool> changed_; ///< by block: its records were written to
     int host_errno_ = 0;
     std::function<int()> write_faults_;
     bool can_punch_ = true;

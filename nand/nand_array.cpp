@@ -308,14 +308,15 @@ NandArray::Impl::Done NandArray::Impl::finish_erase(BlockId block, const Schedul
         if (auto logged = log_erase(block, when); !logged) return failed(logged.error());
     }
     const bool fails = faults != nullptr && faults->erase_fails(block);
+    // The count first: a killed process leaves no block that has fewer pages written and is not a life further (nand_evidence.h).
+    blocks.note_erase(block, when.end, fails);
+    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return failed(wrote.error());
     if (auto erased = store.erase_records(block); !erased) return failed(erased.error());
     for (std::uint32_t page = 0; fails && page < geometry.pages_per_block(); ++page) {
         PageRecord garbage{.state = CellState::garbage};
         garbage.oob.fill(std::byte{0xff});
         if (auto wrote = store.write_record(geometry.page_of(block, page), garbage); !wrote) return failed(wrote.error());
     }
-    blocks.note_erase(block, when.end, fails);
-    if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return failed(wrote.error());
     if (undo_policy == UndoPolicy::none) store.discard_data(first, geometry.pages_per_block());
     ++counters.erases[static_cast<std::size_t>(origin.cause)];
     if (events.wants(EventLevel::all)) emit(NandOp::erase, when, origin, block, 0, nullptr);

@@ -222,6 +222,30 @@ void ImagePramStore::set_generation(const ImageGeneration& generation) {
     }
 }
 
+std::vector<ImageEvidence> ImagePramStore::survey() const {
+    const auto* wear = reinterpret_cast<const std::uint64_t*>(mapping_ + PramImageHeader::wear_offset());
+    return survey_pram({wear, pram_wear_regions(header_.cell_bytes)}, checks_.sums());
+}
+
+std::vector<ImageEvidence> ImagePramStore::evidence(bool second) const {
+    std::vector<ImageEvidence> known(pram_parts(pram_wear_regions(header_.cell_bytes)));
+    const std::byte* at = mapping_ + header_.evidence_offset(second);
+    for (ImageEvidence& part : known) {
+        if (!ImageEvidence::decode(std::span<const std::byte, ImageEvidence::encoded_size>{at, ImageEvidence::encoded_size}, part)) return {};
+        at += ImageEvidence::encoded_size;
+    }
+    return known;
+}
+
+void ImagePramStore::set_evidence(bool second, std::span<const ImageEvidence> evidence) {
+    std::byte* at = mapping_ + header_.evidence_offset(second);
+    for (const ImageEvidence& part : evidence) {
+        part.encode(std::span<std::byte, ImageEvidence::encoded_size>{at, ImageEvidence::encoded_size});
+        at += ImageEvidence::encoded_size;
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst); // before the generation that names this copy
+}
+
 std::expected<void, HostIoError> ImagePramStore::sync() {
     if (::msync(mapping_, header_.file_bytes(), MS_SYNC) != 0) return std::unexpected(HostIoError{errno});
     return {};

@@ -18,6 +18,7 @@
 
 #include "base/image_generation.h"
 #include "pram/pram.h"
+#include "pram/pram_evidence.h"
 #include "pram/pram_image_header.h"
 #include "pram/pram_line_checks.h"
 
@@ -48,6 +49,11 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> damaged_wear(std::size_t most) const;
     [[nodiscard]] std::expected<ImageGeneration, std::string> generation() const;
     void set_generation(const ImageGeneration& generation);
+    /// What the parts of the image are now.
+    [[nodiscard]] std::vector<ImageEvidence> survey() const;
+    /// One of the two copies of what they were; empty: a checksum in it does not hold.
+    [[nodiscard]] std::vector<ImageEvidence> evidence(bool second) const;
+    void set_evidence(bool second, std::span<const ImageEvidence> evidence);
     [[nodiscard]] const PramImageHeader& header() const { return header_; }
     /// When it returns, all stores so far survive a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();

@@ -167,6 +167,7 @@ void Pram::Impl::apply(const PramRun& run, SimTime start) {
     if (run.data.empty()) return;
     const std::span<std::byte> target{cells_.data() + run.at.value(), run.data.size()};
     if (keeps_undo_) undo_.remember(run.at, target, start);
+    count_wear(run.at, run.data.size(), true); // before the cells change (pram_evidence.h)
     if (checks_ != nullptr) checks_->begin(run.at.value(), run.data.size());
     // Most runs are a single word.
     if (target.size() == sizeof(std::uint64_t))
@@ -176,7 +177,6 @@ void Pram::Impl::apply(const PramRun& run, SimTime start) {
     // A process that is killed leaves its stores in program order; the compiler must not move a later run before this one.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (checks_ != nullptr) checks_->end(run.at.value(), run.data.size());
-    count_wear(run.at, run.data.size(), true);
 }
 
 void Pram::Impl::count_wear(PramAddress at, std::uint64_t bytes, bool worn) {

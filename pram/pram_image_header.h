@@ -27,7 +27,9 @@ struct PramImageHeader {
     [[nodiscard]] static constexpr std::uint64_t wear_offset() { return encoded_size; }
     [[nodiscard]] std::uint64_t cells_offset() const; ///< a multiple of 4096
     [[nodiscard]] std::uint64_t sums_offset() const;  ///< behind the cells: a CRC for each line
-    [[nodiscard]] std::uint64_t state_offset() const; ///< the last 4096 bytes: change mark and generation
+    [[nodiscard]] std::uint64_t state_offset() const; ///< the last 4096 bytes: change mark, generation, evidence
+    /// Two copies in the state's page (pram_evidence.h).
+    [[nodiscard]] std::uint64_t evidence_offset(bool second) const { return state_offset() + (second ? 2176 : 256); }
     [[nodiscard]] std::uint64_t file_bytes() const;
 
     [[nodiscard]] bool checks_wear() const { return version > first_version; }

@@ -53,6 +53,7 @@ public:
     /// The lines of [first, end) whose sum is wrong, in order, `most` of them at most.
     [[nodiscard]] std::vector<std::uint64_t> damaged(std::uint64_t first, std::uint64_t end, std::size_t most) const;
     [[nodiscard]] std::uint64_t lines() const { return sums_.size(); }
+    [[nodiscard]] std::span<const std::uint32_t> sums() const { return sums_; }
 
 private:
     static constexpr std::uint32_t count_bits = 24;

@@ -31,7 +31,10 @@ for archive in "$source"/tests/cli/versions/*/*.tar.xz; do
     [[ $("$FLASHLAB" cat "$scheme:file") == "made by $scheme" ]] || die "$archive: file"
     "$FLASHLAB" cat "$scheme:a/b/numbers" | cmp - <(seq 4000) || die "$archive: a/b/numbers"
     "$FLASHLAB" ls "$scheme:a" | grep -q link || die "$archive: a/link"
+    [[ $(od -An -tu4 -j8 -N4 "$scheme/nand.img") -eq 2 ]] || die "$archive: looking changed the version of nand.img"
     "$FLASHLAB" fsck "$scheme" > out 2>&1 || die "fsck, which recovers, of $archive: $(cat out)"
+    [[ $(od -An -tu4 -j8 -N4 "$scheme/nand.img") -eq 3 ]] || die "$archive: a clean end did not upgrade nand.img"
+    "$FLASHLAB" fsck -n --data "$scheme" > out 2>&1 || die "fsck of the upgraded $archive: $(cat out)"
     rows=$("$FLASHLAB" query "$scheme" "SELECT count(*) FROM host_request" --csv | tail -n 1 | tr -d '\r')
     [[ $rows -gt 20 ]] || die "$archive: the log has $rows requests"
     "$FLASHLAB" query "$scheme" "SELECT * FROM v_waf_by_cause" > out 2>&1 || die "$archive: a view: $(cat out)"

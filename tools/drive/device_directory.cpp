@@ -234,7 +234,7 @@ void DeviceDirectory::open_log(const DeviceConfig& config, const OpenOptions& op
 /// Device and file system over the images; afterwards the history says that the device is in use.
 std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options) {
     const bool damaged = !stores.damage.empty();
-    if (access_ != DeviceAccess::look) image_ = static_cast<ImagePageStore*>(stores.pages.get());
+    if (access_ != DeviceAccess::look) image_ = stores.nand;
     auto device = Device::assemble(config, std::move(stores.pages), std::move(stores.cells), events(), options.past);
     if (!device) return std::unexpected(device.error());
     device_ = std::move(*device);
@@ -242,10 +242,11 @@ std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& conf
         const std::uint32_t unit = device_->ssd().identify().atomic_unit_bytes;
         use_->begin(unit, std::max(unit, 4096u), config.ssd.nand.geometry.page_bytes); // 4096: as the file system takes its pages
     }
-    if (access_ != DeviceAccess::look && config.needs_pram()) {
+    if (access_ != DeviceAccess::look) {
         nand_ = stores.nand;
         pram_ = stores.pram;
-        if (auto paired = step_generation(*stores.nand, *stores.pram, 0); !paired) return paired;
+        evidence_ = std::move(stores.evidence);
+        if (auto vouched = vouch(*nand_, *pram_, evidence_, Vouched::or_later, 0); !vouched) return vouched;
     }
     FsOptions fs = options.fs;
     if (options.kind == "mount") fs.unreadable = [this](Ino ino, std::uint64_t offset, std::uint64_t bytes) { tell_unreadable(ino, offset, bytes); };
@@ -351,11 +352,18 @@ std::expected<void, std::string> DeviceDirectory::close(SimTime now, const std::
     log_->close();
     save_history(history);
     if (nand_ != nullptr) {
-        const auto paired = step_generation(*nand_, *pram_, static_cast<std::uint64_t>(history.clock_ns) ^ history.totals.host_write_bytes << 1);
-        if (!paired && closed) closed = std::unexpected(paired.error());
+        const auto vouched = vouch_at_close(static_cast<std::uint64_t>(history.clock_ns) ^ history.totals.host_write_bytes << 1);
+        if (!vouched && closed) closed = std::unexpected(vouched.error());
     }
     device_.reset(); // gives the locks back: umount returns, and the next mount may begin
     return closed;
+}
+
+std::expected<void, std::string> DeviceDirectory::vouch_at_close(std::uint64_t history) {
+    // An image of an older version that cannot grow, because the host is full, stays what it is.
+    const bool is_known = nand_->upgrade() && nand_->survey_changed(evidence_.blocks);
+    if (!evidence_.parts.empty()) evidence_.parts = pram_->survey();
+    return vouch(*nand_, *pram_, evidence_, is_known ? Vouched::is : Vouched::or_later, history);
 }
 
 void DeviceDirectory::abandon() {

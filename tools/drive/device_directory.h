@@ -98,6 +98,7 @@ private:
     /// device.toml with the settings of the environment and of this mount.
     [[nodiscard]] static std::expected<DeviceConfig, std::string> effective_config(const std::string& name, const OpenOptions& options);
     void open_log(const DeviceConfig& config, const OpenOptions& options);
+    [[nodiscard]] std::expected<void, std::string> vouch_at_close(std::uint64_t history);
     [[nodiscard]] std::expected<void, std::string> start(const DeviceConfig& config, DeviceImages stores, const OpenOptions& options);
     void tell_outcomes(const CutSummary& cut);
     void tell_unreadable(Ino ino, std::uint64_t offset, std::uint64_t bytes);
@@ -110,8 +111,9 @@ private:
     std::unique_ptr<UseLedger> use_;
     ImagePageStore* image_ = nullptr; ///< owned by the device, valid as long as the device lives; null for a look
     std::unique_ptr<Device> device_;
-    ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing, or there is no PRAM image to pair it with
+    ImagePageStore* nand_ = nullptr; ///< owned by the device; null: not open for writing
     ImagePramStore* pram_ = nullptr;
+    DeviceEvidence evidence_;      ///< of the images as they were when they were opened
     std::uint64_t unreadable_ = 0; ///< reads of data that the flash does not give back, reported or not
 };
 

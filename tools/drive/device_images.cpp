@@ -60,23 +60,6 @@ void find_damaged_blocks(ImagePageStore& nand, const Geometry& geometry, std::ve
     }
 }
 
-void find_unpaired(const ImagePageStore& nand, const ImagePramStore& pram, std::vector<ImageDamage>& damage) {
-    const auto flash = nand.generation();
-    const auto cells = pram.generation();
-    if (!flash) damage.push_back({"generation-damaged", "nand.img", flash.error().message});
-    if (!cells) damage.push_back({"generation-damaged", "pram.img", cells.error()});
-    if (!flash || !cells || belong_together(*flash, *cells)) return;
-    const bool is_older = flash->number < cells->number;
-    damage.push_back({"images-apart",
-                      is_older                        ? "nand.img"
-                      : flash->number > cells->number ? "pram.img"
-                                                      : "nand.img and pram.img",
-                      flash->number == cells->number
-                          ? std::string{"the two have different pasts: one is a copy from another device's life"}
-                          : fmt::format("is older than its sister (generation {} against {}): put the two back that were copied together",
-                                        std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
-}
-
 std::expected<void, std::string> fits_configuration(const std::string& directory, const DeviceConfig& config, const ImagePageStore& nand,
                                                     const ImagePramStore& pram) {
     if (pram.header().uuid != nand.uuid())
@@ -102,47 +85,47 @@ std::string to_text(const std::vector<ImageDamage>& damage) {
     return fmt::format("{}: {}: {}{}", first.kind, first.where, first.detail, more);
 }
 
-std::expected<DeviceImages, std::string> open_device_images(const std::string& directory, const DeviceConfig& config, DeviceAccess access) {
-    const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    if (!geometry) return std::unexpected(fmt::format("{}/device.toml: {}", directory, geometry.error()));
-    const bool look = access == DeviceAccess::look;
+namespace {
+
+std::expected<DeviceImages, std::string> open_images(const std::string& directory, const DeviceConfig& config, const Geometry& geometry, bool look) {
     const files::path place{directory};
-    auto nand = ImagePageStore::open(place / "nand.img", *geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
+    auto nand = ImagePageStore::open(place / "nand.img", geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
     if (!nand) return std::unexpected(nand.error().message);
     auto pram = ImagePramStore::open(place / "pram.img", look ? PramImageAccess::private_copy : PramImageAccess::read_write);
     if (!pram) return std::unexpected(pram.error());
     if (auto fits = fits_configuration(directory, config, **nand, **pram); !fits) return std::unexpected(fits.error());
-    DeviceImages images{.pages = nullptr, .cells = nullptr, .nand = nand->get(), .pram = pram->get(), .damage = {}};
-    if (config.needs_pram()) {
-        find_unpaired(**nand, **pram, images.damage);
-        find_damaged_lines(**pram, config, images.damage);
-    }
-    find_damaged_blocks(**nand, *geometry, images.damage);
-    if (!images.damage.empty() && !look) {
-        nand->reset(); // releases the locks before the images are opened again
-        pram->reset();
-        return open_device_images(directory, config, DeviceAccess::look);
-    }
-    images.cells = std::move(*pram);
+    DeviceImages images;
+    images.nand = nand->get();
+    images.pram = pram->get();
     images.pages = std::move(*nand);
-    if (look) images.pages = std::make_unique<PrivatePageStore>(std::move(images.pages), *geometry);
+    images.cells = std::move(*pram);
     return images;
 }
 
-std::expected<void, std::string> step_generation(ImagePageStore& nand, ImagePramStore& pram, std::uint64_t history) {
-    // A kill may have left the two a step apart. The next generation counts from the PRAM's, which is then the one behind.
-    const auto now = pram.generation();
-    if (!now) return std::unexpected(now.error());
-    ImageGeneration next = now->next(history);
-    next.announced = true;
-    if (auto written = nand.set_generation(next); !written)
-        return std::unexpected(fmt::format("nand.img cannot be written: {}", std::strerror(written.error().error_number)));
-    ImageGeneration made = next;
-    made.announced = false;
-    pram.set_generation(made);
-    if (auto written = nand.set_generation(made); !written)
-        return std::unexpected(fmt::format("nand.img cannot be written: {}", std::strerror(written.error().error_number)));
-    return {};
+} // namespace
+
+std::expected<DeviceImages, std::string> open_device_images(const std::string& directory, const DeviceConfig& config, DeviceAccess access) {
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    if (!geometry) return std::unexpected(fmt::format("{}/device.toml: {}", directory, geometry.error()));
+    auto images = open_images(directory, config, *geometry, true);
+    if (!images) return images;
+    if (config.needs_pram()) find_damaged_lines(*images->pram, config, images->damage);
+    find_damaged_blocks(*images->nand, *geometry, images->damage);
+    images->evidence = judge_images(*images->nand, *images->pram, config, images->damage);
+    if (access == DeviceAccess::look || !images->damage.empty()) {
+        images->pages = std::make_unique<PrivatePageStore>(std::move(images->pages), *geometry);
+        return images;
+    }
+    const DeviceEvidence judged = std::move(images->evidence);
+    images->pages.reset(); // releases the locks before the images are opened again
+    images->cells.reset();
+    images = open_images(directory, config, *geometry, false);
+    if (!images) return images;
+    const auto generation = images->pram->generation();
+    if (!generation || *generation != judged.generation)
+        return std::unexpected(fmt::format("{}: in use: another process had it open just now; try again", directory));
+    images->evidence = judged;
+    return images;
 }
 
 } // namespace flashlab

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -13,7 +14,9 @@
 #include "base/image_generation.h"
 #include "base/little_endian.h"
 #include "nand/image_layout.h"
+#include "nand/nand_evidence.h"
 #include "nand/pair_backup.h"
+#include "pram/image_pram_store.h"
 #include "pram/pram_image_header.h"
 #include "pram/pram_line_checks.h"
 #include "pram/pram_wear.h"
@@ -55,7 +58,8 @@ public:
         mend_header(nand_);
         mend_header(pram_);
         mend_nand(*geometry);
-        if (config_.needs_pram()) mend_pram();
+        mend_pram();
+        vouch_again(*geometry);
         for (const auto& [file, name] : {std::pair{&nand_, "nand.img"}, std::pair{&pram_, "pram.img"}})
             if (file->failure() != 0) return std::unexpected(fmt::format("{}: {}", name, std::strerror(file->failure())));
         return {};
@@ -103,15 +107,32 @@ private:
         if (!is_new) (void)mend_short(file, at, generation_crc_at, 0, generation_bits_);
     }
 
+    void mend_evidence(UndoableFile& file, std::uint64_t at, std::size_t entries) {
+        constexpr std::size_t message = ImageEvidence::encoded_size - crc_bytes;
+        const Bytes raw = file.read(at, entries * ImageEvidence::encoded_size);
+        const FlippedBits flipped{message};
+        ImageEvidence entry;
+        for (std::size_t i = 0; i < entries; ++i)
+            if (const std::size_t from = i * ImageEvidence::encoded_size;
+                !ImageEvidence::decode(std::span{raw}.subspan(from).first<ImageEvidence::encoded_size>(), entry))
+                (void)mend_short(file, at + from, message, crc_of_zeros(message), flipped);
+    }
+
     void mend_nand(const Geometry& geometry) {
         const ImageLayout layout{geometry};
+        const auto header = ImageHeader::decode(nand_.read(0, header_bytes));
+        const std::uint64_t length = layout.file_bytes(header ? header->version : ImageHeader::current_version);
         if (nand_.bytes() < layout.payload_at) return; // records are missing: an older version of a page would pass for its newest
-        if (nand_.bytes() < layout.total_bytes) {
+        if (nand_.bytes() < length) {
             if (config_.needs_pram()) return; // with its end the image has lost what says that it belongs to this pram.img
-            lost_.push_back({"nand.img", fmt::format("bytes {} to {}: they were cut off", nand_.bytes(), layout.total_bytes - 1)});
-            nand_.extend(layout.total_bytes);
+            lost_.push_back({"nand.img", fmt::format("bytes {} to {}: they were cut off", nand_.bytes(), length - 1)});
+            nand_.extend(length);
+            was_cut_ = true;
         }
-        if (config_.needs_pram()) mend_generation(nand_, layout.generation_at);
+        mend_generation(nand_, layout.generation_at);
+        keeps_evidence_ = header && header->version > ImageHeader::first_version;
+        if (keeps_evidence_)
+            for (const bool second : {false, true}) mend_evidence(nand_, layout.evidence_at(second), geometry.blocks());
         mend_blocks(geometry, layout);
         mend_pages(geometry, layout);
     }
@@ -134,6 +155,7 @@ private:
         encode_block_record(most, mended);
         for (const BlockId block : damaged) {
             nand_.write(layout.block_record_at(block), mended);
+            changed_blocks_.insert(block.value());
             lost_.push_back({fmt::format("nand.img block {}", block.value()), "its erase count and bad mark"});
         }
     }
@@ -149,7 +171,10 @@ private:
             for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
                 const std::span<std::byte, size> bytes{records.data() + page * size, size};
                 PageRecord record;
-                if (!decode_page_record(bytes, record) && !mend_page_record(at + page * size, bytes)) continue;
+                if (!decode_page_record(bytes, record)) {
+                    if (!mend_page_record(at + page * size, bytes)) continue;
+                    changed_blocks_.insert(i);
+                }
                 if (decode_page_record(bytes, record) && record.state == CellState::programmed)
                     mend_data(layout.data_at(Ppn{first.value() + page}), geometry.page_bytes(), record.data_crc);
             }
@@ -186,6 +211,10 @@ private:
         const auto header = PramImageHeader::decode(std::span{raw}.first<PramImageHeader::encoded_size>());
         if (!header || header->file_bytes() != pram_.bytes()) return;
         for (const std::uint64_t at : pram_generations) mend_generation(pram_, header->state_offset() + at);
+        pram_state_at_ = header->state_offset();
+        if (!config_.needs_pram()) return;
+        for (const bool second : {false, true})
+            mend_evidence(pram_, header->evidence_offset(second), pram_parts(pram_wear_regions(header->cell_bytes)));
         mend_lines(*header);
         if (header->checks_wear()) mend_wear(*header);
     }
@@ -229,11 +258,66 @@ private:
         store_le<std::uint64_t>(mended, sealed_wear(most));
         for (const std::uint64_t region : damaged) {
             pram_.write(PramImageHeader::wear_offset() + region * sizeof(std::uint64_t), mended);
+            changed_parts_.insert(region / regions_in_pram_part(regions));
             lost_.push_back({fmt::format("pram.img wear counter {}", region), "how often the words of its region were written"});
         }
     }
 
+    /// What was mended is vouched for anew, if all the rest is as it was vouched for. A nand.img without its end gets its generation back from
+    /// pram.img, whose root tells whether the records are all there; after a kill it does not, as ever.
+    void vouch_again(const Geometry& geometry) {
+        if (!keeps_evidence_ || pram_state_at_ == 0) return;
+        const ImageLayout layout{geometry};
+        const auto pram = ImagePramStore::open(pram_.path(), PramImageAccess::private_copy);
+        auto generation = pram ? (*pram)->generation() : std::unexpected(std::string{});
+        const NandEvidence nand{nand_.fd(), geometry};
+        const auto blocks = nand.survey();
+        if (!generation || !generation->has_evidence || !blocks) return;
+        const auto parts = config_.needs_pram() ? (*pram)->survey() : std::vector<ImageEvidence>{};
+        const std::uint64_t root = root_of(*blocks, EvidenceOwner::nand) ^ root_of(parts, EvidenceOwner::pram);
+        const bool is_as_vouched = generation->is_exact && root == generation->root;
+        if (was_cut_ && generation->is_exact && !is_as_vouched && changed_blocks_.empty()) return;
+        if (!was_cut_ && !is_as_vouched && !differs_by_mending(nand, **pram, *generation, *blocks, parts)) return;
+        generation->root = root;
+        const auto encoded = [](const std::vector<ImageEvidence>& evidence) {
+            Bytes raw(evidence.size() * ImageEvidence::encoded_size);
+            for (std::size_t i = 0; i < evidence.size(); ++i)
+                evidence[i].encode(std::span{raw}.subspan(i * ImageEvidence::encoded_size).first<ImageEvidence::encoded_size>());
+            return raw;
+        };
+        nand_.change(layout.evidence_at(generation->second_copy), encoded(*blocks));
+        pram_.change((*pram)->header().evidence_offset(generation->second_copy), encoded(parts));
+        Bytes raw(ImageGeneration::encoded_size);
+        generation->encode(std::span{raw}.first<ImageGeneration::encoded_size>());
+        nand_.change(layout.generation_at, raw);
+        for (const std::uint64_t at : pram_generations) pram_.change(pram_state_at_ + at, raw);
+    }
+
+    /// True: something was changed here, and nothing else is not as vouched for.
+    bool differs_by_mending(const NandEvidence& nand, const ImagePramStore& pram, const ImageGeneration& generation,
+                            const std::vector<ImageEvidence>& blocks, std::vector<ImageEvidence> parts) const {
+        const auto vouched = nand.read(generation.second_copy);
+        const auto vouched_parts = config_.needs_pram() ? pram.evidence(generation.second_copy) : std::vector<ImageEvidence>{};
+        if ((changed_blocks_.empty() && changed_parts_.empty()) || !vouched || vouched_parts.size() != parts.size()) return false;
+        if ((root_of(*vouched, EvidenceOwner::nand) ^ root_of(vouched_parts, EvidenceOwner::pram)) != generation.root) return false;
+        bool differs = find_older_part(vouched_parts, parts, generation.is_exact) != parts.size();
+        for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+            if (blocks[i] == (*vouched)[i]) continue;
+            const auto age = nand.age_of(BlockId{i}, (*vouched)[i], blocks[i]);
+            if (age && (*age == NandEvidence::Age::damaged || (*age == NandEvidence::Age::later && !generation.is_exact))) continue;
+            if (!age || !changed_blocks_.contains(i)) return false;
+            differs = true;
+        }
+        for (const std::size_t part : changed_parts_) parts[part] = vouched_parts[part];
+        return differs && find_older_part(vouched_parts, parts, generation.is_exact) == parts.size();
+    }
+
     DeviceConfig config_;
+    bool was_cut_ = false;
+    bool keeps_evidence_ = false;
+    std::uint64_t pram_state_at_ = 0;        ///< 0: pram.img does not decode
+    std::set<std::uint32_t> changed_blocks_; ///< whose records were mended, or lost
+    std::set<std::size_t> changed_parts_;    ///< of the PRAM, that lost a wear counter
     const FlippedBits generation_bits_{generation_crc_at};
 };
 

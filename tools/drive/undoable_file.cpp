@@ -1,5 +1,6 @@
 #include "tools/drive/undoable_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ranges>
 
@@ -9,7 +10,7 @@
 
 namespace flashlab {
 
-UndoableFile::UndoableFile(const std::filesystem::path& path) : fd_{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)} {
+UndoableFile::UndoableFile(const std::filesystem::path& path) : path_{path}, fd_{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)} {
     struct stat status = {};
     note(fd_ >= 0 && ::fstat(fd_, &status) == 0);
     bytes_ = bytes_before_ = static_cast<std::uint64_t>(status.st_size);
@@ -43,6 +44,10 @@ std::uint64_t UndoableFile::next_data(std::uint64_t at) const {
 void UndoableFile::write(std::uint64_t at, std::span<const std::byte> bytes) {
     replaced_.emplace_back(at, read(at, bytes.size()));
     note(::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(bytes.size()));
+}
+
+void UndoableFile::change(std::uint64_t at, std::span<const std::byte> bytes) {
+    if (!std::ranges::equal(read(at, bytes.size()), bytes)) write(at, bytes);
 }
 
 void UndoableFile::extend(std::uint64_t bytes) {

@@ -30,12 +30,16 @@ public:
     /// From `at` on; where the file has nothing but holes up to its end: its end.
     [[nodiscard]] std::uint64_t next_data(std::uint64_t at) const;
     void write(std::uint64_t at, std::span<const std::byte> bytes);
+    /// write(), unless these bytes are there already.
+    void change(std::uint64_t at, std::span<const std::byte> bytes);
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     /// Makes the file longer, with a hole.
     void extend(std::uint64_t bytes);
     void keep() { is_kept_ = true; }
 
 private:
     void note(bool went_well);
+    std::filesystem::path path_;
     int fd_;
     int failure_ = 0;
     std::uint64_t bytes_ = 0;

@@ -128,6 +128,14 @@ CheckedDevice look_through(Device& device, const FsckOptions& o) {
     });
 }
 
+/// A device that was looked at and found clean: the next mount need not recover it.
+std::expected<void, std::string> recover(const std::string& directory, DeviceDirectory& looked) {
+    if (const auto closed = looked.close(looked.device().ready_at(), {}); !closed) return closed;
+    const auto opened = DeviceDirectory::open(directory, options_for(DeviceAccess::check));
+    if (!opened) return std::unexpected(opened.error());
+    return (*opened)->close((*opened)->device().ready_at(), {});
+}
+
 std::string found_as_data(OutputFormat format, const CheckedDevice& checked) {
     Table table{{"kind", "where", "detail"}};
     for (const auto& p : checked.problems.items()) table.add({p["kind"].text(), p["where"].text(), p["detail"].text()});
@@ -173,11 +181,11 @@ int run_fsck(const FsckOptions& o) {
         return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point,
                                     mounted->mount_point),
                         fsck_operational);
-    OpenOptions options = options_for(o.look_only ? DeviceAccess::look : DeviceAccess::check);
+    OpenOptions options = options_for(DeviceAccess::look); // a device with problems is left as it is
     std::vector<ImageDamage> damage;
     options.damage = &damage;
     options.tolerate_damage = true;
-    if (const auto free = wait_for_images(o.directory, options.access, options.complain); !free)
+    if (const auto free = wait_for_images(o.directory, o.look_only ? DeviceAccess::look : DeviceAccess::check, options.complain); !free)
         return complain(fmt::format("fsck: {}", free.error()), fsck_operational);
     auto opened = DeviceDirectory::open(o.directory, options);
     const bool is_unreadable = !opened && damage.empty(); // a header, the length of an image, or a metadata structure
@@ -198,7 +206,7 @@ int run_fsck(const FsckOptions& o) {
         // nothing is open
     } else if (!clean) {
         (*opened)->abandon();
-    } else if (const auto closed = (*opened)->close((*opened)->device().ready_at(), {}); !closed) {
+    } else if (const auto closed = o.look_only ? (*opened)->close((*opened)->device().ready_at(), {}) : recover(o.directory, **opened); !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
     const bool mends = !clean && o.repair && !Interruption::came();

@@ -1,0 +1,57 @@
+// Goal: fsck leaves a device with problems as it is, byte for byte, whether it was asked to repair or not; it recovers a clean one.
+// Method: a killed drive, so that opening it for writing would change it; page records with flipped bits that no checksum can turn back.
+#include "nand/image_layout.h"
+#include "tests/tools/drive/damaged_devices.h"
+#include "tools/cli/commands/inspect.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+namespace {
+
+std::map<std::string, std::map<off_t, std::string>> both_images_of(const files::path& directory) {
+    return {{"nand.img", extents(directory / "nand.img")}, {"pram.img", extents(directory / "pram.img")}};
+}
+
+} // namespace
+
+TEST_CASE("fsck that finds problems, and a repair that is refused, change not a byte of either image, also after a kill", "[tools][fsck]") {
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(make_device_directory(directory, plan_of({"page_map", "journal", true}), "", ExistingDevice::refuse).has_value());
+    (void)fill(directory, true, 1);
+    const ImageLayout layout{*Geometry::make(read_device_toml(directory)->ssd.nand.geometry)};
+    Image image{directory / "nand.img"};
+    std::vector<std::uint64_t> records; // of 512 bytes each
+    for (const std::uint64_t at : image.written())
+        if (at >= layout.pages_at && at < layout.payload_at) records.push_back(at);
+    REQUIRE(records.size() > 8);
+    int found = 0;
+    for (std::size_t i = 0; i < records.size(); i += records.size() / 8) {
+        INFO("records at " << records[i]);
+        for (const unsigned bit : {0u, 3u, 6u}) image.flip(records[i] + 10, bit);
+        const auto before = both_images_of(directory);
+        for (const bool repair : {false, true}) {
+            const int code = run_fsck({.directory = directory, .look_only = false, .repair = repair, .data = false, .quiet = true});
+            CHECK(code != 0);
+            if (code == 1) break; // repaired by copying
+            ++found;
+            CHECK(both_images_of(directory) == before);
+        }
+        if (both_images_of(directory) != before) break; // other images now
+        image.put_back();
+    }
+    CHECK(found != 0);
+    image.put_back();
+}
+
+TEST_CASE("fsck of a drive that was killed recovers it, so that the next look finds it clean", "[tools][fsck]") {
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(make_device_directory(directory, plan_of({"fast", "pram", true}), "", ExistingDevice::refuse).has_value());
+    (void)fill(directory, true, 2);
+    CHECK_FALSE(open(directory, DeviceAccess::look)->device().recovery().was_clean);
+    CHECK(run_fsck({.directory = directory, .look_only = false, .repair = false, .data = false, .quiet = true}) == 0);
+    CHECK(open(directory, DeviceAccess::look)->device().recovery().was_clean);
+    CHECK(problems_of(directory) == 0);
+}
