@@ -1,8 +1,8 @@
 /// Garbage collection of a page-mapping scheme: which block, when, and how much of it at a time.
 ///
 /// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few
-///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A block whose program
-///            failed is collected, too, and then marked bad.
+///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A victim that
+///            the host overwrites in order is left to it while there is another way. A block whose program failed is collected, too, and marked bad.
 /// Invariant  B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 /// Cost       One virtual call a copied unit. No allocation in steady state.
 /// Power cut  RAM only: a collection under way is forgotten.
@@ -31,6 +31,8 @@ public:
     /// collection that is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of
     /// other dies, too.
     [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now);
+    /// A superblock for the host could be opened only after copies out of a block that the host is emptying.
+    [[nodiscard]] bool waits_for_host(std::uint32_t group, std::uint32_t frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now);
     /// While the host asks for nothing; when to come back.
@@ -78,6 +80,8 @@ private:
     /// A group with more than `enough` free blocks begins no collection.
     [[nodiscard]] SimTime idle_group(std::uint32_t group, std::uint32_t enough, SimTime now);
     [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_kind) const;
+    /// What is invalid in it was written first: the host overwrites it in the order in which it was written, and will have emptied it soon.
+    [[nodiscard]] bool host_empties(BlockId block) const;
     void start(Job& job, BlockId victim, bool retire, SimTime now);
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;

@@ -21,7 +21,7 @@ FtlResult<void> Collector::collect_for_host(std::uint32_t group, std::uint32_t f
             }
             if (!victim) break;
             // One free block beyond those kept suffices to go on; a whole row of planes is worth only cheap victims.
-            if (free > keep && units_per_block - ledger_.valid().count(*victim) < std::max(1u, units_per_block / 8)) break;
+            if (free > keep && (units_per_block - ledger_.valid().count(*victim) < std::max(1u, units_per_block / 8) || host_empties(*victim))) break;
             start(job, *victim, false, at);
         }
         const BlockId victim = *job.victim;
@@ -55,7 +55,7 @@ FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier
     if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return {}; // too little to keep so much of it free
     Job& job = jobs_[group].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
-    if (!victim) return {};
+    if (!victim || (!job.victim && host_empties(*victim))) return {};
     const std::uint64_t left = ledger_.valid().count(*victim);
     const std::uint64_t each = left + (job.victim ? job.copied : 0);
     if (each == units.units_per_block()) return {};
@@ -84,6 +84,23 @@ FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
     return *end == JobEnd::finished;
 }
 
+/// Random overwrites leave, among as many first units as are stale, a share valid that is the block's. In order they leave none; a quarter of that
+/// share is let pass, for requests that overtook one another.
+bool Collector::host_empties(BlockId block) const {
+    const ValidMap& map = ledger_.valid();
+    const std::uint64_t all = ledger_.units().units_per_block(), valid = map.count(block), stale = all - valid;
+    if (valid == 0 || stale == 0) return false;
+    std::uint64_t among = 0;
+    for (std::uint32_t unit = map.next_set(block, 0); unit < stale; unit = map.next_set(block, unit + 1)) ++among;
+    return 4 * among <= stale * valid / all;
+}
+
+bool Collector::waits_for_host(std::uint32_t group, std::uint32_t frontier) const {
+    if (config_.kind_of(frontier) != 0 || jobs_[group].job.victim || ledger_.free_in(group) > frontiers_.writes_keep_free(frontier)) return false;
+    const auto victim = choose_victim(group, 0);
+    return victim && host_empties(*victim);
+}
+
 SimTime Collector::idle(SimTime now) {
     if (ledger_.is_read_only()) return sim_never;
     const std::uint32_t enough = array_.geometry().planes_per_die() + frontiers_.writes_keep_free(0); // of every group: asked once, not by each
@@ -102,6 +119,9 @@ SimTime Collector::idle_group(std::uint32_t group, std::uint32_t enough, SimTime
         const auto victim = choose_victim(group, 0);
         // In the background only what frees a quarter of a block is worth its wear.
         if (!victim || ledger_.valid().count(*victim) * 4 > ledger_.units().units_per_block() * 3) return close_at;
+        constexpr auto has_stopped = std::chrono::seconds{1};
+        if (const SimTime stopped = ledger_.settled_at(*victim) + has_stopped; stopped > now && host_empties(*victim))
+            return std::min(close_at, stopped);
         start(job, *victim, false, now);
     }
     if (job.next_slice > now) return std::min(close_at, job.next_slice);

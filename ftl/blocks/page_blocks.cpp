@@ -14,7 +14,8 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
     programs_.reserve(array.geometry().planes_per_die());
 }
 
-/// The first group in turn whose next plane is idle; where none is, the one that is free first.
+/// The first group in turn whose next plane is idle; where none is, the one that is free first. A group that could open a superblock only by copying
+/// what the host is about to overwrite is passed over while another can go on.
 PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
     const Geometry& g = units().geometry();
@@ -22,17 +23,19 @@ PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now)
     const std::uint64_t share = std::uint64_t{2} * groups(), room = ledger_.room();
     std::uint32_t best = count;
     SimTime best_at = sim_never;
-    for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
-        const DieId die = turns_[turn];
-        if (ledger_.room_in(die.value()) * share < room) continue;
-        const OpenSuperblock& open = frontiers_.open(die.value(), frontier);
-        const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
-        const SimTime at = std::max(now, array_.plane_free_at(plane));
-        if (at < best_at) {
+    for (const bool passes_over : {true, false}) {
+        for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
+            const DieId die = turns_[turn];
+            if (ledger_.room_in(die.value()) * share < room) continue;
+            const OpenSuperblock& open = frontiers_.open(die.value(), frontier);
+            const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
+            const SimTime at = std::max(now, array_.plane_free_at(plane));
+            if (at >= best_at || (passes_over && !open.has_room() && collector_.waits_for_host(die.value(), frontier))) continue;
             best = turn;
             best_at = at;
             if (at == now) break;
         }
+        if (best < count) break;
     }
     ensure(best < count, "one group has at least the average room");
     next_turn_ = best + 1 == count ? 0 : best + 1;
