@@ -37,11 +37,13 @@ std::size_t Calendar::first_ending_after(SimTime time) const {
     return oldest + ended_by(std::span{slots_}.subspan(oldest), time);
 }
 
-SimTime Calendar::earliest_gap(SimTime from, Duration length) const {
+SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) const {
     SimTime start = from;
-    for (std::size_t at = first_ending_after(from); at < slots_.size(); ++at) {
+    std::size_t at = first_ending_after(from);
+    if (at > head_) start = std::max(start, slots_[at - 1].end + apart);
+    for (; at < slots_.size(); ++at) {
         if (slots_[at].start - start >= length) return start;
-        start = std::max(start, slots_[at].end);
+        start = std::max(start, slots_[at].end + apart);
     }
     return start;
 }
@@ -119,6 +121,7 @@ std::uint32_t Calendar::steps_free(SimTime start, Duration step, std::uint32_t c
         for (const Phase& phase : phases) {
             const SimTime begin = start + i * step + phase.offset;
             while (next < slots_.size() && slots_[next].end <= begin) ++next;
+            if (next > head_ && begin - slots_[next - 1].end < phase.apart) return i;
             if (next == slots_.size()) return count;
             if (slots_[next].start < begin + phase.length) return i;
         }

@@ -30,9 +30,10 @@ public:
     /// Nothing is lost while at most this many operations are under way, each with one reservation to come.
     explicit Calendar(Duration shortest = Duration{1}, std::size_t max_live = usual_live);
     /// Earliest start >= from at which `length` fits; reserves nothing. A phase of no length fits anywhere.
-    [[nodiscard]] SimTime earliest(SimTime from, Duration length) const {
-        if (from >= last_end_ || length == Duration{0}) return from;
-        return earliest_gap(from, length);
+    /// `apart`: the resource is free for that long before the start, too.
+    [[nodiscard]] SimTime earliest(SimTime from, Duration length, Duration apart = Duration{0}) const {
+        if (from >= last_end_ + apart || length == Duration{0}) return from;
+        return earliest_gap(from, length, apart);
     }
     /// Takes the earliest gap.
     Slot reserve(SimTime from, Duration length);
@@ -43,6 +44,7 @@ public:
         Duration offset; ///< into the step
         Duration length;
         bool settles = true; ///< it begins an operation: settle() comes before it
+        Duration apart{0};   ///< as in earliest(); what of the run lies before it is further away
     };
     /// Takes these phases `count` times, one step apart, behind everything reserved. The result is that of single calls of take() with a settle()
     /// before each operation, all at the time of the last settle(). It costs no more than max_live calls of take().
@@ -61,7 +63,7 @@ public:
     }
 
 private:
-    [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length) const;
+    [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length, Duration apart) const;
     void drop_past(SimTime now);
     void append(Slot slot);
     void forget_oldest(std::size_t behind = 0);

@@ -54,6 +54,9 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command,
                           timing_.host_interface_confirm, host_transfer(sector_bytes)})} {
     whole_page_ = data_transfer(geometry.page_bytes());
+    const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
+    // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
+    if (timing_.page_read >= commands && !options_.bus_held_while_sensing) slip_in_ = commands;
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
         next_window_.resize(cells_.size());
@@ -94,10 +97,10 @@ void Scheduler::settle_resources(ChannelId channel, std::span<const std::size_t>
 
 /// The earliest data out for which a buffer and the front are free, too.
 Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const {
-    if (work == none) return {bus.earliest(from, out), from};
+    if (work == none) return {bus.earliest(from, out, slip_in_), from};
     const bool cpu_moves = page_buffers_ == 0;
     for (SimTime start = from;;) {
-        const SimTime at = bus.earliest(start, cpu_moves ? out + work : out);
+        const SimTime at = bus.earliest(start, cpu_moves ? out + work : out, slip_in_);
         const SimTime front = front_.earliest(at + out, work);
         if (cpu_moves) {
             if (front == at + out) return {at, front};

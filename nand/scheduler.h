@@ -10,6 +10,8 @@
 ///            (HY). Options: the bus held while sensing (DUMBO polls); planes of a die that work one after the other; a cache register that takes the
 ///            next page while the cells are busy; erases and programs that reads of the host may suspend. Such an erase or program is given the time
 ///            of all its suspensions when it is reserved. So its end never moves, and whatever depends on it waits as long as in the worst case.
+///            Data that leave a chip right behind another transfer leave the time of a command between the two. So on a busy bus the command of a
+///            later read finds a gap, though transfers have their times long before.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good. A calendar keeps 64 reservations at most, a bus eight for each of
 ///            its planes.
@@ -129,6 +131,7 @@ private:
     std::uint32_t page_buffers_;
     Duration shortest_transfer_;
     Duration whole_page_{0}; ///< over the bus
+    Duration slip_in_{0};    ///< left free before data that leave a chip, for a command that is not there yet
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
     std::vector<Calendar> buses_;     ///< by channel

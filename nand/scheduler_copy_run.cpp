@@ -15,11 +15,12 @@ struct Scheduler::CopyRoute {
         std::size_t count = 0;
         [[nodiscard]] std::span<const Calendar::Phase> of_a_step() const { return std::span{phases}.first(count); }
     };
-    CopyRoute(Calendar& source_bus_, Calendar& source_cells_, Calendar& target_bus_, Calendar& target_cells_, const NandTiming& timing, Duration page)
+    CopyRoute(Calendar& source_bus_, Calendar& source_cells_, Calendar& target_bus_, Calendar& target_cells_, const NandTiming& timing, Duration page,
+              Duration slip_in)
         : source_bus{source_bus_}, source_cells{source_cells_}, target_bus{target_bus_}, target_cells{target_cells_}, in{timing.command + page},
           read{timing.command + timing.page_read + page}, held{in + timing.page_program} {
         add(source_bus, {Duration{0}, timing.command});
-        add(source_bus, {timing.command + timing.page_read, page, false});
+        add(source_bus, {timing.command + timing.page_read, page, false, slip_in});
         add(source_cells, {timing.command, timing.page_read + page});
         add(target_bus, {read, in});
         add(target_cells, {read, held});
@@ -59,7 +60,7 @@ bool Scheduler::copies_runs() const {
 Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from,
                                        std::span<SimTime> ends) {
     const CopyRoute route{
-        buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_};
+        buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_, slip_in_};
     CopyRun run{from, from};
     for (std::uint32_t i = 0; i < pages; cells_from = run.end) {
         for (const auto& use : route.used()) use.calendar->settle(settled_);
@@ -93,7 +94,7 @@ Scheduler::CopyRun Scheduler::copy_one(const CopyRoute& route, SimTime from, Sim
     for (SimTime start = from;;) {
         const SimTime command = route.source_bus.earliest(start, timing_.command);
         const SimTime sense = command + timing_.command;
-        const SimTime out = route.source_bus.earliest(sense + timing_.page_read, whole_page_);
+        const SimTime out = route.source_bus.earliest(sense + timing_.page_read, whole_page_, slip_in_);
         page.read_end = out + whole_page_;
         const SimTime cells = route.source_cells.earliest(sense, page.read_end - sense);
         if (cells != sense) {

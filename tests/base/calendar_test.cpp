@@ -93,6 +93,23 @@ TEST_CASE("gaps shorter than the shortest phase and gaps too far back are forgot
     }
 }
 
+TEST_CASE("a phase that is to be apart begins no earlier than that long behind the reservation before it", "[base]") {
+    const std::uint64_t seed = GENERATE(21u, 22u, 23u);
+    CAPTURE(seed);
+    Random random{seed};
+    Calendar calendar;
+    NaiveCalendar naive;
+    for (int i = 0; i < 60; ++i) { // fewer than max_live: nothing is forgotten
+        const auto apart = static_cast<std::int64_t>(random.below(15));
+        const auto from = apart + static_cast<std::int64_t>(random.below(500));
+        const auto length = 1 + static_cast<std::int64_t>(random.below(30));
+        const auto expected = naive.earliest(from - apart, apart + length) + apart;
+        REQUIRE(calendar.earliest(at(from), Duration{length}, Duration{apart}) == at(expected));
+        naive.take(expected, length);
+        calendar.take(at(expected), Duration{length});
+    }
+}
+
 TEST_CASE("a phase of no length fits anywhere and takes nothing", "[base]") {
     Calendar calendar;
     calendar.take(at(10), Duration{10});

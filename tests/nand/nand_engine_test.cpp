@@ -81,7 +81,7 @@ TEST_CASE("interleaved: chips of one channel sense while the other's data cross 
         REQUIRE(flash.read(flash.page(flash.block_on(0), 0), at(500'000)) == at(500'000 + 11'124));
         return *flash.read(flash.page(flash.block_on(2), 0), at(500'000));
     };
-    CHECK(second_end(false) == at(500'000 + 11'124 + 1024)); // sensed at 10'200, waits for the bus
+    CHECK(second_end(false) == at(500'000 + 11'124 + 100 + 1024)); // sensed at 10'200, waits for the bus and for a command's time
     CHECK(second_end(true) == at(500'000 + 11'124 + 11'124));
 }
 
