@@ -36,6 +36,7 @@ FtlResult<SimTime> Dftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32
 FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
     if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
     if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
+    std::optional<std::uint32_t> just_read;
     const auto prepare = [&](Lpn lpn, std::uint32_t row, SimTime at) -> FtlResult<SimTime> {
         std::uint32_t new_entries = 0;
         for (std::uint32_t k = 0; k < row; ++k) new_entries += cache_.peek(Lpn{lpn.value() + k}) ? 0 : 1;
@@ -43,7 +44,7 @@ FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<cons
         if (!room) return room;
         at = std::max(at, *room);
         if (!most_.fetched_for_writes) return at;
-        const auto fetched = fetch_missing(lpn, row, at, origin);
+        const auto fetched = fetch_missing(lpn, row, just_read, at, origin);
         if (!fetched) return fetched;
         return std::max(at, *fetched);
     };

@@ -102,8 +102,10 @@ private:
     // dftl_map.cpp: the map's traffic with flash
     /// The entries of the run are in the cache, or none is needed; returns when.
     [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
-    /// The translation pages of entries of the run that are not cached have been read; returns when.
-    [[nodiscard]] FtlResult<SimTime> fetch_missing(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    /// The translation pages of entries of the run that are not cached have been read; returns when. One read serves the pages of one request:
+    /// `just_read` is the page that its earlier rows read last.
+    [[nodiscard]] FtlResult<SimTime> fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, SimTime now,
+                                                   Origin origin);
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, SimTime now, Origin origin);
     /// Writes the translation page with all its dirty entries. None when the group has no room now: they stay dirty.

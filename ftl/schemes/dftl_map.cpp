@@ -41,9 +41,8 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
     return at;
 }
 
-FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, SimTime now, Origin origin) {
     SimTime at = now;
-    std::optional<std::uint32_t> just_read;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const std::uint32_t page = page_of(Lpn{l});
         if (cache_.peek(Lpn{l}) || gtd_[page] == unmapped || just_read == page) continue;

@@ -60,9 +60,8 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
-TEST_CASE(
-    "with dftl.fetch_on_write_miss a write miss reads its translation page, once for a row, where there is one; a hit and the default read none",
-    "[ftl][dftl]") {
+TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page, where there is one; a hit and the default read none",
+          "[ftl][dftl]") {
     for (const bool fetches : {false, true}) {
         CAPTURE(fetches);
         SsdConfig config = four_entries();
@@ -78,6 +77,21 @@ TEST_CASE(
         CHECK(rig.ftl().counters().translation_reads == before + (fetches ? 1 : 0));
         CHECK(rig.ftl().counters().map_write_misses == 6);
     }
+}
+
+TEST_CASE("with dftl.fetch_on_write_miss a request reads each of its translation pages once, however many rows it has, as a read does",
+          "[ftl][dftl]") {
+    const auto reads_of = [](bool fetches, std::uint32_t unit) {
+        SsdConfig config = four_entries();
+        config.ftl.fetch_on_write_miss = fetches;
+        CutRig rig{config};
+        fill(rig, 140); // two translation pages are on flash, and the entries of the last pages are cached
+        const std::uint64_t before = rig.ftl().counters().translation_reads;
+        rig.now = rig.write(unit, 4); // a row is one page
+        return rig.ftl().counters().translation_reads - before;
+    };
+    CHECK(reads_of(true, 0) == reads_of(false, 0) + 1);
+    CHECK(reads_of(true, 126) == reads_of(false, 126) + 2); // across two translation pages
 }
 
 TEST_CASE("a read miss reads one translation page; clean entries leave without a write; a dirty one of a page that exists costs a read and a write",
