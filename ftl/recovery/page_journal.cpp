@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t pace_share = 4; ///< a checkpoint is whole when this part of the interval to the next has been programmed
-constexpr int idle_pause = 4;           ///< pauses, for each slice of an idle time
+constexpr std::uint64_t pace_share = 4;    ///< a checkpoint is whole when this part of the interval to the next has been programmed
+constexpr int idle_pause = 4;              ///< pauses, for each slice of an idle time
+constexpr Duration idle_after{10'000'000}; ///< without a request an idle time begins
 
 /// Largest head of a checkpoint that says what each block is.
 std::uint64_t head_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t frontiers) {
@@ -236,6 +238,9 @@ FtlResult<SimTime> PageJournal::pace_idle(std::span<const std::byte> map, SimTim
     if (begins_checkpoint())
         if (const auto begun = pace(map, now, {Cause::map, no_event}); !begun) return std::unexpected(begun.error());
     if (!log_.is_writing()) return sim_never;
+    const auto user = std::to_underlying(Cause::user);
+    const std::uint64_t asked = array_.counters().reads[user] + array_.counters().programs[user];
+    if (std::exchange(asked_, asked) != asked) next_idle_ = std::max(next_idle_, now + idle_after);
     if (now < next_idle_) return next_idle_;
     const auto end = go_on(config_.area.width, now);
     if (!end) return end;

@@ -71,7 +71,8 @@ public:
     /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
     /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it.
     [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, SimTime now, Origin origin);
-    /// The same while the host asks for nothing: a page on each plane of the ring, at most a fifth of the time. When to come back.
+    /// The same once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of the time. When to come
+    /// back. Beside requests it would keep reads waiting for a program each; writes, which pace() goes with, hide it.
     [[nodiscard]] FtlResult<SimTime> pace_idle(std::span<const std::byte> map, SimTime now);
     /// `now` is not before the end of any program that `map` names.
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, SimTime now, Origin origin);
@@ -105,6 +106,7 @@ private:
     std::vector<std::byte> record_;
     std::uint64_t programs_at_begin_ = 0; ///< of the checkpoint under way
     SimTime next_idle_ = sim_start;
+    std::uint64_t asked_ = 0; ///< pages that the host had read and programmed when it was last looked whether it is idle
     std::uint32_t interval_superblocks_ = 0;
     std::uint32_t stamp_at_checkpoint_ = 1;
     std::uint64_t checkpoints_ = 0;

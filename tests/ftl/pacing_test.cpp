@@ -86,6 +86,44 @@ TEST_CASE("no write of a page map waits for a whole checkpoint", "[ftl]") {
     CHECK(load.most_map < 5);
 }
 
+TEST_CASE("reads one after the other do not meet a checkpoint, which goes with writes and once the host is quiet", "[ftl]") {
+    const std::string scheme = GENERATE("page_map", "dftl");
+    CAPTURE(scheme);
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.channels = 4;
+    shape.nand.geometry.blocks_per_plane = 60;
+    shape.nand.geometry.pages_per_block = 32;
+    shape.nand.timing = test::round_timing;
+    shape.ftl.reserved_permille = 250;
+    shape.ftl.checkpoint_blocks = 40;
+    shape.ftl.mapping_cache_bytes = 1u << 20; // dftl: it reads no translation page
+    CutRig rig{*shape_for(scheme, shape), Payload::none, UndoPolicy::none};
+    const auto map_pages = [&] { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; };
+    const std::uint64_t before = map_pages();
+    std::uint32_t unit = 0;
+    for (; map_pages() == before; ++unit) {
+        REQUIRE(unit < rig.units());
+        rig.now = rig.write(unit, 1);
+    }
+    rig.now += Duration{2'000'000}; // what the last write brought with it has ended
+    const std::uint64_t begun = map_pages();
+    Duration longest{0};
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        (void)rig.ssd().tick(rig.now);
+        const auto done = rig.ssd().read(rig.sector(i % unit), static_cast<std::uint32_t>(rig.sector(1).value()), {}, rig.now);
+        REQUIRE(done.has_value());
+        longest = std::max(longest, *done - rig.now);
+        rig.now = *done;
+    }
+    CHECK(map_pages() == begun);
+    CHECK(longest < shape.nand.timing.page_program);
+    for (int i = 0; i < 100; ++i) {
+        rig.now += Duration{20'000'000};
+        (void)rig.ssd().tick(rig.now);
+    }
+    CHECK(map_pages() > begun); // it was under way all the time
+}
+
 TEST_CASE("no write of dftl waits for the translation pages of all that a collection moved", "[ftl][dftl]") {
     // With one group's room aside a collection that is made in one go may find it full.
     const auto [channels, at_most] = GENERATE(table<std::uint32_t, std::uint64_t>({{1u, 24u}, {2u, 8u}}));
