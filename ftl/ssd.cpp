@@ -150,8 +150,7 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     const HostRequestEvent event{events_.next_id(), now, now, HostOp::read, first, sectors, false, false};
     if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
     ensure(to.empty() || to.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
-    ++counters_.host_reads;
-    counters_.host_read_bytes += std::uint64_t{sectors} * sector_bytes;
+    count_read(first, sectors);
     const Origin origin{Cause::user, event.id};
     const SimTime start = accept(now, config_.host_link.request_overhead);
     const Split s = split(first, sectors);

@@ -27,6 +27,8 @@ namespace flashlab {
 struct SsdCounters {
     std::uint64_t host_reads = 0, host_writes = 0, host_trims = 0, host_flushes = 0;
     std::uint64_t host_read_bytes = 0, host_write_bytes = 0, host_trim_bytes = 0;
+    std::uint64_t read_pages = 0;          ///< logical pages that read requests asked for
+    std::uint64_t unmapped_reads = 0;      ///< of these: never written, or trimmed; zeros, which no flash is read for
     std::uint64_t uncorrectable_reads = 0; ///< requests that met a page which cannot be read; a write and a trim may have to read one
 };
 
@@ -85,6 +87,14 @@ private:
         WriteDurability durability = WriteDurability::volatile_ok;
     };
     [[nodiscard]] Split split(Sector first, std::uint64_t sectors) const;
+    void count_read(Sector first, std::uint32_t sectors) {
+        ++counters_.host_reads;
+        counters_.host_read_bytes += std::uint64_t{sectors} * sector_bytes;
+        const std::uint64_t a_page = ftl_.logical_page_bytes() / sector_bytes;
+        const std::uint64_t end = (first.value() + sectors + a_page - 1) / a_page;
+        for (std::uint64_t l = first.value() / a_page; l < end; ++l, ++counters_.read_pages)
+            if (!front_.is_mapped(Lpn{static_cast<std::uint32_t>(l)})) ++counters_.unmapped_reads;
+    }
     [[nodiscard]] bool in_range(Sector first, std::uint64_t sectors) const;
     [[nodiscard]] Duration transfer(std::uint64_t bytes) const;
     [[nodiscard]] DeviceError translate(const FtlError& error) const;

@@ -71,7 +71,7 @@ code 2 reproduce beyond-ftls --traces /no/such/folder
 
 for level in device ftl fs; do
     bench=$("$FLASHLAB" bench --level "$level" --rw randrw --io-size 4M --size 64M --json --seed 3 2> /dev/null)
-    has "trace ftl preset requests reads writes trims host_read_bytes host_write_bytes nand_read_pages nand_program_pages nand_erase_blocks waf waf_user waf_gc waf_merge waf_map gc_page_copies merges switch partial full
+    has "trace ftl preset requests reads writes trims host_read_bytes host_write_bytes read_pages unmapped_reads nand_read_pages nand_program_pages nand_erase_blocks waf waf_user waf_gc waf_merge waf_map gc_page_copies merges switch partial full
          cache partition sim_seconds wall_seconds requests_per_wall_second peak_rss_bytes iops read_mb_s write_mb_s latency_us mean p50 p95 p99 p999 max read write channel_utilisation erase_count
          min stddev config_hash seed version" "$bench"
     # The same input and seed give the same bytes, wall-clock keys and RSS aside.

@@ -1,10 +1,11 @@
 /// The drive at its edge: sectors that are not whole pages, answers and their times, refusals, events.
 #include <numeric>
 
-#include "tests/support/cut_rig.h"
+#include "tests/support/every_scheme.h"
 
 using namespace flashlab;
 using flashlab::test::CutRig;
+using flashlab::test::shape_for;
 using flashlab::test::tiny_config;
 
 namespace {
@@ -63,6 +64,40 @@ TEST_CASE("the mapped ranges cover what was asked and follow writes and trims", 
     CHECK(ranges[1].mapped);
     CHECK(ranges[2].sectors == 4);
     CHECK_FALSE(ranges[2].mapped);
+}
+
+TEST_CASE("a read counts the logical pages it asks for, and those of them that hold nothing, whatever the translation layer", "[ssd]") {
+    for (const std::string& scheme : all_schemes()) {
+        CAPTURE(scheme);
+        CutRig rig{*shape_for(scheme, tiny_config())};
+        const auto expect = [&](std::uint64_t pages, std::uint64_t unmapped) {
+            CHECK(rig.ssd().counters().read_pages == pages);
+            CHECK(rig.ssd().counters().unmapped_reads == unmapped);
+        };
+        const auto read = [&](Sector first, std::uint32_t sectors) { REQUIRE(rig.ssd().read(first, sectors, {}, rig.now).has_value()); };
+        const std::uint32_t a_page = static_cast<std::uint32_t>(rig.sector(1).value());
+        rig.now = rig.write(1, 2);
+        read(rig.sector(0), 4 * a_page); // pages 0 to 3: 1 and 2 hold something
+        expect(4, 2);
+        rig.now = rig.trim(2, 1);
+        read(Sector{rig.sector(2).value() - 1}, 2); // the end of page 1, the beginning of page 2
+        expect(6, 3);
+        read(Sector{rig.sector(1).value()}, 1);
+        expect(7, 3);
+        CHECK_FALSE(rig.ssd().read(Sector{rig.ssd().identify().sectors}, 1, {}, rig.now).has_value()); // refused: nothing was read
+        rig.now = rig.write_sectors(rig.sector(3), 1); // what completes a partial write is no read of the host
+        expect(7, 3);
+    }
+}
+
+TEST_CASE("a page that lies in the write buffer holds something", "[ssd]") {
+    SsdConfig config = tiny_config();
+    config.dram.write_buffer_bytes = 64 * config.nand.geometry.page_bytes;
+    CutRig rig{config};
+    rig.now = rig.write(1, 1);
+    REQUIRE(rig.ssd().buffer()->buffered_pages() == 1);
+    REQUIRE(rig.ssd().read(rig.sector(0), static_cast<std::uint32_t>(2 * rig.sector(1).value()), {}, rig.now).has_value());
+    CHECK(rig.ssd().counters().unmapped_reads == 1);
 }
 
 TEST_CASE("requests beyond the end, and empty ones, are refused and change nothing", "[ssd]") {

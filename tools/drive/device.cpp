@@ -158,7 +158,9 @@ SampleDetails Device::sample_details() const {
                       .gc_page_copies = scheme.gc_page_copies,
                       .switch_merges = scheme.switch_merges,
                       .partial_merges = scheme.partial_merges,
-                      .full_merges = scheme.full_merges};
+                      .full_merges = scheme.full_merges,
+                      .read_pages = ssd().counters().read_pages,
+                      .unmapped_reads = ssd().counters().unmapped_reads};
     return details;
 }
 

@@ -320,7 +320,7 @@ DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look) return history_;
     const auto counters = device_->ftl().counters();
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
-    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies, device_->ssd().counters().uncorrectable_reads);
+    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies, device_->ssd().counters());
 }
 
 void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {

@@ -73,6 +73,7 @@ std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string&
     history.gc_jobs = (*json)["gc_jobs"].number();
     history.gc_page_copies = (*json)["gc_page_copies"].number();
     history.uncorrectable_reads = (*json)["uncorrectable_reads"].number();
+    history.unmapped_reads = (*json)["unmapped_reads"].number();
     history.totals = sample_from((*json)["totals"]);
     return history;
 }
@@ -85,6 +86,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
                                     {"gc_jobs", gc_jobs},
                                     {"gc_page_copies", gc_page_copies},
                                     {"uncorrectable_reads", uncorrectable_reads},
+                                    {"unmapped_reads", unmapped_reads},
                                     {"totals", to_json(totals)}});
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
@@ -93,7 +95,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
     return {};
 }
 
-DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std::uint64_t copies, std::uint64_t uncorrectable) const {
+DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std::uint64_t copies, const SsdCounters& ssd) const {
     DeviceHistory out = *this;
     auto& t = out.totals;
     t.host_reads += s.host_reads;
@@ -111,7 +113,8 @@ DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std:
     }
     out.gc_jobs += jobs;
     out.gc_page_copies += copies;
-    out.uncorrectable_reads += uncorrectable;
+    out.uncorrectable_reads += ssd.uncorrectable_reads;
+    out.unmapped_reads += ssd.unmapped_reads;
     return out;
 }
 

@@ -206,6 +206,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                       {"waf_gc", waf.gc},
                       {"waf_merge", waf.merge},
                       {"waf_map", waf.map},
+                      {"unmapped_reads", history.unmapped_reads},
                       {"gc_jobs", history.gc_jobs},
                       {"gc_page_copies", history.gc_page_copies},
                       {"pram_words_written", t.pram_words_written},
@@ -234,6 +235,8 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("waf_merge", parts.merge);
     out.add("waf_map", parts.map);
     out.add("waf_by_cause", std::move(waf));
+    out.add("read_pages", device.ssd().counters().read_pages);
+    out.add("unmapped_reads", device.ssd().counters().unmapped_reads);
     out.add("gc_jobs", device.ftl().counters().gc_jobs);
     out.add("gc_page_copies", device.ftl().counters().gc_page_copies);
     out.add("channel_utilisation", std::move(utilisation));

@@ -37,6 +37,7 @@ constexpr std::array of_stats{
     Metric{"host_flushes", "host_flushes_total", "counter", "Flushes of the host, since the mount"},
     Metric{"host_read_bytes", "host_read_bytes_total", "counter", "Bytes that the host read, since the mount"},
     Metric{"host_write_bytes", "host_written_bytes_total", "counter", "Bytes that the host wrote, since the mount"},
+    Metric{"unmapped_reads", "unmapped_reads_total", "counter", "Pages that were read and never written, or trimmed, since the mount"},
     Metric{"pram_words_written", "pram_words_written_total", "counter", "Words written to the PRAM, since the mount"},
     Metric{"gc_jobs", "collections_total", "counter", "Collections and merges, since the mount"},
     Metric{"gc_page_copies", "collection_copies_total", "counter", "Pages copied by them, since the mount"},

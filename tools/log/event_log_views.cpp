@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tools/log/blame_views.h"
+#include "tools/log/event_tables.h"
 
 namespace flashlab {
 namespace {
@@ -131,6 +132,10 @@ SELECT run, cache, hits, misses, round(hits * 1.0 / (hits + misses), 4) AS hit_r
   UNION ALL SELECT t.run, 'maps, reads', map_read_hits, map_read_misses FROM v_run_totals t JOIN sample_scheme USING(sample)
   UNION ALL SELECT t.run, 'maps, writes', map_write_hits, map_write_misses FROM v_run_totals t JOIN sample_scheme USING(sample))
 WHERE hits + misses > 0 ORDER BY run DESC, cache)"},
+    LogView{"v_unmapped_reads", "pages that were read and hold nothing, run by run: they cost no flash read, so many of them flatter the latencies",
+            R"(
+SELECT t.run, s.read_pages, s.unmapped_reads, round(s.unmapped_reads * 1.0 / nullif(s.read_pages, 0), 4) AS share
+FROM v_run_totals t JOIN sample_scheme s USING(sample) ORDER BY t.run DESC)"},
     LogView{"v_blocks", "blocks by use, with their pages: valid, invalid, free; at the end of each run", R"(
 SELECT b.run, u.name AS use, count(*) AS blocks, sum(b.valid_pages) AS valid_pages, sum(max(b.written_pages - b.valid_pages, 0)) AS invalid_pages,
   sum((b.use <> 5) * max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
@@ -159,6 +164,8 @@ std::string event_log_views() {
 std::string event_log_temporary_views(std::int64_t version) {
     std::string out;
     if (version < run_spans_since) out = "CREATE TEMP VIEW run AS SELECT *, NULL AS first_op, NULL AS first_pram_write FROM main.run;\n";
+    if (version < unmapped_reads_since && version >= sample_scheme_table.text.since)
+        out += "CREATE TEMP VIEW sample_scheme AS SELECT *, NULL AS read_pages, NULL AS unmapped_reads FROM main.sample_scheme;\n";
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }

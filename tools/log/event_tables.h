@@ -316,7 +316,11 @@ inline constexpr auto sample_scheme_table = made_table<SampleSchemeRow>(
     column({"partial_merges", "merges that filled the rest of a log block", "", "count"},
            [](const SampleSchemeRow& r) { return r.counts.partial_merges; }),
     column({"full_merges", "merges that copied all valid pages into a new block", "", "count"},
-           [](const SampleSchemeRow& r) { return r.counts.full_merges; }));
+           [](const SampleSchemeRow& r) { return r.counts.full_merges; }),
+    column({.name = "read_pages", .meaning = "logical pages that read requests asked for", .unit = "pages", .since = 11},
+           [](const SampleSchemeRow& r) { return r.counts.read_pages; }),
+    column({.name = "unmapped_reads", .comment = "of these: never written, or trimmed; no flash is read for them", .unit = "pages", .since = 11},
+           [](const SampleSchemeRow& r) { return r.counts.unmapped_reads; }));
 inline constexpr auto block_table = made_table<BlockRow>(
     {.name = "block",
      .level = EventLevel::summary,

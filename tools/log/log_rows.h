@@ -27,6 +27,7 @@ struct SchemeCounts {
     std::uint64_t map_read_hits = 0, map_read_misses = 0, map_write_hits = 0, map_write_misses = 0;             ///< entries looked up
     std::uint64_t gc_jobs = 0, gc_page_copies = 0;
     std::uint64_t switch_merges = 0, partial_merges = 0, full_merges = 0;
+    std::uint64_t read_pages = 0, unmapped_reads = 0; ///< pages that read requests asked for; of these: nothing was written there
     [[nodiscard]] SchemeCounts since(const SchemeCounts& before) const;
 };
 

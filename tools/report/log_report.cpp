@@ -94,15 +94,15 @@ private:
                  o.add("waf", r.is_null(3) ? Json{} : rounded(r.real(3)));
              });
         requests.add_to_overview(o);
+        static constexpr std::array of_scheme{"gc_jobs",     "gc_page_copies", "switch_merges", "partial_merges",
+                                              "full_merges", "read_pages",     "unmapped_reads"};
         if (log_.has_table("sample_scheme"))
-            each(
-                "SELECT gc_jobs, gc_page_copies, switch_merges, partial_merges, full_merges FROM v_run_totals JOIN sample_scheme USING(sample) WHERE "
-                "run = {}",
-                [&](const LogRow& r) {
-                    for (int i = 0; i < 5; ++i)
-                        o.add(std::array{"gc_jobs", "gc_page_copies", "switch_merges", "partial_merges", "full_merges"}[static_cast<std::size_t>(i)],
-                              r.number(i));
-                });
+            each("SELECT gc_jobs, gc_page_copies, switch_merges, partial_merges, full_merges, read_pages, unmapped_reads FROM v_run_totals JOIN "
+                 "sample_scheme USING(sample) WHERE run = {}",
+                 [&](const LogRow& r) {
+                     for (std::size_t i = 0; i < of_scheme.size(); ++i)
+                         if (const int c = static_cast<int>(i); !r.is_null(c)) o.add(of_scheme[i], r.number(c));
+                 });
         out_.add("overview", std::move(o));
     }
 

@@ -3,7 +3,8 @@ const report = JSON.parse(document.getElementById("data").textContent);
 const runs = report.runs;
 const keyText = { requests: "requests", host_read_bytes: "read by the host, bytes", host_write_bytes: "written by the host, bytes", waf: "write amplification", iops: "requests a second",
   read_mb_s: "read, MB/s", write_mb_s: "written, MB/s", sim_seconds: "simulated time, s", nand_read_pages: "flash pages read", nand_program_pages: "flash pages programmed",
-  nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections" };
+  nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections", read_pages: "pages read by the host",
+  unmapped_reads: "of these: nothing was written there" };
 const causeText = { user: "of the host", gc: "collections", merge: "merges", map: "maps", other: "other" };
 
 const section = (id, title, about, ...parts) => {

@@ -25,6 +25,7 @@ struct RunTally {
 
 struct RunSnapshot {
     SampleEvent sample;
+    SsdCounters ssd;
     FtlCounters ftl;
     WriteBufferCounters buffer; ///< zero without one
     PartitionCounters partition;
@@ -38,7 +39,7 @@ struct RunIdentity {
     double wall_seconds = 0;
 };
 
-/// A warning if no read of a run touched the flash, because nothing was written where it read. To be called before the device is closed.
+/// A warning if more than 1 % of the pages that a run read hold nothing: such a page takes no flash read. To be called before the device is closed.
 [[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
@@ -93,15 +95,27 @@ TEST_CASE("a mixed load through the file system reads the flash where it has not
     CHECK(said.report["writes"].real() > 0);
 }
 
-TEST_CASE("a run whose reads find nothing written warns and names the remedy, and no other does", "[tools][bench]") {
+TEST_CASE("a run of which more than one page read in a hundred holds nothing warns and names the remedy, and no other does", "[tools][bench]") {
     for (const char* level : {"device", "ftl"}) {
         CAPTURE(level);
         BenchOptions o = load(level, "randread");
         const Said empty = bench(o);
         CHECK(empty.report["nand_read_pages"].real() == 0);
-        CHECK_THAT(empty.errors, ContainsSubstring("warning: no read touched the flash") && ContainsSubstring("--precondition"));
+        CHECK(empty.report["read_pages"].real() == 2048);
+        CHECK(empty.report["unmapped_reads"].real() == 2048);
+        CHECK_THAT(empty.errors,
+                   ContainsSubstring("warning: 2048 of the 2048 pages that were read hold nothing") && ContainsSubstring("--precondition"));
+        o.precondition = "fill:97";
+        const Said some = bench(o);
+        const double unmapped = some.report["unmapped_reads"].real();
+        CHECK(unmapped > 20);
+        CHECK(unmapped < 200);
+        CHECK(some.report["nand_read_pages"].real() == 2048 - unmapped);
+        CHECK_THAT(some.errors, ContainsSubstring(fmt::format("warning: {} of the 2048 pages", unmapped)));
         o.precondition = "fill:100";
-        CHECK(bench(o).errors.empty());
+        const Said full = bench(o);
+        CHECK(full.errors.empty());
+        CHECK(full.report["unmapped_reads"].real() == 0);
         CHECK(bench(load(level, "randwrite")).errors.empty());
     }
 }

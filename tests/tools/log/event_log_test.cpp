@@ -9,6 +9,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
+#include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
 #include "tools/log/sqlite.h"
 #include "tools/log/sqlite_event_log.h"
@@ -126,6 +127,31 @@ TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]")
         CHECK(old.number(sql) == made.number(sql));
     CHECK(old.number("SELECT count(*) FROM run") == 2);
     CHECK(old.number("SELECT count(*) FROM v_unreadable") == 1);
+}
+
+TEST_CASE("a log of version 10 counts no reads that found nothing, its views say so, and brought up it counts them", "[tools]") {
+    const TemporaryFile file;
+    const auto sampled = [&file] {
+        auto log = open_log(file, EventLevel::summary);
+        SampleEvent at;
+        at.at = sim_time_from_ns(10);
+        log->add_sample(at, SampleDetails{.channel_busy_ns = {}, .latency = {}, .counts = {.full_merges = 2, .read_pages = 8, .unmapped_reads = 2}});
+        log->close();
+    };
+    sampled();
+    {
+        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
+        REQUIRE(db->execute(drop_views() + "ALTER TABLE sample_scheme DROP COLUMN read_pages; ALTER TABLE sample_scheme DROP COLUMN unmapped_reads; "
+                                           "PRAGMA user_version=10")
+                    .has_value());
+        REQUIRE(db->execute(event_log_temporary_views(10)).has_value());
+        CHECK(db->number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND unmapped_reads IS NULL AND share IS NULL") == 1);
+        CHECK(db->number("SELECT full_merges FROM v_merge_kinds") == 2);
+    }
+    sampled();
+    CHECK(file.number("PRAGMA user_version") == event_log_version());
+    CHECK(file.number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND share IS NULL") == 1);
+    CHECK(file.number("SELECT share * 100 FROM v_unmapped_reads WHERE run=2") == 25);
 }
 
 TEST_CASE("no event is lost, and levels let through what they name", "[tools]") {
@@ -288,11 +314,17 @@ TEST_CASE("hits and merges of a run count from its beginning, and what a block h
     const TemporaryFile file;
     auto log = open_log(file, EventLevel::summary);
     SampleEvent at;
-    log->begin_run_at(at, SampleDetails{.channel_busy_ns = {}, .latency = {}, .counts = {.buffer_read_hits = 100, .full_merges = 7}});
+    log->begin_run_at(at, SampleDetails{.channel_busy_ns = {},
+                                        .latency = {},
+                                        .counts = {.buffer_read_hits = 100, .full_merges = 7, .read_pages = 50, .unmapped_reads = 9}});
     at.at = sim_time_from_ns(10);
-    log->add_sample(at, SampleDetails{.channel_busy_ns = {},
-                                      .latency = {},
-                                      .counts = {.buffer_read_hits = 103, .buffer_read_misses = 1, .map_write_hits = 4, .full_merges = 9}});
+    log->add_sample(
+        at,
+        SampleDetails{
+            .channel_busy_ns = {},
+            .latency = {},
+            .counts = {
+                .buffer_read_hits = 103, .buffer_read_misses = 1, .map_write_hits = 4, .full_merges = 9, .read_pages = 54, .unmapped_reads = 12}});
     log->add_wear({{{1, 2}}, {{BlockId{0}, 1, 2, 10, 4}, {BlockId{1}, 1, 0, 0, 0}}});
     log->add_wear({{{2, 2}}, {{BlockId{0}, 2, 2, 16, 6}, {BlockId{1}, 2, 1, 3, 3}}});
     log->close();
@@ -300,6 +332,8 @@ TEST_CASE("hits and merges of a run count from its beginning, and what a block h
     CHECK(file.number("SELECT hits FROM v_hit_ratios WHERE cache='maps, writes'") == 4);
     CHECK(file.number("SELECT count(*) FROM v_hit_ratios") == 2);
     CHECK(file.number("SELECT full_merges FROM v_merge_kinds") == 2);
+    CHECK(file.number("SELECT unmapped_reads FROM v_unmapped_reads") == 3);
+    CHECK(file.number("SELECT share * 1000 FROM v_unmapped_reads") == 750);
     CHECK(file.number("SELECT count(*) FROM block") == 2);
     CHECK(file.number("SELECT invalid_pages FROM v_blocks WHERE use='data'") == 10);
     CHECK(file.number("SELECT blocks FROM v_wear_hist WHERE erase_count=2") == 2);
