@@ -6,65 +6,15 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include "tests/support/catch.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/tools/log/log_file.h"
 
-#include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
-#include "tools/log/sqlite.h"
-#include "tools/log/sqlite_event_log.h"
 
 using namespace flashlab;
-
-namespace {
-
-class TemporaryFile {
-public:
-    [[nodiscard]] std::string path() const { return directory_ / "events.db"; }
-    [[nodiscard]] std::int64_t number(const std::string& sql) const {
-        auto db = SqliteConnection::open(path(), SqliteAccess::read_only);
-        REQUIRE(db.has_value());
-        const auto value = db->number(sql);
-        INFO(sql << ": " << (value ? "" : value.error()));
-        REQUIRE(value.has_value());
-        return *value;
-    }
-
-private:
-    flashlab::test::TemporaryDirectory directory_;
-};
-
-std::unique_ptr<SqliteEventLog> open_log(const TemporaryFile& file, EventLevel level, std::uint64_t keep = std::uint64_t{1} << 30,
-                                         bool yields = false) {
-    auto log = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = level, .keep_bytes = keep, .yields = yields});
-    INFO((log ? "" : log.error()));
-    REQUIRE(log.has_value());
-    return std::move(*log);
-}
-
-NandOpEvent program(std::int64_t at, Cause cause) {
-    NandOpEvent e;
-    e.start = sim_time_from_ns(at);
-    e.end = sim_time_from_ns(at + 700);
-    e.op = NandOp::program;
-    e.origin.cause = cause;
-    return e;
-}
-
-/// A log is made older: its views go first, since they name what its tables lose.
-std::string drop_views() {
-    std::string out;
-    for (const LogView& view : event_log_view_list()) out += fmt::format("DROP VIEW {};", view.name);
-    return out;
-}
-constexpr const char* drop_since_version_7 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
-                                             "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name"
-                                             "; ALTER TABLE run DROP COLUMN first_op; ALTER TABLE run DROP COLUMN first_pram_write";
-
-} // namespace
+using namespace flashlab::test;
 
 TEST_CASE("rows hold what the events said", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all);
     NandOpEvent e = program(1000, Cause::gc);
     e.origin.parent = EventId{7};
@@ -91,7 +41,7 @@ TEST_CASE("rows hold what the events said", "[tools]") {
 }
 
 TEST_CASE("an uncorrectable read is a row at level summary, with its file where one is known, and the view counts them", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::summary);
     const UncorrectableReadEvent event{
         .request = EventId{7}, .at = sim_time_from_ns(35), .op = HostOp::read, .first = Sector{8}, .sectors = 16, .bad = Sector{16}};
@@ -111,53 +61,10 @@ TEST_CASE("an uncorrectable read is a row at level summary, with its file where 
     CHECK(file.number("SELECT count(*) FROM v_unreadable WHERE path='/a/b' AND requests=1") == 1);
 }
 
-TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]") {
-    const TemporaryFile old, made;
-    open_log(old, EventLevel::summary)->close();
-    open_log(made, EventLevel::summary)->close();
-    {
-        auto db = SqliteConnection::open(old.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() + "DROP TABLE uncorrectable_read; DROP TABLE unreadable_file" + drop_since_version_7).has_value());
-        REQUIRE(db->execute("PRAGMA user_version=" + std::to_string(5)).has_value());
-    }
-    auto log = open_log(old, EventLevel::summary);
-    log->on(UncorrectableReadEvent{.request = EventId{1}, .at = sim_start});
-    log->close();
-    for (const char* sql : {"PRAGMA user_version", "SELECT count(*) FROM sqlite_schema", "SELECT count(*) FROM pragma_table_info('nand_op')"})
-        CHECK(old.number(sql) == made.number(sql));
-    CHECK(old.number("SELECT count(*) FROM run") == 2);
-    CHECK(old.number("SELECT count(*) FROM v_unreadable") == 1);
-}
-
-TEST_CASE("a log of version 10 counts no reads that found nothing, its views say so, and brought up it counts them", "[tools]") {
-    const TemporaryFile file;
-    const auto sampled = [&file] {
-        auto log = open_log(file, EventLevel::summary);
-        SampleEvent at;
-        at.at = sim_time_from_ns(10);
-        log->add_sample(at, SampleDetails{.channel_busy_ns = {}, .latency = {}, .counts = {.full_merges = 2, .read_pages = 8, .unmapped_reads = 2}});
-        log->close();
-    };
-    sampled();
-    {
-        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() + "ALTER TABLE sample_scheme DROP COLUMN read_pages; ALTER TABLE sample_scheme DROP COLUMN unmapped_reads; "
-                                           "PRAGMA user_version=10")
-                    .has_value());
-        REQUIRE(db->execute(event_log_temporary_views(10)).has_value());
-        CHECK(db->number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND unmapped_reads IS NULL AND share IS NULL") == 1);
-        CHECK(db->number("SELECT full_merges FROM v_merge_kinds") == 2);
-    }
-    sampled();
-    CHECK(file.number("PRAGMA user_version") == event_log_version());
-    CHECK(file.number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND share IS NULL") == 1);
-    CHECK(file.number("SELECT share * 100 FROM v_unmapped_reads WHERE run=2") == 25);
-}
-
 TEST_CASE("no event is lost, and levels let through what they name", "[tools]") {
     const auto [level, host, nand] =
         GENERATE(table<EventLevel, int, int>({{EventLevel::summary, 0, 0}, {EventLevel::requests, 100'000, 0}, {EventLevel::all, 100'000, 100'000}}));
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, level);
     for (int i = 0; i < 100'000; ++i) {
         const SimTime at = sim_time_from_ns(std::int64_t{i} * 1'000'000);
@@ -179,7 +86,7 @@ TEST_CASE("no event is lost, and levels let through what they name", "[tools]") 
 TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]") {
     const bool yields = GENERATE(false, true);
     CAPTURE(yields);
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
     // More at once than may wait, after a moment in which the thread of idle moments could begin: the ordinary one takes over, and waits for what it
     // has begun.
@@ -201,7 +108,7 @@ TEST_CASE("rows keep the order of their events, whoever writes them", "[tools]")
 TEST_CASE("what waits for no full batch is written within moments", "[tools]") {
     const bool yields = GENERATE(false, true);
     CAPTURE(yields);
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::requests, std::uint64_t{1} << 30, yields);
     FsOpEvent event;
     event.id = log->next_id();
@@ -215,7 +122,7 @@ TEST_CASE("a few batches are gathered beside a mount, and all of them are writte
     using namespace std::chrono;
     const bool yields = GENERATE(false, true);
     CAPTURE(yields);
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all, std::uint64_t{1} << 30, yields);
     constexpr int events = 4 * 1024;
     const auto began = steady_clock::now();
@@ -229,7 +136,7 @@ TEST_CASE("a few batches are gathered beside a mount, and all of them are writte
 }
 
 TEST_CASE("a call keeps its id, whether ids go on counting, leave some out or come in another order, beside a reader's index, too", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all);
     std::int64_t calls = 0;
     for (const std::vector<std::uint64_t>& batch : std::vector<std::vector<std::uint64_t>>{
@@ -260,7 +167,7 @@ TEST_CASE("a call keeps its id, whether ids go on counting, leave some out or co
 }
 
 TEST_CASE("ids of a second run follow those of the first", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     for (int run = 0; run < 2; ++run) {
         auto log = open_log(file, EventLevel::requests);
         for (int i = 0; i < 3; ++i) {
@@ -274,7 +181,7 @@ TEST_CASE("ids of a second run follow those of the first", "[tools]") {
 }
 
 TEST_CASE("requests that two runs number alike are two rows at level summary, too, where only those that failed are kept", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     for (int run = 0; run < 2; ++run) {
         auto log = open_log(file, EventLevel::summary);
         log->on(UncorrectableReadEvent{.request = EventId{7}, .at = sim_start});
@@ -286,7 +193,7 @@ TEST_CASE("requests that two runs number alike are two rows at level summary, to
 }
 
 TEST_CASE("summary alone answers write amplification by cause, p99 latency and the busiest channel", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::summary);
     SampleEvent s;
     s.at = sim_time_from_ns(1'000'000);
@@ -302,7 +209,7 @@ TEST_CASE("summary alone answers write amplification by cause, p99 latency and t
 }
 
 TEST_CASE("every ready view can be asked on an empty log", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     open_log(file, EventLevel::summary)->close();
     for (const LogView& view : event_log_view_list()) {
         CAPTURE(view.name);
@@ -311,7 +218,7 @@ TEST_CASE("every ready view can be asked on an empty log", "[tools]") {
 }
 
 TEST_CASE("hits and merges of a run count from its beginning, and what a block holds is what was last said of it", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::summary);
     SampleEvent at;
     log->begin_run_at(at, SampleDetails{.channel_busy_ns = {},
@@ -341,7 +248,7 @@ TEST_CASE("hits and merges of a run count from its beginning, and what a block h
 }
 
 TEST_CASE("beyond the cap the oldest rows go and the run says how many", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all, 1u << 20);
     for (int i = 0; i < 100'000; ++i) log->on(program(i, Cause::user));
     log->close();
@@ -351,7 +258,7 @@ TEST_CASE("beyond the cap the oldest rows go and the run says how many", "[tools
 }
 
 TEST_CASE("a file that is no event log is left alone", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     {
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
         REQUIRE(db->execute("CREATE TABLE mine(x)").has_value());
@@ -361,43 +268,8 @@ TEST_CASE("a file that is no event log is left alone", "[tools]") {
     CHECK(file.number("SELECT count(*) FROM sqlite_schema") == 1);
 }
 
-TEST_CASE("a log of version 3 is brought up when it is written again, keeps its rows, and its views count", "[tools]") {
-    const TemporaryFile file;
-    {
-        auto log = open_log(file, EventLevel::all);
-        log->on(program(1000, Cause::gc));
-        log->on(HostRequestEvent{
-            .id = EventId{7}, .arrival = sim_time_from_ns(10), .completion = sim_time_from_ns(35), .op = HostOp::write, .sectors = 16});
-        log->close();
-        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
-        REQUIRE(db.has_value());
-        REQUIRE(db->execute(drop_views() +
-                            "CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM "
-                            "host_request; ALTER TABLE host_request DROP COLUMN piece; "
-                            "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old "
-                            "DROP COLUMN own_page; "
-                            "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE "
-                            "unreadable_file; PRAGMA user_version=3" +
-                            drop_since_version_7)
-                    .has_value());
-    }
-    auto log = open_log(file, EventLevel::all);
-    log->on(program(2000, Cause::user));
-    log->on(
-        HostRequestEvent{.id = EventId{1}, .arrival = sim_time_from_ns(50), .completion = sim_time_from_ns(60), .op = HostOp::write, .sectors = 16});
-    log->close();
-    CHECK(file.number("SELECT count(*) FROM nand_op") == 2);
-    CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=1000") == 0);
-    CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=2000") == 1);
-    CHECK(file.number("SELECT count(*) FROM host_request WHERE piece=0") == 2);
-    CHECK(file.number("SELECT requests FROM v_host_requests WHERE op='write'") == 2);
-    CHECK(file.number("SELECT count(*) FROM page_kind_name") == 8);
-    CHECK(file.number("SELECT count(*) FROM run WHERE (run = 1) = (first_op IS NULL AND first_pram_write IS NULL)") == 2);
-    CHECK(file.number("SELECT first_op FROM run WHERE run = 2") == 1);
-}
-
 TEST_CASE("the pieces of a request that a replay splits are rows of their own, and one request of the view", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all);
     std::uint32_t piece = 0;
     log->ask_pieces([&] { return piece; });
@@ -420,7 +292,7 @@ TEST_CASE("the pieces of a request that a replay splits are rows of their own, a
 }
 
 TEST_CASE("an event log has one writer at a time, and the second is told so", "[tools]") {
-    const TemporaryFile file;
+    const LogFile file;
     auto log = open_log(file, EventLevel::all);
     log->on(program(1, Cause::user));
     const auto second = SqliteEventLog::open(EventLogConfig{.path = file.path(), .level = EventLevel::all});
