@@ -15,6 +15,7 @@ struct SeparationPolicyEntry {
     std::string_view name;
     std::uint32_t streams = 1;
     std::unique_ptr<SeparationPolicy> (*make)(std::uint32_t logical_pages); ///< null where there is but one stream
+    std::string_view victim{}; ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const SeparationPolicyEntry> separation_policies();

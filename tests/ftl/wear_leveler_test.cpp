@@ -89,6 +89,26 @@ TEST_CASE("the coldest block is moved first, of equals the first, and none that 
     CHECK(ftl.order == std::vector{BlockId{30}, BlockId{7}, BlockId{9}});
 }
 
+TEST_CASE("a block may lag by the threshold, and by an eighth of its die's mean where that is more", "[wear]") {
+    const auto moved = [](std::uint32_t threshold, int erases, int lag) {
+        WornDrive worn;
+        for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b == 7 ? erases - lag : erases);
+        worn.recover();
+        Relocations ftl{worn.ftl};
+        WearLeveler leveler{ftl, worn.array, threshold};
+        worn.wear(BlockId{64}, 64); // of the other die: time to look
+        for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
+        return ftl.order == std::vector{BlockId{7}};
+    };
+    // One block that lags takes nearly nothing from the mean, which is rounded down: erases - 1.
+    CHECK_FALSE(moved(8, 33, 9)); // 8 behind the mean of 32
+    CHECK(moved(8, 33, 10));
+    CHECK_FALSE(moved(8, 161, 21)); // 20 behind the mean of 160, an eighth
+    CHECK(moved(8, 161, 22));
+    CHECK(moved(0, 161, 22));
+    CHECK_FALSE(moved(0, 161, 21));
+}
+
 TEST_CASE("wear levelling takes the least worn of the plane's free blocks", "[wear]") {
     WornDrive worn;
     FreeBlocks free{worn.geometry};

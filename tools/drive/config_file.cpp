@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "ftl/blocks/separation_policies.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/scheme_keys.h"
@@ -115,6 +116,15 @@ std::expected<void, std::string> check_scheme(const DeviceConfig& config, const 
     return check_settings_of_scheme(sources.settings, config.ssd.ftl.scheme);
 }
 
+/// Where no source names the victim policy, it is the one that suits the separation. A device.toml names all keys.
+void suit_victim(DeviceConfig& config, const ConfigSources& sources, std::string_view text) {
+    const auto asked = asked_keys(sources);
+    const auto file = parse(text, "");
+    if (std::ranges::find(asked, "ftl.victim") != asked.end() || (file && file->at_path("ftl.victim").is_value())) return;
+    const SeparationPolicyEntry* separation = find_separation_policy(config.ssd.ftl.separation);
+    if (separation != nullptr && !separation->victim.empty()) config.ssd.ftl.victim = separation->victim;
+}
+
 } // namespace
 
 std::expected<void, std::string> apply_toml(DeviceConfig& config, std::string_view text, const std::string& name) {
@@ -184,6 +194,7 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
     if (auto done = apply_environment(config, sources.environment, false); !done) return std::unexpected(done.error());
     if (auto done = apply_settings(config, sources.settings, false); !done) return std::unexpected(done.error());
     if (auto done = check_scheme(config, sources, text); !done) return std::unexpected(done.error());
+    suit_victim(config, sources, text);
     return config;
 }
 

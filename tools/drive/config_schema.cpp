@@ -32,7 +32,8 @@ std::string victim_names() {
         out += fmt::format("{}{}", out.empty() ? "" : &policy == &victim_policies().back() ? " or " : ", ", policy.name);
     return out;
 }
-const std::string victim_help = fmt::format("Which full block is collected: {}.", victim_names());
+const std::string victim_help =
+    fmt::format("Which full block is collected: {}. Where it is left out and ftl.separation is frequency: cost-benefit.", victim_names());
 
 const std::array keys{
     ConfigKey{"format", integer, written_by_mkfs, 1, max_u32, "", "Version of this file; a newer one is refused.", FIELD(format)},
@@ -141,7 +142,9 @@ const std::array keys{
               "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
               FIELD(ssd.ftl.mapping_entry_bytes)},
     ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
-              "Erases by which a block may lag behind the mean before its data are moved; 0: no wear levelling.", FIELD(ssd.ftl.wear_threshold)},
+              "Erases by which a block may lag behind its die's mean before its data are moved, and an eighth of the mean at least, which is what "
+              "chance makes; 0: no wear levelling.",
+              FIELD(ssd.ftl.wear_threshold)},
     ConfigKey{"ftl.moving_ring", integer, mkfs, 0, 1, "",
               "1: the ring of checkpoints and journal moves to less worn blocks where ftl.wear_threshold is set; three blocks more. coftl's stays.",
               FIELD(ssd.ftl.moving_ring)},
@@ -149,8 +152,8 @@ const std::array keys{
               FIELD(ssd.ftl.gc_slice_us)},
 
     ConfigKey{"dftl.fetch_on_write_miss", integer, mount, 0, 1, "",
-              "1: a write whose mapping entry is not cached reads its translation page first, as Gupta et al. have it; 0: it makes a dirty entry "
-              "(Shim et al.).",
+              "1: a write whose mapping entry is not cached reads its translation page first, once for a request, as Gupta et al. have it; 0: it "
+              "makes a dirty entry (Shim et al.).",
               FIELD(ssd.ftl.fetch_on_write_miss)},
     ConfigKey{"coftl.cache_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Data cache of coftl, in slots of a virtual page; 0: none.",
               FIELD(ssd.ftl.coftl.cache_bytes)},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 #include "nand/geometry.h"
 #include "nand/presets.h"
@@ -15,6 +16,7 @@
 #include "tools/drive/device_presets.h"
 
 using namespace flashlab;
+using flashlab::test::TemporaryDirectory;
 
 namespace {
 DeviceConfig planned() {
@@ -83,6 +85,42 @@ TEST_CASE("settings beat the environment, which beats the preset", "[tools]") {
     REQUIRE(config.has_value());
     CHECK(config->ssd.nand.timing.page_read == Duration{9});
     CHECK(config->ssd.nand.geometry.channels == 2);
+}
+
+TEST_CASE("a drive that keeps hot and cold apart collects by cost-benefit, unless a source names another policy", "[tools]") {
+    TemporaryDirectory folder;
+    using Settings = std::vector<std::string>;
+    ConfigSources sources;
+    const auto victim_with = [&sources](const Settings& settings) {
+        sources.settings = settings;
+        const auto config = gather_config(sources);
+        if (!config) FAIL(config.error());
+        return config->ssd.ftl.victim;
+    };
+    const Settings hot_and_cold{"ftl.separation=frequency"};
+    CHECK(victim_with({}) == "greedy");
+    CHECK(victim_with({"ftl.separation=cause"}) == "greedy");
+    CHECK(victim_with(hot_and_cold) == "cost-benefit");
+    CHECK(victim_with({"ftl.victim=greedy", "ftl.separation=frequency"}) == "greedy");
+    sources.environment = {{"FLASHLAB_FTL_SEPARATION", "frequency"}};
+    CHECK(victim_with({}) == "cost-benefit");
+    sources.environment = {{"FLASHLAB_FTL_VICTIM", "fifo"}};
+    CHECK(victim_with(hot_and_cold) == "fifo");
+    sources.environment.clear();
+
+    const auto write = [&](const std::string& text) {
+        std::ofstream{folder / "drive.toml"} << text;
+        sources.file = (folder / "drive.toml").string();
+    };
+    write("[ftl]\nseparation = \"frequency\"\n");
+    CHECK(victim_with({}) == "cost-benefit");
+    write("[ftl]\nvictim = \"greedy\"\n");
+    CHECK(victim_with(hot_and_cold) == "greedy");
+    DeviceConfig of_drive;
+    of_drive.ssd.ftl.separation = "frequency";
+    of_drive.checksum = "00000000"; // as mkfs writes it: it names every key, so that a drive like it is collected like it
+    write(to_toml(of_drive));
+    CHECK(victim_with({}) == "greedy");
 }
 
 TEST_CASE("an environment variable of our sections that sets no key is refused", "[tools]") {
