@@ -1,5 +1,6 @@
 #include "tools/reproduce/beyond_frontiers.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -36,6 +37,8 @@ struct Blocks {
 constexpr std::array buffer_blocks{Blocks{"none", "one buffer block"}, Blocks{"frequency", "two, by update frequency"},
                                    Blocks{"cause", "two, host and collections"}};
 
+constexpr std::array victims{"greedy", "cost-benefit"}; ///< ftl.victim; hot and cold are collected by the second where nobody names one
+
 /// Plain data of one run.
 struct Outcome {
     double mb_s = 0;
@@ -45,6 +48,7 @@ struct Outcome {
 struct Setting {
     Traffic load;
     Blocks blocks;
+    const char* victim;
     std::uint32_t level; ///< percent of the drive
 };
 
@@ -66,9 +70,9 @@ private:
 };
 
 std::expected<Outcome, std::string> measure_files(const Setting& s, std::uint32_t divisor) {
-    auto board =
-        HybridVolume::make(hybrid_schemes[s.load.kind == Kind::files ? 2 : 3], {.blocks = drive_blocks / divisor, .separation = s.blocks.separation},
-                           {.cached_sectors = 16, .data_cache_bytes = data_cache_bytes, .deletes_pages = true});
+    auto board = HybridVolume::make(hybrid_schemes[s.load.kind == Kind::files ? 2 : 3],
+                                    {.blocks = drive_blocks / divisor, .separation = s.blocks.separation, .victim = s.victim},
+                                    {.cached_sectors = 16, .data_cache_bytes = data_cache_bytes, .deletes_pages = true});
     if (!board) return std::unexpected(board.error());
     FileChurn churn{*board, board->volume().bytes_free() / 100 * s.level, frontiers_seed};
     if (auto filled = churn.fill(); !filled) return std::unexpected(filled.error());
@@ -82,7 +86,7 @@ std::expected<Outcome, std::string> measure_files(const Setting& s, std::uint32_
 }
 
 std::expected<Outcome, std::string> measure_skewed(const Setting& s, std::uint32_t divisor) {
-    auto device = HybridDevice::make({.blocks = drive_blocks / divisor, .separation = s.blocks.separation});
+    auto device = HybridDevice::make({.blocks = drive_blocks / divisor, .separation = s.blocks.separation, .victim = s.victim});
     if (!device) return std::unexpected(device.error());
     const std::uint64_t records = device->bytes() / 100 * s.level / skewed_bytes;
     if (auto filled = device->fill(records * skewed_bytes); !filled) return std::unexpected(filled.error());
@@ -108,7 +112,8 @@ std::expected<Reproduction, std::string> run_beyond_frontiers(const RunContext& 
     std::vector<Setting> settings;
     for (const Traffic& load : traffic)
         for (const Blocks& blocks : buffer_blocks)
-            for (const std::uint32_t level : levels) settings.push_back({load, blocks, level});
+            for (const char* victim : victims)
+                for (const std::uint32_t level : levels) settings.push_back({load, blocks, victim, level});
     const auto measured = measure_points<Outcome>(context.workers, settings.size(), [&](std::size_t i) {
         return settings[i].load.kind == Kind::skewed ? measure_skewed(settings[i], divisor) : measure_files(settings[i], divisor);
     });
@@ -116,25 +121,33 @@ std::expected<Reproduction, std::string> run_beyond_frontiers(const RunContext& 
     Reproduction out;
     for (const auto& [unit, y] : {std::pair{"MB/s", &Outcome::mb_s}, std::pair{"pages copied a page written", &Outcome::copies}})
         for (std::size_t i = 0; i < settings.size(); ++i)
-            out.points.push_back(
-                {fmt::format("{}: {}, {}", settings[i].load.name, settings[i].blocks.name, unit),
-                 static_cast<double>(settings[i].level),
-                 {{"load", settings[i].load.name}, {"separation", settings[i].blocks.separation}, {"fill_share", 0.01 * settings[i].level}},
-                 measured->at(i).*y});
+            out.points.push_back({fmt::format("{}: {}, {}, {}", settings[i].load.name, settings[i].blocks.name, settings[i].victim, unit),
+                                  static_cast<double>(settings[i].level),
+                                  {{"load", settings[i].load.name},
+                                   {"separation", settings[i].blocks.separation},
+                                   {"victim", settings[i].victim},
+                                   {"fill_share", 0.01 * settings[i].level}},
+                                  measured->at(i).*y});
+    // Of one load: what runs with that number of buffer blocks, policy and level.
+    constexpr std::size_t a_policy = levels.size(), a_separation = victims.size() * a_policy, a_load = buffer_blocks.size() * a_separation;
+    const auto mb_s = [&](std::size_t l, std::size_t b, std::size_t v, std::size_t i) {
+        return measured->at(l * a_load + b * a_separation + v * a_policy + i).mb_s;
+    };
     for (std::size_t l = 0; l < traffic.size(); ++l)
-        for (std::size_t b = 1; b < buffer_blocks.size(); ++b) {
-            Evidence faster;
-            std::string seen;
-            for (std::size_t i = 0; i < levels.size(); ++i) {
-                const std::size_t first = l * buffer_blocks.size() * levels.size() + i;
-                faster.over.push_back(measured->at(first + b * levels.size()).mb_s);
-                faster.under.push_back(measured->at(first).mb_s);
-                seen += fmt::format("{}x{:.2f} at {} %", i == 0 ? "" : ", ", faster.over.back() / faster.under.back(), levels[i]);
+        for (std::size_t b = 1; b < buffer_blocks.size(); ++b)
+            for (std::size_t v = 0; v < victims.size(); ++v) {
+                Evidence faster;
+                std::string seen;
+                for (std::size_t i = 0; i < levels.size(); ++i) {
+                    faster.over.push_back(mb_s(l, b, v, i));
+                    faster.under.push_back(std::max(mb_s(l, 0, 0, i), mb_s(l, 0, 1, i))); // who has one collects it as suits it
+                    seen += fmt::format("{}x{:.2f} at {} %", i == 0 ? "" : ", ", faster.over.back() / faster.under.back(), levels[i]);
+                }
+                out.claim("beyond-frontiers",
+                          fmt::format("{}: {}, {}, is faster than one buffer block at every fill level", traffic[l].name, buffer_blocks[b].name,
+                                      victims[v]),
+                          std::move(seen), {faster});
             }
-            out.claim("beyond-frontiers",
-                      fmt::format("{}: {}, is faster than one buffer block at every fill level", traffic[l].name, buffer_blocks[b].name),
-                      std::move(seen), {faster});
-        }
     out.free_parameters = hybrid_churn_parameters();
     out.free_parameters.push_back({"fill level", "70 to 90 % of the drive", "the paper does not measure several buffer blocks"});
     out.free_parameters.push_back(

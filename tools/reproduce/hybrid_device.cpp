@@ -31,6 +31,7 @@ std::expected<DevicePlan, std::string> HybridDevice::plan(const HybridChoice& ch
     ftl.reserved_permille = choice.reserved_permille;
     ftl.mapping_unit_pages = choice.mapping_unit_pages;
     ftl.separation = choice.separation;
+    ftl.victim = choice.victim;
     ftl.log_blocks = choice.scheme == "log_block" ? log_blocks : 0;
     const Duration looking = choice.look_up * hybrid_look_ups(choice.scheme);
     config.ssd.nand.timing.controller_page_read += looking;

@@ -30,6 +30,7 @@ struct HybridChoice {
     std::uint32_t mapping_unit_pages = 1;
     Duration look_up = hybrid_look_up;    ///< CPU time of one
     std::string_view separation = "none"; ///< HY4: which pages go to the same buffer block
+    std::string_view victim = "greedy";   ///< which full block is collected
 };
 
 class HybridDevice {
