@@ -69,7 +69,7 @@ TEST_CASE("the mapped ranges cover what was asked and follow writes and trims", 
 TEST_CASE("a read counts the logical pages it asks for, and those of them that hold nothing, whatever the translation layer", "[ssd]") {
     for (const std::string& scheme : all_schemes()) {
         CAPTURE(scheme);
-        CutRig rig{*shape_for(scheme, tiny_config())};
+        CutRig rig{*shape_for(scheme, big_pages())};
         const auto expect = [&](std::uint64_t pages, std::uint64_t unmapped) {
             CHECK(rig.ssd().counters().read_pages == pages);
             CHECK(rig.ssd().counters().unmapped_reads == unmapped);
