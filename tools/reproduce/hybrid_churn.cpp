@@ -17,9 +17,9 @@ std::unexpected<std::string> failed(const FsError& error) { return std::unexpect
 
 std::string FileChurn::name_of(const File& file) { return fmt::format("f{:08}", file.number); }
 
-/// Nine of ten files are small, and one in four bytes or so is theirs.
+/// With nine of ten small files, one in four bytes or so is theirs.
 std::uint32_t FileChurn::some_size() {
-    if (random_.chance(9, 10)) return static_cast<std::uint32_t>(4096 + random_.below(60u << 10));
+    if (random_.chance(shape_.small_of_ten, 10)) return static_cast<std::uint32_t>(4096 + random_.below(60u << 10));
     return static_cast<std::uint32_t>((512u << 10) + random_.below(3584u << 10));
 }
 

@@ -15,10 +15,18 @@
 
 namespace flashlab {
 
+/// What the paper does not say of its files. With records of 4 to 32 KB fewer words of a metadata sector change than in figure 3, with 64 KB more.
+struct FileShape {
+    std::uint32_t small_of_ten = 9;       ///< files of 4 to 64 KB; the others have 0.5 to 4 MB
+    std::uint32_t smallest_record = 8192; ///< of a file's writes
+    std::uint32_t record_doublings = 4;   ///< sizes of records, each twice the one before; a file has one of them
+};
+
 class FileChurn {
 public:
     /// `level`: bytes that files may take.
-    FileChurn(HybridVolume& board, std::uint64_t level, std::uint64_t seed) : board_{board}, level_{level}, random_{seed} {}
+    FileChurn(HybridVolume& board, std::uint64_t level, std::uint64_t seed, FileShape shape = {})
+        : board_{board}, level_{level}, random_{seed}, shape_{shape} {}
 
     /// Makes the directories, and files up to the level.
     [[nodiscard]] std::expected<void, std::string> fill();
@@ -36,9 +44,7 @@ private:
         return (std::uint64_t{size} + fat_cluster_bytes - 1) / fat_cluster_bytes * fat_cluster_bytes;
     }
     [[nodiscard]] FatDirectory directory_of(const File& file) const { return directories_[file.number % directories_.size()]; }
-    /// Free: the paper does not say how its files were written. With 4 to 32 KB fewer words of a metadata sector change than in figure 3, with 64 KB
-    /// more.
-    [[nodiscard]] static std::uint32_t record_of(const File& file) { return 8192u << file.number % 4; }
+    [[nodiscard]] std::uint32_t record_of(const File& file) const { return shape_.smallest_record << file.number % shape_.record_doublings; }
     [[nodiscard]] static std::string name_of(const File& file);
     [[nodiscard]] std::uint32_t some_size();
     [[nodiscard]] std::size_t some_file() { return random_.below(files_.size()); }
@@ -52,6 +58,7 @@ private:
     HybridVolume& board_;
     std::uint64_t level_;
     Random random_;
+    FileShape shape_;
     std::vector<FatDirectory> directories_;
     std::vector<File> files_;
     std::uint32_t next_number_ = 0;

@@ -10,5 +10,7 @@ namespace flashlab {
 [[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig9(RunLength length);
 [[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig13(RunLength length);
 [[nodiscard]] std::expected<Reproduction, std::string> run_hy_fig14(RunLength length);
+/// The records of the files and the share of small ones, varied.
+[[nodiscard]] std::expected<Reproduction, std::string> run_beyond_files(RunLength length);
 
 } // namespace flashlab

@@ -146,7 +146,7 @@ TEST_CASE("only results of the papers count in the headline: what is fitted, hol
     ClaimTally tally;
     const auto add = [&](std::string_view id, const char* name, const Evidence& evidence) { tally.add(id, judged(id, name, "", {evidence})); };
     add("mc-fig11", "read: striping pays most when the sub-request is a page", {{2}, {1}});                // result, holds
-    add("mc-fig12", "read: the throughput is flat from one page up", {{1, 2}});                            // result, fails
+    add("mc-fig12", "read: each doubling of the level gains less", {{1}, {2}});                            // result, fails
     add("mc-fig11", "reads are about twice as fast as writes", {{2}});                                     // fitted
     add("mc-fig11", "read: the gain is less than linear", {{2}});                                          // by construction
     add("ap-fig4", "adaptive is no slower than a partition that stays at 50 %", {{1}, {1}});               // ours
@@ -161,6 +161,30 @@ TEST_CASE("only results of the papers count in the headline: what is fitted, hol
     CHECK(none.text() == "no claims");
     ours.add("beyond-phases", std::vector{judged("beyond-phases", "x: erases within 5 % of the lowest static", "", {{{1.0}, {1.0}}})});
     CHECK(ours.text() == "not the papers': 1 of 1 hold");
+}
+
+TEST_CASE("a claim that was changed after it had failed is fitted, and one that this model cannot refute holds by construction",
+          "[tools][reproduce]") {
+    const auto kind = [](std::string_view id, std::string_view name) {
+        const ClaimSpec* spec = find_claim_spec(id, name);
+        REQUIRE(spec != nullptr);
+        return spec->kind;
+    };
+    // The counting of hits, the reach, the largest step, and FAST's ghost were changed after these had failed.
+    for (const std::string_view id : {"ap-fig4", "ap-fig6"})
+        for (const std::string_view load : {"SYSmark", "Financial", "PC", "TPC-C", "hplajw"})
+            CHECK(kind(id, std::string{load} + ", 8 MB, x: adaptive within 3 % of the best static") == ClaimKind::fitted);
+    // Which shares count as the best was chosen after the first full run.
+    for (const auto& [id, name] : {std::pair{"ap-fig4", "PC, 8 MB, dftl: best static share near 25 %"},
+                                   std::pair{"ap-fig4", "TPC-C, 16 MB, dftl: best static share near 100 %"},
+                                   std::pair{"ap-fig6", "SYSmark, 8 MB, fast: best static share near 25 %"}})
+        CHECK(kind(id, name) == ClaimKind::fitted);
+    CHECK(kind("ap-fig4", "SYSmark, 8 MB, dftl: best static share near 30 to 50 %") == ClaimKind::result); // nothing made it hold
+    for (const auto& [id, name] :
+         {std::pair{"mc-fig12", "read: the throughput is flat from one page up"}, std::pair{"mc-fig12", "write: 1 KB is always the worst"},
+          std::pair{"mc-fig13", "write: smaller requests are slower"}, std::pair{"mc-fig13", "read: the throughput is flat from one page up"},
+          std::pair{"hy-fig11", "random writes of hftl do not depend on the request size"}})
+        CHECK(kind(id, name) == ClaimKind::by_construction);
 }
 
 TEST_CASE("a claim without a line in the data file, or with a series too few, is refused or fails", "[tools][reproduce]") {
