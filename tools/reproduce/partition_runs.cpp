@@ -158,7 +158,9 @@ private:
     [[nodiscard]] std::expected<void, std::string> issue(Ssd& ssd, const TraceRequest& request, AddressFit& fit);
     [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads,
                                                          PartitionResult& result);
-    void count_from(const NandCounters& nand, const FtlCounters& scheme, const Ssd& ssd, PartitionResult& result) const;
+    [[nodiscard]] std::expected<void, std::string> pay_debts(Ssd& ssd);
+    void count_operations(const NandCounters& nand, const FtlCounters& scheme, PartitionResult& result) const;
+    void count_hits(const FtlCounters& scheme, const Ssd& ssd, PartitionResult& result) const;
 
     [[nodiscard]] Ftl& ftl() const { return drive_->ftl(); }
     [[nodiscard]] NandArray& array() const { return drive_->array(); }
@@ -220,14 +222,17 @@ double FilledDrive::share_of_axis(double map_share) const {
     return std::max(0.0, (map_share * size - beside) / (size - beside));
 }
 
-void FilledDrive::count_from(const NandCounters& nand, const FtlCounters& scheme, const Ssd& ssd, PartitionResult& r) const {
+void FilledDrive::count_operations(const NandCounters& nand, const FtlCounters& scheme, PartitionResult& r) const {
     const NandCounters& n = array().counters();
-    const FtlCounters f = ftl().counters();
     r.operation_s = operation_seconds(n, timing()) - operation_seconds(nand, timing());
     r.flash_reads = all_causes(n.reads) - all_causes(nand.reads);
     r.flash_writes = all_causes(n.programs) - all_causes(nand.programs);
     r.erases = all_causes(n.erases) - all_causes(nand.erases);
-    r.page_copies = static_cast<double>(f.gc_page_copies - scheme.gc_page_copies);
+    r.page_copies = static_cast<double>(ftl().counters().gc_page_copies - scheme.gc_page_copies);
+}
+
+void FilledDrive::count_hits(const FtlCounters& scheme, const Ssd& ssd, PartitionResult& r) const {
+    const FtlCounters f = ftl().counters();
     const WriteBufferCounters b = ssd.buffer() ? ssd.buffer()->buffer_counters() : WriteBufferCounters{};
     r.buffer_read_hits = ratio(b.read_hits, b.read_misses);
     r.buffer_write_hits = ratio(b.write_hits, b.write_misses);
@@ -286,6 +291,18 @@ std::expected<void, std::string> FilledDrive::drive(Ssd& ssd, const PartitionSet
     return {};
 }
 
+/// What the buffer holds is written, what the maps keep is given up down to the least.
+std::expected<void, std::string> FilledDrive::pay_debts(Ssd& ssd) {
+    const auto flushed = ssd.flush(now_);
+    if (!flushed) return std::unexpected(to_text(flushed.error()));
+    now_ = std::max(now_, *flushed);
+    MappingSpace& maps = *ftl().mapping_space();
+    const auto shrunk = maps.set_map_bytes(maps.map_shape().least_bytes, now_);
+    if (!shrunk) return std::unexpected(std::string{"the maps could not give up what they hold"});
+    now_ = std::max(now_, *shrunk);
+    return {};
+}
+
 /// In the process of this run: the filled drive is changed.
 std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSetting& setting, const std::vector<Load>& loads) {
     if (auto changed = drive_->parts().change_dram(dram_of(setting)); !changed) return std::unexpected(changed.error());
@@ -300,7 +317,11 @@ std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSett
     const FtlCounters ftl_before = ftl().counters();
     PartitionResult result;
     if (auto driven = drive(ssd, setting, loads, result); !driven) return std::unexpected(driven.error());
-    count_from(nand_before, ftl_before, ssd, result);
+    count_hits(ftl_before, ssd, result);
+    const double unpaid = operation_seconds(array().counters(), timing());
+    if (auto paid = pay_debts(ssd); !paid) return std::unexpected(paid.error());
+    result.debts_s = operation_seconds(array().counters(), timing()) - unpaid;
+    count_operations(nand_before, ftl_before, result);
     if (result.operation_s <= 0) // what follows are ratios of these times
         return std::unexpected(fmt::format(
             "the load {} is too short: its requests never reach the flash, so there is nothing to compare; give a longer trace", setting.workload));
@@ -333,31 +354,6 @@ std::expected<std::vector<ReproducedLoad>, std::string> partition_load_sources(c
             if (std::ranges::find(sources, source->name, &ReproducedLoad::name) == sources.end()) sources.push_back(std::move(*source));
         }
     return sources;
-}
-
-std::vector<FreeParameter> partition_free_parameters() {
-    return {{"bytes of an entry", "16 (CMT), 4 (log page, block, translation page)",
-             "not given; a CMT entry has two addresses and the two links of its LRU list, tables have the address alone", "",
-             "with 8 the best share of Financial was 18 %, adaptive 4.6 % above it, and in Fig. 2 the maps won on PC"},
-            {"tables that always lie in DRAM", "beside the 8 or 16 MB",
-             "the paper's axis begins at 0 %, where FAST's block map of 2 MiB would not fit", "",
-             "inside the budget FAST's best share of Financial was at 63 and 42 %"},
-            {"hits of a ghost without any", "0.5, over all that it may stand for", "not given; without it a benefit of zero makes the ratio infinite",
-             "", "counted over what the ghost may stand for, a share at an end stayed there"},
-            {"largest step", "what the richer ghost stands for", "not given; a ghost of one entry with one hit would move megabytes", "",
-             "without it FAST on SYSmark ended 22 % above the best share"},
-            {"hits that count", "what is beyond chance; one for each translation page read",
-             "the paper counts each set bit and each page; one read serves the pages of a request", "",
-             "on a real trace with reads of many pages adaptive gave the maps 73 and 88 % where 17 % was the best"},
-            {"FAST's log blocks", "merges that a log an eighth shorter needs more; steps of 1.5 % of the DRAM, up only where that log is full",
-             "the paper's ghost and step miss by 24 % on real traces", "", "those; with steps up in a log with room +14.0 % in phases (full)"},
-            {"running averages", "each sample counts 1/64", "not given"},
-            {"shares called the best", "those that take at most 1 % more time than the least", "nobody could tell them apart in a plot",
-             "where the paper's best shares lie", "the first full run"},
-            {"requests", "2,000,000, tpcc 16,000,000; quick a sixteenth", "not given; Table V's written set of TPC-C takes 12 million at least", "",
-             "with 8 million the log blocks of 8 MB held every write of TPC-C"},
-            {"initial fill", "every logical page once, in order", "not given; valid page copies appear in the paper"},
-            {"checkpoints of dftl", "none", "the paper has no recovery; they would be charged to the maps"}};
 }
 
 std::expected<std::vector<PartitionResult>, std::string> run_partitions(const std::vector<PartitionSetting>& settings, const RunContext& context) {

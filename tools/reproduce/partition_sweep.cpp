@@ -49,7 +49,7 @@ const PartitionResult& PartitionCurve::stays() const {
     return *std::ranges::min_element(fixed, {}, [](const PartitionResult& r) { return std::abs(r.mean_map_share - 0.5); });
 }
 
-double late_seconds(const PartitionResult& r) { return std::accumulate(r.period_s.begin() + partition_periods / 2, r.period_s.end(), 0.0); }
+double late_seconds(const PartitionResult& r) { return std::accumulate(r.period_s.begin() + partition_periods / 2, r.period_s.end(), r.debts_s); }
 
 std::vector<PartitionCase> partition_cases(const std::vector<std::uint64_t>& dram_mib) {
     std::vector<PartitionCase> cases;
