@@ -51,9 +51,9 @@ struct HostLinkConfig {
 /// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in FtlConfig).
 struct DramConfig {
     std::uint64_t size_bytes = 0;                  ///< budget of both; 0 = no limit, and no partition
-    std::string partition = "adaptive";            ///< of the budget, where there is one: adaptive, static, or none (sizes as given)
-    std::uint32_t map_share_permille = 500;        ///< AP6: of the maps, fixed tables included; where adaptive begins
-    std::uint32_t tune_interval = 0;               ///< AP3: requests between decisions; 0 = the scheme's (dftl 1000, fast 10 000)
+    std::string partition = "curve";               ///< of the budget, where there is one: curve, ghost, static, or none (sizes as given)
+    std::uint32_t map_share_permille = 500;        ///< AP6: of the maps, fixed tables included; where curve and ghost begin
+    std::uint32_t tune_interval = 0;               ///< AP3: requests between decisions; 0 = 1000, ghost on fast 10 000
     std::uint32_t tune_units = 1;                  ///< AP3: times the ratio of the benefits, that move at a decision
     std::uint32_t ghost_floor_permille = 500;      ///< AP3: hits that a ghost without a hit counts
     std::uint64_t ghost_bitmap_bytes = 128u << 10; ///< AP2
@@ -62,7 +62,7 @@ struct DramConfig {
     std::uint64_t pram_buffer_bytes = 0;           ///< AP7: the write buffer lies in PRAM, and so much of it; 0 = in DRAM
     bool is_protected = false;                     ///< capacitors: at a power cut the buffer is programmed before the lights go out
     [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
-    [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && partition == "adaptive"; }
+    [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && (partition == "curve" || partition == "ghost"); }
 };
 
 /// Where the parts of the PRAM lie; computed by mkfs, ftl/FORMAT.md and fs/FORMAT.md describe the content.

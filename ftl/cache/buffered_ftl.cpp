@@ -62,6 +62,7 @@ std::span<const std::byte> BufferedFtl::data_of(WriteBuffer::Slot slot) {
 /// The page was read, and its bytes are there at the time returned.
 SimTime BufferedFtl::hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now) {
     buffer_.used(slot);
+    if (curve_) curve_->read(buffer_.lpn_of(slot).value(), 1, false);
     ++counted_.read_hits;
     const SimTime ready = std::max(now, buffer_.ready(slot));
     return slots_ ? slots_->read(bytes, ready) : ready;
@@ -121,7 +122,9 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
                 return gone;
         }
         const auto written = write_through(first, pages, from, now, origin);
-        if (!written || !ghost_ || pages > buffer_.most()) return written;
+        if (!written || pages > buffer_.most()) return written;
+        for (std::uint32_t i = 0; curve_ && i < pages; ++i) curve_->write(first.value() + i);
+        if (!ghost_) return written;
         for (std::uint32_t i = 0; i < pages; ++i) { // a larger buffer would have kept them
             ghost_->missed_write(after(first, i));
             ghost_->evicted(after(first, i));
@@ -141,6 +144,7 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
 FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin) {
     auto slot = buffer_.find(lpn);
     const bool is_new = !slot;
+    if (curve_) curve_->write(lpn.value());
     SimTime ready = now;
     if (slots_ && !slots_->has_free()) {
         const auto freed = release(now, origin);
@@ -226,6 +230,7 @@ FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
 
 void BufferedFtl::miss_reads(Lpn first, std::uint32_t pages) {
     counted_.read_misses += pages;
+    for (std::uint32_t i = 0; curve_ && i < pages; ++i) curve_->read(first.value() + i, 1, false);
     if (ghost_)
         for (std::uint32_t i = 0; i < pages; ++i) ghost_->missed_read(after(first, i));
 }

@@ -14,6 +14,7 @@
 
 #include "ftl/cache/ghost_buffer.h"
 #include "ftl/cache/pram_slots.h"
+#include "ftl/cache/reuse_curve.h"
 #include "ftl/cache/write_buffer.h"
 #include "ftl/forwarding_ftl.h"
 
@@ -48,6 +49,8 @@ public:
     [[nodiscard]] FtlResult<SimTime> set_capacity(std::uint32_t pages, SimTime now);
     /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
     void watch(GhostBuffer& ghost) { ghost_ = &ghost; }
+    /// From now on `curve`, which outlives the requests, hears of every page that is read or written.
+    void watch(ReuseCurve& curve) { curve_ = &curve; }
 
 private:
     // Ftl
@@ -85,6 +88,7 @@ private:
     SimTime promised_ = sim_start;  ///< all before that flush are durable then
     WriteBufferCounters counted_;
     GhostBuffer* ghost_ = nullptr;
+    ReuseCurve* curve_ = nullptr;
     std::vector<std::byte> run_; ///< data of consecutive pages on their way down
     std::vector<WriteBuffer::Slot> leaving_;
 };

@@ -1,8 +1,8 @@
 /// One DRAM, shared by the write buffer and the scheme's maps: who has how much, and when that changes.
 ///
-/// Idea       Static: the shares are set at the start and stay. Adaptive: both caches have a ghost; at each interval the tuner compares their
-///            benefits, the poorer side shrinks by flushing its victims, then the richer one grows. The ghosts' own metadata are taken off the budget
-///            first.
+/// Idea       Static: the shares are set at the start and stay. Curve: both sides say what they would miss at each of a row of shares, and the share
+///            moves to where that costs least. Ghost, as published: both caches have a ghost; at each interval the tuner compares their benefits. The
+///            poorer side shrinks by flushing its victims, then the richer one grows. The records that either needs are taken off the budget first.
 /// Invariant  P1 maps + buffer + metadata of the ghosts <= dram.size, as far as the flash let the maps shrink. P2 a cache and its ghost stand for at
 ///            most dram.size, the ghost for no more than its reach. P3 = H1, M1, M2, T1 of the parts.
 /// Cost       An increment a request; a decision an interval, with the flushes it asks for. Nobody waits for them: they are in the way like any
@@ -17,9 +17,9 @@
 
 #include "base/events.h"
 #include "ftl/cache/buffered_ftl.h"
+#include "ftl/cache/curve_tuner.h"
 #include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/partition_tuner.h"
-#include "ftl/cache/recent_mean.h"
 #include "ftl/ssd_config.h"
 
 namespace flashlab {
@@ -54,14 +54,20 @@ public:
     [[nodiscard]] double map_share() const { return static_cast<double>(map_bytes_) / static_cast<double>(config_.size_bytes); }
     [[nodiscard]] std::uint64_t map_ghost_capacity_bytes() const { return ghost_map_ ? ghost_map_->capacity() * entry_bytes_ : 0; }
     [[nodiscard]] bool is_adaptive() const { return is_adaptive_; }
+    /// As dram.partition; static where the maps lie elsewhere.
+    [[nodiscard]] std::string_view kind() const { return is_adaptive_ ? std::string_view{config_.partition} : "static"; }
     [[nodiscard]] const PartitionCounters& counters() const { return counted_; }
     /// The last one; all zero before the first.
     [[nodiscard]] const PartitionEvent& last_decision() const { return last_; }
     void check(std::vector<CheckProblem>& out) const;
 
 private:
+    void watch_ghosts();
+    void watch_curves(const PartitionLimits& limits);
     void decide(SimTime now);
-    void look_back(GhostState& buffer, GhostState& map);
+    void decide_by_ghosts(SimTime now);
+    void decide_by_curves(SimTime now);
+    void moved(std::uint64_t before, std::uint64_t wanted, SimTime now);
     [[nodiscard]] FtlResult<SimTime> apply(std::uint64_t map_bytes, SimTime now);
     void size_ghosts();
     [[nodiscard]] std::uint32_t pages_beside(std::uint64_t map_bytes) const;
@@ -81,9 +87,11 @@ private:
     std::uint32_t requests_ = 0;
     std::uint64_t map_bytes_ = 0;
     std::optional<GhostBuffer> ghost_buffer_;
-    std::optional<GhostBitmap> ghost_map_; ///< none where the maps have a ghost of their own
-    std::optional<PartitionTuner> tuner_;
-    RecentMean buffer_reads_, buffer_writes_, map_writes_; ///< hits an interval, beside an own ghost of the maps
+    std::optional<GhostBitmap> ghost_map_;
+    std::optional<PartitionTuner> tuner_; ///< of the ghosts; of a static share its limits
+    std::optional<ReuseCurve> buffer_curve_;
+    std::optional<CurveTuner> curve_tuner_;
+    std::vector<MissCount> buffer_missed_, maps_missed_; ///< of an interval, by step
     PartitionCounters counted_;
     PartitionEvent last_;
 };

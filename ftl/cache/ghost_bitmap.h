@@ -2,7 +2,7 @@
 ///
 /// Idea       An evicted entry sets the bit of its hash; a miss that finds its bit set is a hit and resets it, since the entry is cached again. What
 ///            must go goes at random: a set bit is reset. Collisions make fewer bits than entries: while bits x 3 < entries, only the number of
-///            entries shrinks. FAST's log blocks have a ghost of their own in its place (ftl/blocks/shorter_log.h).
+///            entries shrinks.
 ///            An entry that never was here finds a bit set by chance, in a full bitmap every second time. For a scheme that asks (dftl), a hit
 ///            counts for what it says beyond chance, and a miss for as much less: the sum is right in the mean. Where one flash operation serves
 ///            several entries (a translation page is read once for a request), it would have been saved only with all of them here: together they

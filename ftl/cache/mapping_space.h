@@ -11,7 +11,9 @@
 
 #include <cstdint>
 
-#include "base/contract.h"
+#include <span>
+
+#include "ftl/cache/reuse_curve.h"
 #include "ftl/ftl.h"
 
 namespace flashlab {
@@ -26,10 +28,9 @@ struct MappingSpaceShape {
     std::uint32_t entries_per_unit = 1;        ///< what the ghost counts
     std::uint32_t interval = 1000;             ///< requests between two decisions
     std::uint32_t ghost_reach_permille = 1000; ///< of the DRAM, what a ghost stands for at most
-    bool has_own_ghost = false;                ///< own_ghost() tells what its maps lack: no bitmap, but keep_records()
 };
 
-/// Nanoseconds that a hit in a ghost would have saved.
+/// Nanoseconds that a hit in a ghost would have saved, and that a miss costs.
 struct ProfitFactors {
     double buffer_read = 0, buffer_write = 0;
     double map_read = 0, map_write = 0;
@@ -46,17 +47,11 @@ public:
     [[nodiscard]] virtual ProfitFactors profit_factors() = 0;
     /// From now on `ghost`, which outlives the requests, hears of evictions and misses.
     virtual void watch(GhostBitmap& ghost) = 0;
-    /// In place of watch() where the shape has_own_ghost: from now on its records take `bytes` of the DRAM, a power of two, at least 8. What earlier
-    /// ones held is forgotten.
-    virtual void keep_records(std::uint64_t /*bytes*/) { ensure(false, "a scheme whose maps have a ghost of their own keeps records for it"); }
-    /// What so many bytes more would have saved since the last call, in operations of profit map_write. Less than nothing now and then: those who sum
-    /// it up want both sides.
-    struct OwnGhost {
-        double writes = 0;
-        std::uint64_t bytes = 0;
-        bool has_room = false; ///< of what its maps have so much is unused that more would be of no use yet, and the ghost cannot tell
-    };
-    [[nodiscard]] virtual OwnGhost own_ghost() { return {}; }
+    /// From now on its misses are counted for each of these sizes, rising, fixed tables included. Records of so many bytes are kept for that.
+    virtual void measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) = 0;
+    /// Since the last call, added to `counts`: one for each size. In operations of the profits map_read and map_write.
+    /// They are of a sample: how many one of it stands for.
+    virtual double take_misses(std::span<MissCount> counts) = 0;
 };
 
 } // namespace flashlab

@@ -18,7 +18,6 @@ double PartitionTuner::benefit(const GhostState& ghost, double of_read, double o
 }
 
 double PartitionTuner::step(double lesser, double greater, const GhostState& richer) const {
-    if (limits_.most_step != 0) return static_cast<double>(limits_.most_step) * (greater - lesser) / (greater + lesser);
     const auto most = static_cast<double>(std::max(richer.bytes, limits_.tune_bytes));
     return lesser > 0 ? std::min(static_cast<double>(limits_.tune_bytes) * (greater / lesser), most) : most;
 }
@@ -28,7 +27,6 @@ PartitionTuner::Decision PartitionTuner::decide(const GhostState& buffer, const 
     const bool any = buffer.hits.reads + buffer.hits.writes + map.hits.reads + map.hits.writes > 0; // T2
     if (!any || d.buffer_benefit == d.map_benefit) return d;
     const GhostState& richer = d.map_benefit > d.buffer_benefit ? map : buffer;
-    if (richer.has_room) return d;
     const auto bytes = static_cast<std::uint64_t>(step(std::min(d.buffer_benefit, d.map_benefit), std::max(d.buffer_benefit, d.map_benefit), richer));
     if (d.map_benefit > d.buffer_benefit)
         map_bytes_ += std::min(bytes, limits_.most - map_bytes_);

@@ -4,9 +4,6 @@
 ///            of the richer ghost grows by the tune unit x the ratio of the two. A ghost without a hit would make the ratio infinite: it counts part
 ///            of a hit (dearer of its two kinds), over the whole DRAM. No step is larger than what the richer ghost stands for: beyond that nothing
 ///            says that it pays.
-///            A scheme whose ghost tells the benefit of its maps itself (FAST) takes steps in proportion to how unlike the benefits are: the largest
-///            when only one side has any, none when they are equal. The ratio of two numbers near zero is noise.
-///            A cache that has room left gets no more, however much its ghost was worth: the benefit is an old one, or half a hit.
 /// Invariant  T1 least <= map_bytes() <= most. T2 two ghosts without a hit change nothing.
 /// Cost       A handful of multiplications a decision.
 /// Power cut  Lost: a partition begins anew.
@@ -25,16 +22,14 @@ struct PartitionLimits {
     std::uint64_t most = 0;
     std::uint64_t tune_bytes = 1; ///< for a ratio of one
     double ghost_floor = 0.5;     ///< hits of a ghost that has none
-    std::uint64_t most_step = 0;  ///< not 0: steps are this x (richer - poorer) / (richer + poorer), in place of the ratio's
 };
 
 struct GhostState {
     struct Hits {
         double reads = 0, writes = 0;
-    } hits;                       ///< of an interval; a mean over several has parts of a hit
+    } hits;                       ///< of an interval
     std::uint64_t bytes = 0;      ///< that it stands for now
     std::uint64_t most_bytes = 0; ///< the whole DRAM
-    bool has_room = false;        ///< its cache has not filled what it has: it gets no more
 };
 
 class PartitionTuner {

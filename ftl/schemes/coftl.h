@@ -77,6 +77,8 @@ public:
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
     ProfitFactors profit_factors() override;
     void watch(GhostBitmap& ghost) override { ghost_ = &ghost; }
+    void measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) override;
+    double take_misses(std::span<MissCount> counts) override { return curve_->take(counts); }
     /// Of the device, where a page table names no slot of an own cache.
     static constexpr std::uint32_t device_bytes_per_place = 4;
 
@@ -268,7 +270,8 @@ private:
         std::uint64_t reads = 0, read_misses = 0, writes = 0, write_misses = 0; ///< since the last call of profit_factors()
     };
     void count_use(VirtualBlockId vb, TableUse use, bool is_miss);
-    GhostBitmap* ghost_ = nullptr; ///< of virtual blocks whose tables left
+    GhostBitmap* ghost_ = nullptr;    ///< of virtual blocks whose tables left
+    std::optional<ReuseCurve> curve_; ///< of page tables
     TableUses uses_;
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
     RunningMean load_ns_;                       ///< of a table

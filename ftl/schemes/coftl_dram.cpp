@@ -42,12 +42,22 @@ FtlResult<SimTime> Coftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     return done;
 }
 
+void Coftl::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
+    const MappingSpaceShape shape = map_shape();
+    std::vector<std::uint64_t> tables;
+    for (const std::uint64_t bytes : map_bytes) tables.push_back((bytes - std::min(bytes, shape.fixed_bytes)) / shape.unit_bytes);
+    curve_.emplace(tables, record_bytes / ReuseCurve::device_bytes_per_record);
+}
+
 void Coftl::count_use(VirtualBlockId vb, TableUse use, bool is_miss) {
     if (use == TableUse::other) return;
     const bool is_read = use == TableUse::read;
     ++(is_read ? uses_.reads : uses_.writes);
+    if (curve_ && is_read) curve_->read(vb.value(), 1, true);
+    if (curve_ && !is_read) curve_->write(vb.value());
     if (!is_miss) return;
     ++(is_read ? uses_.read_misses : uses_.write_misses);
+    if (!ghost_) return;
     if (is_read)
         ghost_->missed_read(vb.value());
     else

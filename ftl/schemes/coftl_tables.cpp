@@ -7,7 +7,7 @@ namespace flashlab {
 
 FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, SimTime now, Origin origin, TableUse use) {
     VirtualBlock& b = block(vb);
-    if (ghost_) count_use(vb, use, !b.has_table());
+    if (ghost_ || curve_) count_use(vb, use, !b.has_table());
     if (b.has_table()) {
         tables_.touch(b.table);
         return now;

@@ -61,6 +61,8 @@ public:
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
     ProfitFactors profit_factors() override;
     void watch(GhostBitmap& ghost) override { ghost_ = &ghost; }
+    void measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) override;
+    double take_misses(std::span<MissCount> counts) override { return curve_->take(counts); }
 
     /// Entries of a translation page; the pages of a map.
     [[nodiscard]] static std::uint32_t entries_per_page(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
@@ -155,7 +157,9 @@ private:
         RunningMean copies_a_block; ///< by what a collected block held
     };
     CachedEntries most_; ///< dirty ones must fit in a checkpoint
+    void count_reads(Lpn first, std::uint32_t pages);
     GhostBitmap* ghost_ = nullptr;
+    std::optional<ReuseCurve> curve_;           ///< of cached entries
     Collected collected_[2];                    ///< by frontier
     RunningMean batch_;                         ///< entries of a batch update
     FtlCounters profit_seen_;                   ///< counters_ at the last call of profit_factors()

@@ -11,6 +11,7 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
     SimTime at = now;
     std::optional<std::uint32_t> just_read;
     GhostBitmap::Together of_one_read;
+    if (curve_) count_reads(first, pages);
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const Lpn lpn{l};
         if (cache_.use(lpn)) {
@@ -166,6 +167,7 @@ void Dftl::evict_entry(Lpn lpn) {
 
 /// A host's write: the entry is dirty and in use.
 void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
+    if (curve_) curve_->write(lpn.value());
     if (cache_.use(lpn)) {
         ++counters_.map_write_hits;
         cache_.update(lpn, entry);

@@ -33,6 +33,23 @@ FtlResult<SimTime> Dftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     return make_room(0, now, {Cause::map, no_event});
 }
 
+void Dftl::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
+    const std::uint64_t fixed = gtd_.size() * 4;
+    std::vector<std::uint64_t> entries;
+    for (const std::uint64_t bytes : map_bytes) entries.push_back((bytes - std::min(bytes, fixed)) / most_.bytes_each);
+    curve_.emplace(entries, record_bytes / ReuseCurve::device_bytes_per_record);
+}
+
+/// One read of a translation page serves the pages of a request: each of them misses a part of it.
+void Dftl::count_reads(Lpn first, std::uint32_t pages) {
+    for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
+        const std::uint32_t page = page_of(Lpn{l});
+        const std::uint32_t until = std::min(end, (page + 1) * entries_per_page_);
+        for (const double part = 1.0 / (until - l); l < until; ++l)
+            if (gtd_[page] != unmapped) curve_->read(l, part, true);
+    }
+}
+
 /// Table IV. A page that is read misses as often as a translation page is read for it: one read serves the pages of a request.
 /// T_two where the paper's text explains the cost of writing a data page is read as T_dwo.
 ProfitFactors Dftl::profit_factors() {

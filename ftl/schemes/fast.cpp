@@ -46,8 +46,6 @@ MappingSpaceShape FastFtl::map_shape() const {
     shape.unit_bytes = bytes_a_log();
     shape.entries_per_unit = map_.pages_per_block();
     shape.interval = 10'000;
-    shape.ghost_reach_permille = 30; // of the buffer's; as dftl
-    shape.has_own_ghost = true;
     return shape;
 }
 
@@ -80,17 +78,31 @@ ProfitFactors FastFtl::profit_factors() {
     return {.buffer_read = cost.read,
             .buffer_write = cost.write + (copies_ * (cost.read + cost.write) + erases_ * cost.erase) / std::max(pages_, 1.0),
             .map_read = 0,
-            .map_write = copies * (cost.read + cost.write) + cost.erase};
+            .map_write = (copies * (cost.read + cost.write) + cost.erase) / (hits_are_pages_ ? std::max(seen.pages_a_home.value_or(1), 1.0) : 1.0)};
 }
 
-void FastFtl::keep_records(std::uint64_t bytes) {
-    watch_logs(bytes);
+/// As published: a hit is a page that a merge took out of a shared log block, and a merge takes several.
+void FastFtl::watch(GhostBitmap& ghost) {
+    watch_logs(ghost);
+    hits_are_pages_ = true;
     merges_seen_ = merge_totals();
 }
 
-MappingSpace::OwnGhost FastFtl::own_ghost() {
-    const LongerLog seen = longer_log();
-    return {seen.merges, std::uint64_t{seen.blocks} * bytes_a_log(), seen.has_room};
+void FastFtl::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
+    std::vector<std::uint64_t> lengths;
+    for (const std::uint64_t bytes : map_bytes) {
+        const std::uint64_t logs = std::max<std::uint64_t>((bytes - std::min(bytes, fixed_bytes())) / bytes_a_log(), least_logs());
+        lengths.push_back(std::max<std::uint64_t>(logs - 1, 1) * map_.pages_per_block()); // one is kept for writes that begin a logical block
+    }
+    measure_logs(std::move(lengths), record_bytes);
+    merges_seen_ = merge_totals();
+}
+
+double FastFtl::take_misses(std::span<MissCount> counts) {
+    std::vector<double> merges(counts.size());
+    const double each_stands_for = take_merges(merges);
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i].writes += merges[i];
+    return each_stands_for;
 }
 
 } // namespace flashlab

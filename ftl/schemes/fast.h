@@ -28,9 +28,9 @@ public:
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + std::uint64_t{logs_.count()} * bytes_a_log(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
     ProfitFactors profit_factors() override;
-    void watch(GhostBitmap&) override {}
-    void keep_records(std::uint64_t bytes) override;
-    OwnGhost own_ghost() override;
+    void watch(GhostBitmap& ghost) override;
+    void measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) override;
+    double take_misses(std::span<MissCount> counts) override;
 
 private:
     [[nodiscard]] std::uint64_t fixed_bytes() const { return std::uint64_t{map_.logical_blocks()} * device_bytes_per_entry; }
@@ -40,6 +40,7 @@ private:
     [[nodiscard]] FtlResult<LogSlot> open_random(SimTime now);
 
     MergeTotals merges_seen_;
+    bool hits_are_pages_ = false;
     double copies_ = 0, erases_ = 0, pages_ = 0; ///< since the start, what is long ago counting less
 };
 

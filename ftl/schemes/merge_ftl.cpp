@@ -123,7 +123,7 @@ FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::sp
     durable_at_ = std::max(durable_at_, done);
     // Complete and in place: switched at once, so that a stream holds no log block that others could use.
     if (log.next == map_.pages_per_block() && log.home && can_complete(place.slot)) {
-        if (shorter_) shorter_->merged_for_both(*log.home);
+        if (curve_) curve_->merged_for_all(*log.home);
         if (auto merged = merge(*log.home, now); !merged) return std::unexpected(merged.error());
     }
     return place.pages;
@@ -135,7 +135,9 @@ void MergeFtl::adopt(Lpn lpn, LogSlot slot, std::uint32_t page) {
         logs_.drop(lpn);
     } else {
         ++counters_.map_write_misses;
+        if (ghost_ && !logs_.at(slot).home) ghost_->missed_write(lpn.value());
     }
+    if (curve_ && !logs_.at(slot).home) curve_->logged(map_.block_of(lpn), map_.offset_of(lpn));
     logs_.put(lpn, slot, page);
     map_.map(lpn);
     map_.set_logged(lpn);

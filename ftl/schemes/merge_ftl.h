@@ -21,7 +21,8 @@
 #include "ftl/blocks/block_map.h"
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/log_blocks.h"
-#include "ftl/blocks/shorter_log.h"
+#include "ftl/blocks/log_curve.h"
+#include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/running_mean.h"
 #include "ftl/ftl.h"
 #include "ftl/recovery/merge_journal.h"
@@ -84,8 +85,10 @@ protected:
     void limit_logs(std::uint32_t logs) { log_limit_ = std::max(logs, config_.least_logs); }
     [[nodiscard]] std::uint32_t most_logs() const { return config_.log_blocks; }
     [[nodiscard]] std::uint32_t least_logs() const { return config_.least_logs; }
-    /// Records of so many bytes say from now on what a log shorter by a part would merge.
-    void watch_logs(std::uint64_t bytes) { shorter_.emplace(bytes); }
+    void watch_logs(GhostBitmap& ghost) { ghost_ = &ghost; }
+    /// Records of so many bytes say from now on what logs of these lengths, in pages, would merge.
+    void measure_logs(std::vector<std::uint64_t> lengths, std::uint64_t bytes) { curve_.emplace(std::move(lengths), bytes); }
+    [[nodiscard]] double take_merges(std::span<double> merges) { return curve_->take(merges); }
     /// Since the start.
     struct MergeTotals {
         std::uint64_t copies = 0;
@@ -93,16 +96,10 @@ protected:
         std::uint64_t pages = 0;  ///< written by the host
     };
     [[nodiscard]] MergeTotals merge_totals() const { return {counters_.gc_page_copies, blocks_left_, counters_.host_pages_written}; }
-    /// Merges that a longer log would have saved since the last call, and how many log blocks longer; nothing while nobody watches.
-    struct LongerLog {
-        double merges = 0;
-        std::uint32_t blocks = 0;
-        bool has_room = false; ///< a shorter log would not be full yet
-    };
-    [[nodiscard]] LongerLog longer_log();
     struct SharedReclaims {
-        RunningMean homes;  ///< merged for a victim
-        RunningMean copies; ///< pages copied for a victim
+        RunningMean pages_a_home; ///< live in the victim, by logical block that was merged
+        RunningMean homes;        ///< merged for a victim
+        RunningMean copies;       ///< pages copied for a victim
     };
     [[nodiscard]] const SharedReclaims& shared_reclaims() const { return shared_reclaims_; }
 
@@ -173,13 +170,6 @@ private:
     void leave(BlockId block, Leaving& leaving);
     void push(Leaving leaving);
 
-    // merge_ftl_ghost.cpp
-    [[nodiscard]] ShorterLog::Clock log_clock() const;
-    void set_shorter();
-    void age_shorter();
-    void pass_end();
-    void tell_shorter(LogicalBlock home);
-
     // merge_ftl_journal.cpp
     /// Issues one record with every trim and opened log block, and the changes of merges that are done by `now` (all of them: `everything`). Returns
     /// when it is durable.
@@ -236,11 +226,9 @@ private:
     std::vector<PageRead> reads_;
     std::uint32_t log_limit_ = 0xffff'ffff;
     SharedReclaims shared_reclaims_;
-    std::optional<ShorterLog> shorter_;
-    std::uint32_t shorter_blocks_ = 0;   ///< by so many it is shorter
-    double merged_for_room_ = 0;         ///< logical blocks, since longer_log()
-    std::optional<LogSlot> shorter_end_; ///< the oldest shared log block that the shorter log would still have
-    std::uint64_t blocks_left_ = 0;      ///< by merges; each is erased
+    GhostBitmap* ghost_ = nullptr;  ///< of pages that merges took out of shared log blocks
+    std::optional<LogCurve> curve_; ///< of the shared log blocks
+    std::uint64_t blocks_left_ = 0; ///< by merges; each is erased
 };
 
 } // namespace flashlab

@@ -37,7 +37,6 @@ FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime 
     logs_.at(slot).ready = taken->ready;
     encode_log_opened(opens_, taken->block, home);
     unnamed_.push_back(slot);
-    if (shorter_ && !home) age_shorter();
     opens_ready_ = std::max(opens_ready_, taken->ready);
     return slot;
 }
@@ -225,14 +224,17 @@ void MergeFtl::tell(const Leaving& job) {
 FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
     const std::uint64_t copied = counters_.gc_page_copies;
     std::uint32_t homes = 0;
+    if (logs_.at(slot).live != 0 && ghost_)
+        for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page)
+            if (const auto lpn = logs_.live_page(slot, page)) ghost_->evicted(lpn->value());
+    const std::uint32_t live = logs_.at(slot).live;
     for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
         const auto lpn = logs_.live_page(slot, page);
         if (!lpn) continue;
-        if (shorter_) tell_shorter(map_.block_of(*lpn));
         if (auto merged = merge(map_.block_of(*lpn), now); !merged) return merged;
         ++homes;
     }
-    merged_for_room_ += homes;
+    if (homes != 0) shared_reclaims_.pages_a_home.add(static_cast<double>(live) / homes);
     shared_reclaims_.homes.add(homes);
     shared_reclaims_.copies.add(static_cast<double>(counters_.gc_page_copies - copied));
     return {};
@@ -241,10 +243,9 @@ FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
 FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
     ++counters_.gc_jobs;
     if (const auto home = logs_.at(slot).home) {
-        if (shorter_) shorter_->merged_for_both(*home);
+        if (curve_) curve_->merged_for_all(*home);
         return merge(*home, now);
     }
-    if (shorter_end_ == slot) pass_end();
     if (auto merged = merge_homes_of(slot, now); !merged) return merged;
     Leaving leaving = new_job(now);
     close_log(slot, leaving);

@@ -64,7 +64,7 @@ TEST_CASE("all to the maps: nothing is buffered; all to the buffer: the maps kee
 }
 
 TEST_CASE("a scheme whose maps lie elsewhere buffers with all of it", "[ssd][partition]") {
-    CutRig rig{partitioned("hftl", 4096, "adaptive")};
+    CutRig rig{partitioned("hftl", 4096, "curve")};
     CHECK(rig.ssd().buffer()->capacity() == 8);
     CHECK(rig.ssd().partition()->map_bytes() == 0);
     for (std::uint32_t i = 0; i < 3000; ++i) rig.now = rig.write(i % 16, 1);
@@ -96,7 +96,7 @@ TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][par
     CHECK_FALSE(DramPartition::refusal(dram, &fast, 512));
     dram.size_bytes -= 1;
     CHECK(DramPartition::refusal(dram, &fast, 512)->find("too small") != std::string::npos);
-    dram.partition = "adaptive"; // its ghosts' records come on top
+    dram.partition = "ghost"; // its ghosts' records come on top
     dram.size_bytes += 1;
     CHECK(DramPartition::refusal(dram, &fast, 512));
     dram.size_bytes = 1u << 20;
@@ -105,7 +105,7 @@ TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][par
 }
 
 TEST_CASE("ghost hits, profits and the decision of ten requests on DFTL are those reckoned by hand", "[ssd][partition]") {
-    SsdConfig config = partitioned("dftl", 4096, "adaptive");
+    SsdConfig config = partitioned("dftl", 4096, "ghost");
     config.dram.tune_interval = 10;
     config.dram.ghost_reach_permille = 1000;
     CutRig rig{config};
@@ -160,109 +160,13 @@ TEST_CASE("a page written costs DFTL the reclaiming of data blocks, an entry tha
     CHECK(used.buffer_write > fresh.buffer_write + (r + w) / 2);
 }
 
-TEST_CASE("a log block more would have saved FAST the merge of a logical block that was written again in time", "[ssd][partition]") {
-    SsdConfig config = partitioned("fast", 4096, "adaptive");
-    config.dram.tune_interval = 1'000'000;
-    CutRig rig{config};
-    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
-    const auto shape = fast.map_shape();
-    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
-    fast.keep_records(1024);                                                        // records anew, to be asked
-    const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
-    for (std::uint32_t round = 0; round < 4; ++round) // sixteen pages, again and again: three log blocks hold them until they are overwritten
-        for (std::uint32_t n = 0; n < 16; ++n) write((1 + n % 8) * 8 + 1 + n / 8);
-    CHECK(fast.counters().full_merges == 0);
-    const auto lacking = fast.own_ghost();
-    CHECK(lacking.bytes == shape.unit_bytes);
-    CHECK(lacking.writes == 24); // two would have merged the eight logical blocks whenever the first pages came to their end
-    CHECK(fast.own_ghost().writes == 0);
-    const ProfitFactors f = fast.profit_factors();
-    const double r = 60'612;
-    const double w = 700'612;
-    CHECK(f.map_write == Approx(8 * (r + w) + 3'000'000)); // nothing was merged yet: a block of eight pages
-    CHECK(f.map_read == 0);
-    CHECK(f.buffer_read == Approx(r));
-    rig.check_all();
-}
-
-TEST_CASE("log blocks that a start finds are older than those opened since, and are in the ghost like them", "[ssd][partition]") {
-    SsdConfig config = partitioned("fast", 4096, "adaptive");
-    config.dram.tune_interval = 1'000'000;
-    CutRig rig{config};
-    const auto write = [&](std::uint32_t u) { rig.now = rig.write(u, 1, WriteDurability::fua); };
-    for (std::uint32_t n = 0; n < 16; ++n) write((1 + n % 8) * 8 + 1 + n / 8); // two log blocks, two pages of each of eight logical blocks
-    rig.kill();
-    auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
-    const auto shape = fast.map_shape();
-    REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
-    fast.keep_records(1024);
-    CHECK(fast.own_ghost().has_room); // for one of three
-    write(9 * 8 + 1);                 // the third: the first one would have to go from a log of two
-    const auto of_two = fast.own_ghost();
-    CHECK_FALSE(of_two.has_room);
-    CHECK(of_two.writes == 8);                                     // merges of all eight, younger pages included
-    for (std::uint32_t n = 0; n < 8; ++n) write((10 + n) * 8 + 1); // a fourth, for which the first one goes from the real log, too
-    CHECK(fast.counters().full_merges == 8);
-    CHECK(fast.own_ghost().writes == -8); // what was put off is not saved
-    rig.check_all();
-}
-
-TEST_CASE("a merge that takes a younger page along is one that the shorter log does later, unless the sequential log block took the page first",
-          "[ssd][partition]") {
-    enum class Then : std::uint8_t { nothing, another_beginning, whole_block };
-    for (const Then then : {Then::nothing, Then::another_beginning, Then::whole_block}) {
-        SsdConfig config = partitioned("fast", 4096, "adaptive");
-        config.dram.tune_interval = 1'000'000;
-        CutRig rig{config};
-        CAPTURE(static_cast<int>(then));
-        auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
-        const auto shape = fast.map_shape();
-        REQUIRE(fast.set_map_bytes(shape.fixed_bytes + 4 * shape.unit_bytes, rig.now)); // one in sequence, three for all others
-        fast.keep_records(1024);
-        constexpr std::uint32_t home = 8, other = 16, filling = 25; // first pages of logical blocks; a page that is written again and again
-        const auto write = [&](std::uint32_t u, std::uint32_t times = 1) {
-            for (std::uint32_t i = 0; i < times; ++i) rig.now = rig.write(u, 1, WriteDurability::fua);
-        };
-        write(home + 1);
-        write(filling, 19);
-        write(home + 2);
-        write(filling, 3);
-        CHECK(fast.counters().full_merges == 0);
-        write(filling); // the fourth log block: the first one goes, and with its page the younger one is merged. A log of two had merged it at 16
-        CHECK(fast.counters().full_merges == 1);
-        CHECK(fast.own_ghost().writes == 0);
-        if (then == Then::another_beginning) {
-            write(home);
-            write(other); // what was begun is merged, by either log
-        } else if (then == Then::whole_block) {
-            for (std::uint32_t page = 0; page < 8; ++page) write(home + page);
-        }
-        write(filling, 11); // 36 pages: the younger one, of 20, has come to the end of 16
-        CHECK(fast.own_ghost().writes == (then == Then::nothing ? 1 : 0));
-        rig.check_all();
-    }
-}
-
-TEST_CASE("where the maps have a ghost of their own its records are charged, and no bitmap is made beside them", "[ssd][partition]") {
-    for (const char* scheme : {"fast", "dftl"}) {
-        SsdConfig config = partitioned(scheme, 4096, "adaptive");
-        config.dram.ghost_bitmap_bytes = 64;
-        CutRig rig{config};
-        CAPTURE(scheme);
-        const DramPartition& dram = *rig.ssd().partition();
-        CHECK(dram.ghost_metadata_bytes() == 64 + 4096 / 512 * 12); // once, for either
-        CHECK((dram.map_ghost_capacity_bytes() == 0) == (scheme == std::string_view{"fast"}));
-        rig.check_all();
-    }
-}
-
 TEST_CASE("a page that leaves the buffer costs FAST its part of all merges, those of the sequential log block too", "[ssd][partition]") {
-    SsdConfig config = partitioned("fast", 4096, "adaptive");
+    SsdConfig config = partitioned("fast", 4096, "ghost");
     config.dram.tune_interval = 1'000'000;
     CutRig rig{config};
     auto& fast = dynamic_cast<FastFtl&>(rig.ftl());
     for (std::uint32_t u = 0; u < 64; ++u) rig.now = rig.write(u, 1, WriteDurability::fua);
-    fast.keep_records(1024);
+    fast.measure(std::vector{fast.map_shape().least_bytes}, 1024); // from now on
     (void)fast.profit_factors();
     const FtlCounters before = fast.counters();
     for (std::uint32_t home = 0; home < 8; ++home) rig.now = rig.write(home * 8, 1, WriteDurability::fua); // each opens the sequential log block anew
@@ -305,7 +209,7 @@ TEST_CASE("COFTL keeps as many page tables as its share holds, and a table that 
 }
 
 TEST_CASE("a ghost stands for no more than its reach: what left its cache longer ago is no hit", "[ssd][partition]") {
-    SsdConfig config = partitioned("dftl", 4096, "adaptive");
+    SsdConfig config = partitioned("dftl", 4096, "ghost");
     config.dram.tune_interval = 6;
     config.dram.ghost_reach_permille = 250; // two pages of eight
     CutRig rig{config};
@@ -328,7 +232,7 @@ TEST_CASE("the ghost of the maps has the same reach; it is the scheme's where no
         std::uint64_t bytes;
     };
     for (const Expected& reach : {Expected{1000, 4096 - 1024}, Expected{250, 1024}, Expected{0, 512}}) {
-        SsdConfig config = partitioned("coftl", 4096, "adaptive");
+        SsdConfig config = partitioned("coftl", 4096, "ghost");
         config.dram.map_share_permille = 250;
         config.dram.ghost_reach_permille = reach.permille;
         config.dram.tune_interval = 1'000'000;
@@ -341,7 +245,7 @@ TEST_CASE("the ghost of the maps has the same reach; it is the scheme's where no
 }
 
 TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, reads of many pages grow them", "[ssd][partition]") {
-    SsdConfig config = partitioned("dftl", 8192, "adaptive");
+    SsdConfig config = partitioned("dftl", 8192, "ghost");
     config.dram.tune_interval = 50;
     config.dram.tune_units = 4;
     config.dram.ghost_reach_permille = 1000; // 3 % of so small a DRAM is one page, and a ghost of one page has forgotten the last but one
@@ -360,7 +264,7 @@ TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, re
 TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there were no cache", "[ssd][partition]") {
     for (const char* scheme : {"dftl", "fast", "coftl", "hftl"}) {
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-            SsdConfig config = partitioned(scheme, 2048 + 512 * seed, "adaptive");
+            SsdConfig config = partitioned(scheme, 2048 + 512 * seed, seed % 2 == 0 ? "ghost" : "curve");
             config.dram.tune_interval = 7;
             config.dram.tune_units = static_cast<std::uint32_t>(seed * 3);
             CutRig rig{config, Payload::keep, UndoPolicy::none};
@@ -380,7 +284,7 @@ TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there w
 TEST_CASE("after a cut at any instant a partitioned drive keeps its promises", "[ssd][partition][cut]") {
     for (const char* scheme : {"dftl", "fast", "coftl"}) {
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-            SsdConfig config = partitioned(scheme, 2048 + 512 * (seed % 5), seed % 3 == 0 ? "static" : "adaptive");
+            SsdConfig config = partitioned(scheme, 2048 + 512 * (seed % 5), seed % 3 == 0 ? "static" : seed % 3 == 1 ? "curve" : "ghost");
             config.dram.tune_interval = 5;
             config.dram.tune_units = 6;
             config.dram.is_protected = seed % 4 == 0;

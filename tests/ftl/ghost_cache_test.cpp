@@ -3,7 +3,6 @@
 
 #include "ftl/cache/ghost_bitmap.h"
 #include "ftl/cache/partition_tuner.h"
-#include "ftl/cache/recent_mean.h"
 #include "ftl/cache/running_mean.h"
 #include "tests/support/catch.h"
 
@@ -172,36 +171,6 @@ TEST_CASE("the richer ghost's side grows by the tune unit times the ratio", "[ca
     CHECK(d.map_bytes == 100); // not below the least
     d = tuner.decide({{0, 0}, 100, 100'000'000}, {{9, 9}, 5000, 5000}, factors);
     CHECK(d.map_bytes == 1000); // not above the most
-}
-
-TEST_CASE("steps in proportion: the largest where only one side gains, none where both gain the same", "[cache][partition]") {
-    PartitionTuner tuner{{.least = 0, .most = 1000, .tune_bytes = 8, .ghost_floor = 0, .most_step = 100}, 400};
-    const ProfitFactors factors{10, 10, 10, 10};
-    CHECK(tuner.decide({{0, 0}, 100, 1000}, {{0, 0.25}, 100, 1000}, factors).map_bytes == 500);
-    CHECK(tuner.decide({{0, 3}, 100, 1000}, {{0, 1}, 100, 1000}, factors).map_bytes == 450);
-    CHECK(tuner.decide({{0, 1}, 100, 1000}, {{0, 1}, 100, 1000}, factors).map_bytes == 450);
-}
-
-TEST_CASE("a cache that has room left gets no more, but may lose some", "[cache][partition]") {
-    PartitionTuner tuner{{.least = 0, .most = 1000, .tune_bytes = 8, .ghost_floor = 0.5, .most_step = 100}, 400};
-    const ProfitFactors factors{10, 10, 10, 10};
-    const GhostState roomy{.hits = {0, 3}, .bytes = 100, .most_bytes = 1000, .has_room = true};
-    const auto d = tuner.decide({{0, 1}, 100, 1000}, roomy, factors);
-    CHECK(d.map_bytes == 400);
-    CHECK(d.map_benefit == Approx(0.3)); // told all the same
-    CHECK(tuner.decide({{0, 9}, 100, 1000}, roomy, factors).map_bytes == 350);
-    CHECK(tuner.decide({{0, 1}, 100, 1000}, {{0, 3}, 100, 1000}, factors).map_bytes == 400);
-}
-
-TEST_CASE("of the last intervals each counts an eighth less than the one after it", "[cache][partition]") {
-    RecentMean steady, burst;
-    CHECK(steady.value() == 0);
-    for (int i = 0; i < 200; ++i) {
-        steady.add(5);
-        burst.add(i == 198 ? 64 : 0);
-    }
-    CHECK(steady.value() == Approx(5));
-    CHECK(burst.value() == Approx(7)); // an eighth of 64 in the interval, seven eighths of that in the next
 }
 
 TEST_CASE("ghosts without any hit leave the partition alone, and so do equal benefits", "[cache][partition]") {

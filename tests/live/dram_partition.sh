@@ -28,12 +28,12 @@ command -v fio > /dev/null || skip "fio is not installed"
 begin 1024
 make_device --size 4G --ftl dftl --set dram.size=16MiB --set dram.tune_interval=200
 mount_device
-look "at the start" adaptive
+look "at the start" curve
 ((decisions == 0 && map > 7 << 20 && map <= 8 << 20)) || die "it does not begin at one half"
 at_start=$map
 load 1
 "$FLASHLAB" ctl "$mnt" flush || die "ctl flush"
-look "after the load" adaptive
+look "after the load" curve
 ((decisions >= 10)) || die "hardly a decision"
 ((map != at_start)) || die "nothing moved"
 say "--- the log, while mounted"

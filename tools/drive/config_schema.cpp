@@ -181,20 +181,20 @@ const std::array keys{
     ConfigKey{"dram.size", size, mount, 0, std::uint64_t{1} << 40, "",
               "DRAM of the drive, for write buffer and maps together; 0: each as large as its own key says.", FIELD(ssd.dram.size_bytes)},
     ConfigKey{
-        "dram.partition", text, mount, 0, 0, "adaptive static none",
-        "Who divides dram.size: ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes and ftl.mapping_cache_bytes.",
+        "dram.partition", text, mount, 0, 0, "curve ghost static none",
+        "Who divides dram.size: curves of misses over sizes or ghost caches while it runs, dram.map_share_permille once, or dram.write_buffer_bytes "
+        "and ftl.mapping_cache_bytes.",
         FIELD(ssd.dram.partition)},
-    ConfigKey{"dram.map_share_permille", integer, mount, 0, 1000, "", "Share of the maps in dram.size; adaptive begins with it.",
+    ConfigKey{"dram.map_share_permille", integer, mount, 0, 1000, "", "Share of the maps in dram.size; curve and ghost begin with it.",
               FIELD(ssd.dram.map_share_permille)},
     ConfigKey{"dram.tune_interval", integer, mount, 0, max_u32, "",
-              "Requests between two decisions of adaptive; 0: the scheme's (dftl 1000, fast 10000, coftl 1000).", FIELD(ssd.dram.tune_interval)},
+              "Requests between two decisions of curve and ghost; 0: 1000, ghost on fast 10000.", FIELD(ssd.dram.tune_interval)},
     ConfigKey{"dram.tune_units", integer, mount, 1, 1u << 20, "",
               "Times the ratio of the two benefits: cached entries, log blocks or page tables that a decision moves.", FIELD(ssd.dram.tune_units)},
     ConfigKey{"dram.ghost_floor_permille", integer, mount, 0, 1'000'000, "", "Thousandths of a hit that a ghost cache without a hit counts.",
               FIELD(ssd.dram.ghost_floor_permille)},
     ConfigKey{"dram.ghost_bitmap_bytes", size, mount, 8, 1u << 30, "",
-              "Bitmap of the ghost mapping cache, or fast's records in its place: a power of two, taken off dram.size.",
-              FIELD(ssd.dram.ghost_bitmap_bytes)},
+              "Bitmap of the ghost mapping cache: a power of two, taken off dram.size. The curve takes a 32nd.", FIELD(ssd.dram.ghost_bitmap_bytes)},
     ConfigKey{"dram.ghost_reach_permille", integer, mount, 0, 1000, "",
               "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's, 30.", FIELD(ssd.dram.ghost_reach_permille)},
     ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Writes are answered from here and programmed later; 0: none.",
@@ -315,6 +315,7 @@ std::expected<void, std::string> set_key(DeviceConfig& config, std::string_view 
     const ConfigKey* key = find_config_key(name);
     if (key == nullptr) return std::unexpected(unknown_key_text(name));
     if (key->type == ConfigType::text) {
+        if (name == "dram.partition" && value == "adaptive") value = "curve"; // as earlier versions called the one that is not static
         if ((value.empty() && key->phase != ConfigPhase::written_by_mkfs) || (!key->choices.empty() && !is_choice(key->choices, value)))
             return std::unexpected(fmt::format("{} = '{}': allowed: {}", name, value, key->range_text()));
         key->set(config, 0, value);

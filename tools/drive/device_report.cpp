@@ -60,7 +60,7 @@ void add_background(Json& out, Device& device) {
         const PartitionCounters& c = dram->counters();
         const PartitionEvent& last = dram->last_decision();
         out.add("dram_bytes", dram->size_bytes());
-        out.add("dram_partition", dram->is_adaptive() ? "adaptive" : "static");
+        out.add("dram_partition", dram->kind());
         out.add("dram_map_bytes", dram->map_bytes());
         out.add("dram_buffer_bytes", dram->buffer_bytes());
         out.add("dram_ghost_metadata_bytes", dram->ghost_metadata_bytes());

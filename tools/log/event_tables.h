@@ -232,7 +232,7 @@ inline constexpr auto fs_latency_table = made_table<SampleLatencyRow>(
 inline constexpr auto partition_table = event_table<PartitionEvent>(
     {.name = "partition_decision",
      .level = EventLevel::summary,
-     .about = "decisions on the drive's DRAM, where dram.partition is adaptive: the richer ghost's side grows",
+     .about = "decisions on the drive's DRAM, where dram.partition is curve or ghost: the richer side grows",
      .sheds = true},
     numbered({"n", "", "in order"}), run_column(), column({"ts_ns", "after which request it was taken"}, &PartitionEvent::at),
     column({"buffer_benefit", "ns that a byte more of write buffer would have saved since the last decision", "", "ns a byte"},

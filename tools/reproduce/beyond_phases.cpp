@@ -102,6 +102,7 @@ Result run_beyond_coftl_partition(const RunContext& context) {
     std::vector<PartitionSetting> far_reaching;
     for (const PartitionCase& of : cases) {
         far_reaching.push_back(adaptive_setting("coftl", of));
+        far_reaching.back().kind = PartitionKind::ghost;
         far_reaching.back().reach_permille = 1000;
     }
     const auto whole_reach = run_partitions(far_reaching, context);

@@ -32,7 +32,7 @@ constexpr std::uint64_t bitmap_bytes = 128u << 10;
 constexpr std::uint64_t largest_map = std::uint64_t{64} << 20;
 constexpr std::uint32_t entry_bytes = 16;   ///< logical and physical page, two links of the LRU list
 constexpr std::uint32_t coftl_channels = 4; ///< a set has a block on each
-constexpr std::uint32_t dftl_interval = 1000;
+constexpr std::uint32_t usual_interval = 1000;
 constexpr std::uint32_t fast_interval = 10'000;
 constexpr std::uint64_t seed = 1;
 
@@ -206,13 +206,14 @@ DramConfig FilledDrive::dram_of(const PartitionSetting& s) {
     const std::uint64_t axis = scale_.of(s.dram_bytes);
     beside_ = s.tables_in_share ? 0 : ftl().mapping_space()->map_shape().least_bytes;
     dram.size_bytes = axis + beside_;
-    dram.partition = s.kind == PartitionKind::adaptive ? "adaptive" : "static";
+    dram.partition = s.kind == PartitionKind::adaptive ? "curve" : s.kind == PartitionKind::ghost ? "ghost" : "static";
     dram.map_share_permille = static_cast<std::uint32_t>((beside_ * 1000 + axis * s.map_permille) / dram.size_bytes);
     dram.ghost_floor_permille = s.floor_permille;
     dram.ghost_bitmap_bytes = scale_.of(s.bitmap_bytes != 0 ? s.bitmap_bytes : bitmap_bytes);
     dram.ghost_reach_permille = s.reach_permille;
     dram.tune_units = s.tune_units == 0 ? 1 : s.tune_units;
-    dram.tune_interval = scale_.of(s.interval != 0 ? s.interval : s.ftl == "fast" ? fast_interval : dftl_interval);
+    const std::uint32_t interval = s.kind == PartitionKind::ghost && s.ftl == "fast" ? fast_interval : usual_interval;
+    dram.tune_interval = scale_.of(s.interval != 0 ? s.interval : interval);
     return dram;
 }
 

@@ -19,7 +19,12 @@
 
 namespace flashlab {
 
-enum class PartitionKind : std::uint8_t { static_share, adaptive, separate };
+enum class PartitionKind : std::uint8_t {
+    static_share,
+    adaptive, ///< dram.partition=curve
+    ghost,    ///< as published
+    separate,
+};
 
 struct PartitionSetting {
     std::string ftl;      ///< dftl, fast or coftl
@@ -30,7 +35,7 @@ struct PartitionSetting {
     std::uint64_t buffer_bytes = 0, map_bytes = 0; ///< separate (figure 2), unscaled
     std::uint32_t floor_permille = 500;            ///< adaptive: what a ghost without a hit counts, in thousandths of a hit
     std::uint32_t tune_units = 0;                  ///< 0: as the experiment's set-up says
-    std::uint32_t interval = 0;                    ///< 0: the paper's
+    std::uint32_t interval = 0;                    ///< 0: the scheme's
     std::uint64_t bitmap_bytes = 0;                ///< adaptive: bitmap of the ghost mapping cache; 0: the paper's size
     std::uint32_t reach_permille = 0;              ///< adaptive: part of the DRAM that a ghost stands for at most; 0: the scheme's value
     bool tables_in_share = false; ///< true: tables that always lie in DRAM count in dram_bytes and in the share; false: they come on top

@@ -33,6 +33,14 @@ TEST_CASE("an unknown key names the nearest known one", "[tools]") {
     CHECK_THAT(set_key(config, "ftl.schem", "hftl").error(), ContainsSubstring("did you mean 'ftl.scheme'?"));
 }
 
+TEST_CASE("a partition that an earlier version called adaptive is read, as the one that divides by curves now", "[tools][config]") {
+    DeviceConfig config;
+    REQUIRE(apply_toml(config, "[dram]\npartition = \"adaptive\"\n", "device.toml"));
+    CHECK(config.ssd.dram.partition == "curve");
+    for (const char* kind : {"curve", "ghost", "static", "none"}) CHECK(set_key(config, "dram.partition", kind));
+    CHECK_THAT(set_key(config, "dram.partition", "ghosts").error(), ContainsSubstring("curve, ghost"));
+}
+
 TEST_CASE("a value outside its range never enters and the error says what is allowed", "[tools]") {
     DeviceConfig config;
     CHECK_THAT(set_key(config, "nand.channels", "0").error(), ContainsSubstring("1 to 256"));
