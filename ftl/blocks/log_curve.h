@@ -1,9 +1,9 @@
 /// How many merges a log of shared log blocks would need, at each of a row of lengths: numbers only.
 ///
-/// Idea       Log blocks are a queue. In a log of n pages a logical block is merged when the oldest of its newest versions has n log pages behind it, and
-///            all of its pages that are logged by then go along. So the time of each newest version, and for each length the time until which pages are
-///            merged, tell exactly what each log would do. Logical blocks are a sample by hash, as many as there is room for; each stands for those
-///            beside it. All lengths hear of the same writes: what a log is told depends on the buffer before it, not on itself.
+/// Idea       Log blocks are a queue. In a log of n pages a logical block is merged when the oldest of its newest versions has n log pages behind it,
+///            and all of its pages that are logged by then go along. So the time of each newest version, and for each length the time until which
+///            pages are merged, tell exactly what each log would do. Logical blocks are a sample by hash, as many as there is room for; each stands
+///            for those beside it. All lengths hear of the same writes: what a log is told depends on the buffer before it, not on itself.
 /// Invariant  W1 the records take no more than their bytes. W2 each logical block is of the sample.
 /// Cost       4 bytes a logical block, 2 a length and 3 a page of it, in the device that it models. A write to one that is sampled: a step for each
 ///            length and logged page of it.

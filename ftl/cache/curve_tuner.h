@@ -1,8 +1,9 @@
 /// How much of the DRAM the maps get, by what each share would cost: the decision alone.
 ///
-/// Idea       Both sides say how often they would miss at each of a row of shares. With what a miss costs that is the flash time of each share; the least
-///            is where the two marginal utilities meet, or an end. Counts are kept with what is long ago counting less. The share moves towards the
-///            least, half of the way at a decision, and only for a gain that is worth it: near the least the curve is flat, and counts are a sample.
+/// Idea       Both sides say how often they would miss at each of a row of shares. With what a miss costs that is the flash time of each share; the
+///            least is where the two marginal utilities meet, or an end. Counts are kept with what is long ago counting less. The share moves towards
+///            the least, half of the way at a decision, and only for a gain that is worth it: near the least the curve is flat, and counts are a
+///            sample.
 /// Invariant  N1 the step is one of the row's. N2 without a gain of min_gain, and of min_errors, the share stays.
 /// Cost       A handful of multiplications for each share of the row, a decision.
 /// Power cut  Lost: a partition begins anew.

@@ -23,8 +23,8 @@ std::uint64_t map_records(const DramConfig& config) {
     return config.partition == "ghost" ? config.ghost_bitmap_bytes : config.size_bytes / curve_part;
 }
 
-/// What the ghosts' or the curves' own records take: those of the maps, and one for each page of the DRAM, which the ghost buffer may hold whatever its
-/// reach, and the curve does.
+/// What the ghosts' or the curves' own records take: those of the maps, and one for each page of the DRAM, which the ghost buffer may hold whatever
+/// its reach, and the curve does.
 std::uint64_t ghost_metadata(const DramConfig& config, const MappingSpace* maps, std::uint64_t page_bytes) {
     if (!config.is_adaptive() || maps == nullptr) return 0;
     return map_records(config) + config.size_bytes / page_bytes * GhostBuffer::device_bytes_per_page;

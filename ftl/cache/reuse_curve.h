@@ -1,8 +1,8 @@
 /// How often a least-recently-used cache would miss, at each of a row of sizes: numbers only.
 ///
-/// Idea       Mattson's stack: in the order of last use an access finds its key at some depth, and every cache of at least that size would have hit. The
-///            stack is cut where the sizes are, so a key knows the part it lies in, and an access moves one key over each cut above it. Keys are a
-///            sample by hash, as many as there are records for; each stands for those beside it (SHARDS).
+/// Idea       Mattson's stack: in the order of last use an access finds its key at some depth, and every cache of at least that size would have hit.
+///            The stack is cut where the sizes are, so a key knows the part it lies in, and an access moves one key over each cut above it. Keys are
+///            a sample by hash, as many as there are records for; each stands for those beside it (SHARDS).
 /// Invariant  U1 the keys of the parts are the order of last use, and no part has more than its width. U2 each key is of the sample, and found once.
 /// Cost       An access of a key that is not sampled: a multiplication. Of one that is: a look-up and a step for each cut above it. 12 bytes a record
 ///            in the device that it models, charged to its DRAM.

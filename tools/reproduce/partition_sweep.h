@@ -45,8 +45,8 @@ sweep_partitions(const std::string& ftl, const std::vector<PartitionCase>& cases
 /// The adaptive setting of a case, as in the paper.
 [[nodiscard]] PartitionSetting adaptive_setting(const std::string& ftl, const PartitionCase& of);
 
-/// Operation time of the second half of the run, and of the debts at its end. The adaptive partition begins at one half of the DRAM and finds its share in the first half of the
-/// run.
+/// Operation time of the second half of the run, and of the debts at its end. The adaptive partition begins at one half of the DRAM and finds its
+/// share in the first half of the run.
 [[nodiscard]] double late_seconds(const PartitionResult& result);
 
 [[nodiscard]] constexpr double percent(double share) { return share * 100; }
