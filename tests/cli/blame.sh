@@ -57,8 +57,13 @@ for scheme in $SCHEMES; do
     printf '%-10s %6d requests, %3d slow, mostly: %s; not explained: %s %%\n' "$scheme" "$requests" "$slow" "$most" "$rest"
     [[ ${rest%.*} -le 5 ]] || wrong "$scheme: $rest % of the slow requests' time is not explained"
     command -v python3 > /dev/null || continue
-    python3 "$(dirname "$0")/blame_judge.py" judge "$log" || wrong "$scheme: its parts are others when they are computed in another way"
+    python3 "$here/blame_judge.py" judge "$log" || wrong "$scheme: its parts are others when they are computed in another way"
 done
+
+# One operation that waited in a queue for seconds once made each look for neighbours a look at a tenth of the log.
+"$FLASHLAB" bench --size 64M --ftl fast --rw randwrite --bs 4k --io-size 16M --precondition fill:60 --log all --events "$work/late.db" > "$work/out" 2>&1 ||
+    wrong "late: $(cat "$work/out")"
+! command -v python3 > /dev/null || python3 "$here/blame_judge.py" growth "$work/late.db" || wrong "the time of the views hangs on the longest operation"
 
 # A request alone on an idle drive: its link, its bus, its cells and nothing else, to the nanosecond of the configuration.
 "$FLASHLAB" bench --preset tiny --ftl page_map --rw write --bs 4k --io-size 4k --log all --events "$work/one.db" > /dev/null 2>&1 || wrong "one request"

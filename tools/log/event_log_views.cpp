@@ -10,7 +10,7 @@
 namespace flashlab {
 namespace {
 
-/// What follows AS stands as the database keeps it: a change makes a new version.
+/// What follows AS stands as the database keeps it: what makes a view say something else makes a new version.
 constexpr std::array views{
     LogView{"v_run_span", "which rows are a run's: ids, numbers of rows of nand_op and pram_write, and for runs of before version 10 times", R"(
 SELECT run, start_ns, first_id, lead(first_id, 1, 9223372036854775807) OVER w AS last_id,
