@@ -40,7 +40,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
         ->check(CLI::IsMember({"none", "summary", "requests", "all"}))
         ->capture_default_str();
     c.add_option("--keep", o.keep, "Leave the drive here, for flashlab query; with --compare also NAME-2, NAME-3 ...");
-    c.add_option("--runs-per-day", o.runs_per_day, "For the lifetime: how often the program runs; default: without a pause")
+    c.add_option("--runs-per-day", o.runs_per_day, "For the lifetime: how often the program runs; default: with --latency real without a pause")
         ->check(CLI::Range(1e-6, 1e9));
     c.add_option("--rows", o.rows, "Files, processes and callers to show")->check(at_least_one())->capture_default_str();
     add_format(c, o.format, "One JSON object; of several drives {runs: [...]}");

@@ -118,17 +118,16 @@ Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
                                         .host_bytes = a.stats["host_write_bytes"].number(),
                                         .nand_bytes = a.use["nand_write_bytes"].number(),
                                         .erases = sum_of(a.stats["nand"], "block_erases")});
-    const double runs = o.runs_per_day > 0 ? o.runs_per_day : seconds <= 0 ? 0 : 86400.0 / seconds;
+    const bool is_timed = o.latency == "real" && seconds > 0; // otherwise the pace is this machine's, which says nothing of the drive
+    const double runs = o.runs_per_day > 0 ? o.runs_per_day : is_timed ? 86400.0 / seconds : 0;
     Json out = life.to_json();
-    out.add("runs_per_day", runs);
+    out.add("runs_per_day", runs > 0 ? Json{runs} : Json{});
     const double years = life.years_at(runs);
     out.add("years", years > 0 ? Json{years} : Json{});
     Json assumptions{Json::Array{}};
-    assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
-                                        : fmt::format("the program runs again and again without a pause, {:.3g} s each time{}", seconds,
-                                                      o.latency == "real" ? ""
-                                                                          : "; that is the speed of this machine, not of the drive: "
-                                                                            "--latency real or --runs-per-day N say what you want"));
+    if (runs > 0)
+        assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
+                                            : fmt::format("the program runs again and again without a pause, {:.3g} s each time", seconds));
     for (const std::string& sentence : lifetime_assumptions()) assumptions.push(sentence);
     out.add("assumptions", std::move(assumptions));
     return out;

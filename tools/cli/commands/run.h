@@ -21,7 +21,7 @@ struct RunOptions {
     std::string device; ///< a drive to clone instead of a new one
     std::string latency = "off", log = "all", keep;
     std::vector<std::string> compare, compare_ftl; ///< presets, schemes to run again with
-    double runs_per_day = 0;                       ///< 0: one after the other, without a pause
+    double runs_per_day = 0;                       ///< 0: with latency real one after the other, without a pause
     std::uint64_t rows = 10;                       ///< of files and syncs, for people
     OutputFormat format = OutputFormat::table;
 };

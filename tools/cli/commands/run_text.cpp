@@ -99,7 +99,8 @@ std::string years_of(const Json& years) {
 }
 
 std::string lifetime_of(const Json& life) {
-    std::string text = fmt::format("lifetime: {}", years_of(life["years"]));
+    const bool has_pace = life["runs_per_day"].is_number();
+    std::string text = fmt::format("lifetime: {}", has_pace ? years_of(life["years"]) : "years need a pace: --runs-per-day N, or --latency real");
     if (life["tbw_bytes"].is_number())
         text += fmt::format("; TBW {}, {:.3g} drive writes a day for 5 years", human_size(static_cast<std::uint64_t>(life["tbw_bytes"].real())),
                             life["drive_writes_per_day"].real());
@@ -108,12 +109,18 @@ std::string lifetime_of(const Json& life) {
     return text;
 }
 
+/// How the program ended, and the check of what it left.
+std::string end_of(const Json& r) {
+    const auto of = [](const Json& code) { return code.number() == 0 ? std::string{"success"} : fmt::format("exit code {}", code.dump()); };
+    const Json& check = r["check_exit_code"];
+    return of(r["exit_code"]) + (check.is_null() ? "" : fmt::format(" (the check of what it left: {})", of(check)));
+}
+
 std::string told(const Json& r, std::size_t rows) {
     return fmt::format("{}\nran {:.2f} s with {}, {} on {}, latency {}\n\n{}\n{}\n{}\n{}\nsimulated latency:\n{}\n{}\n{}", r["command"].text(),
-                       r["wall_seconds"].real(), r["exit_code"].number() == 0 ? "success" : fmt::format("exit code {}", r["exit_code"].dump()),
-                       r["ftl"].text(), r["preset"].text(), r["latency"].text(), way_of_bytes(r), users_of(r["processes"], "process", rows),
-                       users_of(r["files"], "path", rows), syncs_of(r["syncs_by_caller"], rows), latency_of(r["latency_us"]),
-                       blame_of(r["slow_requests"], rows), lifetime_of(r["lifetime"]));
+                       r["wall_seconds"].real(), end_of(r), r["ftl"].text(), r["preset"].text(), r["latency"].text(), way_of_bytes(r),
+                       users_of(r["processes"], "process", rows), users_of(r["files"], "path", rows), syncs_of(r["syncs_by_caller"], rows),
+                       latency_of(r["latency_us"]), blame_of(r["slow_requests"], rows), lifetime_of(r["lifetime"]));
 }
 
 const Json& of_call(const Json& operations, std::string_view op, std::string_view key) {
@@ -133,6 +140,8 @@ Table side_by_side(const Json& reports) {
         table.add(std::move(cells));
     };
     row("exit code", [](const Json& r) { return r["exit_code"].dump(); });
+    if (!reports.items().front()["check_exit_code"].is_null())
+        row("exit code of the check", [](const Json& r) { return r["check_exit_code"].dump(); });
     row("wall seconds", [](const Json& r) { return fmt::format("{:.2f}", r["wall_seconds"].real()); });
     row("application", [](const Json& r) { return size_of(r["application_write_bytes"]); });
     row("host", [](const Json& r) { return size_of(r["host_write_bytes"]); });
