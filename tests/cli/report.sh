@@ -43,6 +43,22 @@ for line in '"user"' '"write_mb_s"' '"free_blocks"' '"permille"' '"map_writes"';
     data_of "$work/page.html" | grep -Eq "$line:\[+[^]]*[1-9]" || wrong "nothing but zeros in $line"
 done
 
+# One definition of a percentile, and the figures that are looked for first.
+data_of "$work/page.html" > "$work/data.json"
+for key in waf latency_us.read.p99 latency_us.write.p99 tbw_bytes; do
+    grep -q "\"overview\":{[^}]*\"$key\":[0-9]" "$work/data.json" || wrong "the overview lacks $key"
+done
+for op in read write; do
+    p99=$("$FLASHLAB" query "$work/dftl.db" "SELECT p99_us FROM v_request_pct WHERE op = '$op'" --csv | tr -d '\r' | tail -n 1)
+    grep -q "\"latency_us.$op.p99\":${p99%.0}[,.}]" "$work/data.json" || wrong "query has $p99 for the p99 of $op, the page another: $(grep -o "latency_us.$op.p99\":[0-9.]*" "$work/data.json")"
+done
+# Requests that come at once and wait: each counts when it was answered, so that the flash's pages find their bytes.
+for i in $(seq 0 1999); do echo "0.000001 0 $((i % 500 * 8)) 8 0"; done > "$work/burst.trace"
+"$FLASHLAB" replay "$work/burst.trace" --format disksim --preset tiny --log all --events "$work/burst.db" > /dev/null 2>&1 || wrong "replay of a burst"
+code 0 report "$work/burst.db" -o "$work/burst.html"
+user=$(data_of "$work/burst.html" | grep -o '"user":\[[^]]*' | head -n 1 | cut -d '[' -f 2 | tr ',' '\n' | grep -v null | sort -g | sed -n '1p;$p' | tr '\n' ' ')
+awk -v ends="$user" 'BEGIN { split(ends, e, " "); exit !(e[1] > 0.2 && e[2] < 5) }' || wrong "write amplification over time of a burst goes from and to $user"
+
 # A name that would be markup stays text.
 code 0 report "$work/fast.db" --name '</script><script>alert(1)</script><!--' -o "$work/name.html"
 [[ $(grep -c '</script><script>alert' "$work/name.html") -eq 0 ]] || wrong "a name became markup"

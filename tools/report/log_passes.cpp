@@ -39,6 +39,7 @@ std::expected<void, std::string> RequestPass::read(LogRowsReader& log, const Log
         "SELECT ts_ns, dur_ns, op, sectors, piece, failed FROM host_request WHERE " + run.ids() + " ORDER BY id",
         [&](const LogRow& row) { take(row); }, progress);
     finish();
+    for (LatencyCurve& curve : curves_) curve.sort();
     return done ? all_plausible(implausible_, "host_request") : done;
 }
 
@@ -60,7 +61,7 @@ void RequestPass::take(const LogRow& row) {
     if (op == static_cast<std::size_t>(HostOp::read)) read_bytes_.add_at(ts, bytes);
     if (op == static_cast<std::size_t>(HostOp::write)) {
         write_bytes_.add_at(ts, bytes);
-        written_.add_at(ts, bytes);
+        written_.add_at(ts + ns, bytes);
     }
     const auto bin = std::clamp<std::int64_t>((ts - begin_) / requests_.width_ns(), 0, bins - 1);
     auto& longest = longest_us_[static_cast<std::size_t>(bin)];

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] Json latency() const;
     [[nodiscard]] Json throughput() const;
     void add_to_overview(Json& overview) const;
-    /// Bytes that the host wrote, in coarse_bins.
+    /// Bytes that the host wrote, in coarse_bins, each request when it was answered: a request that waits is programmed long after it came.
     [[nodiscard]] const std::vector<double>& written() const { return written_.values(); }
 
 private:

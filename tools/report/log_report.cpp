@@ -68,6 +68,7 @@ private:
     /// The keys of `replay --json`, of what the log knows.
     void add_overview(const RequestPass& requests) {
         Json o{Json::Object{}};
+        add_essentials(o, requests);
         const double seconds = static_cast<double>(range_.end_ns - range_.start_ns) / 1e9;
         each("SELECT host_reads, host_writes, host_trims, host_flushes, host_read_bytes, host_write_bytes, pram_words_written, free_blocks FROM "
              "v_run_totals WHERE run = {}",
@@ -83,17 +84,12 @@ private:
                  o.add("write_mb_s", rounded(r.real(5) / 1e6 / seconds));
              });
         o.add("sim_seconds", seconds);
-        each("SELECT sum(page_reads), sum(page_programs), sum(block_erases), sum(page_programs) * (SELECT page_bytes FROM run WHERE run = {0}) * 1.0 "
-             "/ "
-             "nullif((SELECT host_write_bytes FROM v_run_totals WHERE run = {0}), 0) FROM v_run_totals t JOIN sample_nand USING(sample) WHERE run = "
-             "{0}",
+        each("SELECT sum(page_reads), sum(page_programs), sum(block_erases) FROM v_run_totals t JOIN sample_nand USING(sample) WHERE run = {}",
              [&](const LogRow& r) {
                  o.add("nand_read_pages", r.number(0));
                  o.add("nand_program_pages", r.number(1));
                  o.add("nand_erase_blocks", r.number(2));
-                 o.add("waf", r.is_null(3) ? Json{} : rounded(r.real(3)));
              });
-        requests.add_to_overview(o);
         static constexpr std::array of_scheme{"gc_jobs",     "gc_page_copies", "switch_merges", "partial_merges",
                                               "full_merges", "read_pages",     "unmapped_reads"};
         if (log_.has_table("sample_scheme"))
@@ -104,6 +100,31 @@ private:
                          if (const int c = static_cast<int>(i); !r.is_null(c)) o.add(of_scheme[i], r.number(c));
                  });
         out_.add("overview", std::move(o));
+    }
+
+    /// What a reader looks for first: write amplification, latencies, how much the host may write until the flash is worn out.
+    void add_essentials(Json& o, const RequestPass& requests) {
+        const double erases =
+            static_cast<double>(number("SELECT total(block_erases) FROM v_run_totals JOIN sample_nand USING(sample) WHERE run = {}"));
+        const auto blocks = static_cast<double>(number("SELECT total(blocks) FROM wear WHERE run = {}"));
+        each("SELECT host_write_bytes, total(page_programs) * page_bytes FROM v_run_totals JOIN run USING(run) JOIN sample_nand USING(sample) WHERE "
+             "run = {}",
+             [&](const LogRow& r) {
+                 const double written = r.real(0), programmed = r.real(1);
+                 o.add("waf", written == 0 ? Json{} : rounded(programmed / written));
+                 const double block_bytes = number_of(range_.setting("pages_per_block")).real() * static_cast<double>(range_.page_bytes);
+                 const double worn = std::max(programmed, erases * block_bytes), cycles = number_of(range_.setting("endurance_cycles")).real();
+                 if (written > 0 && worn > 0 && cycles * blocks > 0) o.add("tbw_bytes", rounded(cycles * blocks * block_bytes * written / worn));
+             });
+        requests.add_to_overview(o);
+        if (has_requests_) return;
+        each("SELECT o.name, l.p50_ns / 1e3, l.p99_ns / 1e3, l.max_ns / 1e3 FROM fs_latency l JOIN v_run_totals t USING(sample) JOIN fs_op_name o "
+             "USING(op) WHERE t.run = {} AND o.name IN ('read', 'write', 'fsync') ORDER BY op",
+             [&](const LogRow& r) {
+                 for (int i = 1; i <= 3; ++i)
+                     o.add(fmt::format("call_latency_us.{}.{}", r.text(0), std::array{"p50", "p99", "max"}[static_cast<std::size_t>(i - 1)]),
+                           rounded(r.real(i)));
+             });
     }
 
     static double seconds_of(const LogRow& row) { return row.real(0) / 1e9; }

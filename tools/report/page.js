@@ -4,7 +4,7 @@ const runs = report.runs;
 const keyText = { requests: "requests", host_read_bytes: "read by the host, bytes", host_write_bytes: "written by the host, bytes", waf: "write amplification", iops: "requests a second",
   read_mb_s: "read, MB/s", write_mb_s: "written, MB/s", sim_seconds: "simulated time, s", nand_read_pages: "flash pages read", nand_program_pages: "flash pages programmed",
   nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections", read_pages: "pages read by the host",
-  unmapped_reads: "of these: nothing was written there" };
+  unmapped_reads: "of these: nothing was written there", tbw_bytes: "lifetime: bytes that the host may write" };
 const causeText = { user: "of the host", gc: "collections", merge: "merges", map: "maps", other: "other" };
 
 const section = (id, title, about, ...parts) => {
@@ -62,7 +62,7 @@ const throughput = () => section("throughput", "Throughput", "Drag over a plot t
   time("Read", "Bytes that the host read, a second.", "MB/s", overTime("throughput", "read_mb_s")),
   time("Requests", "Requests of the host, a second.", "1/s", overTime("throughput", "iops")),
   time("Slowest request", "The longest latency among the requests that came at that time.", "latency", overTime("throughput", "longest_us"), { log: true, yValue: micros })));
-const amplification = () => section("waf", "Write amplification", "Flash pages programmed for each page that the host wrote, between two samples.", grid(
+const amplification = () => section("waf", "Write amplification", "Flash pages programmed for each page that the host wrote, between two samples. A request counts when it was answered.", grid(
   runs.length > 1 ? time("Write amplification", "All causes together.", "×", overTime("waf", "waf")) : null,
   ...runs.map((run) => time(named(run, "Write amplification by cause"), "The lines add up to the whole.", "×", several(run, "waf", causeText))),
   time("Free blocks", "Erased, or reclaimable at once.", "blocks", overTime("free", "free_blocks"))));
