@@ -91,6 +91,15 @@ cmp a.db b.db || wrong "a killed sweep ends with other bytes"
 code 0 run long.jsonl -o killed.db
 grep -q '^0 runs made, 14 were there' out || wrong "a finished sweep runs again: $(cat out)"
 
+# More combinations than can be: their number and what to do, before any of them is made.
+{
+    printf '[sweep]\nseeds = [%s]\n[grid]\n' "$(seq -s , 1 500)"
+    for key in nand.seed ftl.wear_threshold; do printf '%s = [%s]\n' "$key" "$(seq -s , 1 1000)"; done
+    printf '[[load]]\nbench = { rw = "write", io_size = "1M" }\n'
+} > many.toml
+timeout 20 "$FLASHLAB" sweep plan many.toml -o many.jsonl > out 2> err && wrong "a sweep of 500 million runs is planned"
+grep -q '500000000 combinations.*fewer values' err || wrong "a sweep of 500 million runs: $(cat err)"
+
 # One id with two results: an error that names the key and the command.
 cp 1.db forged.db
 sqlite3 forged.db "UPDATE run SET report = replace(report, '\"requests\":64', '\"requests\":65') WHERE report LIKE '%\"requests\":64%'"

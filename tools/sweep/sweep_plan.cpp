@@ -22,7 +22,7 @@ namespace flashlab {
 namespace {
 
 constexpr std::size_t largest_sweep = std::size_t{1} << 20, largest_plan = std::size_t{1} << 31;
-constexpr std::uint64_t most_runs = 10'000'000;
+constexpr double most_runs = 1e6; ///< a plan holds each of them in memory, about a kilobyte
 
 using Point = std::vector<std::pair<std::string, std::string>>; ///< a key of the grid and its value, each
 
@@ -141,17 +141,28 @@ std::expected<Sweep, std::string> read_sweep(const std::string& file) {
 }
 
 /// Every combination, the last key changing fastest. A grid without keys has one point.
-std::expected<std::vector<Point>, std::string> points_of(const std::vector<Axis>& grid) {
-    std::uint64_t count = 1;
-    for (const Axis& axis : grid)
-        if ((count *= axis.values.size()) > most_runs) return std::unexpected(fmt::format("the grid has more than {} points", most_runs));
+std::vector<Point> points_of(const std::vector<Axis>& grid) {
+    std::size_t count = 1;
+    for (const Axis& axis : grid) count *= axis.values.size();
     std::vector<Point> points(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        std::uint64_t rest = i;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t rest = i;
         for (std::size_t a = grid.size(); a-- > 0; rest /= grid[a].values.size())
             points[i].insert(points[i].begin(), {grid[a].key, grid[a].values[rest % grid[a].values.size()]});
     }
     return points;
+}
+
+/// Counted before the first of them is made.
+std::expected<void, std::string> check_count(const Sweep& sweep) {
+    double points = 1, runs = 0;
+    for (const Axis& axis : sweep.grid) points *= static_cast<double>(axis.values.size());
+    for (const SweepLoad& load : sweep.loads)
+        runs += (load.takes_grid ? points : 1) * (load.takes_seed ? static_cast<double>(sweep.seeds.size()) : 1);
+    if (runs <= most_runs) return {};
+    return std::unexpected(fmt::format("[grid], seeds and loads make {:.0f} combinations, before [[exclude]]; a sweep has {:.0f} at most: give fewer "
+                                       "values, or write several sweeps",
+                                       runs, most_runs));
 }
 
 bool is_excluded(Exclusion& exclusion, const SweepRun& run, const Point& point) {
@@ -169,14 +180,14 @@ class Expansion {
 public:
     Expansion(Sweep& sweep, const SweepPlanner& planner) : sweep_{sweep}, planner_{planner} {}
     std::expected<std::vector<SweepRun>, std::string> all() {
-        const auto points = points_of(sweep_.grid);
-        if (!points) return std::unexpected(points.error());
+        if (auto few = check_count(sweep_); !few) return std::unexpected(few.error());
+        const std::vector<Point> points = points_of(sweep_.grid);
         for (const SweepLoad& load : sweep_.loads) {
             const std::vector<Point> alone{{}};
-            const Point& any = load.takes_grid ? points->front() : alone.front();
+            const Point& any = load.takes_grid ? points.front() : alone.front();
             if (const std::string wrong = planner_.wrong_usage(words(load, any, 1)); !wrong.empty())
                 return std::unexpected(fmt::format("load {}: {}", load.name, wrong));
-            for (const Point& point : load.takes_grid ? *points : alone)
+            for (const Point& point : load.takes_grid ? points : alone)
                 for (const std::uint64_t seed : load.takes_seed ? sweep_.seeds : std::vector<std::uint64_t>{0})
                     if (auto done = add(load, point, seed); !done) return std::unexpected(done.error());
         }
