@@ -18,6 +18,13 @@ for metadata in pram journal; do
     say "$metadata: $(cat "$work/out")"
     grep -q "\"cuts\":$cuts,.*\"violations\":0," "$work/out" || die "not every cut was made"
 done
+say "--- a place for failed states that is none: told before anything runs"
+for way in '' '--explore --persistence posix'; do
+    code=0
+    read -ra words <<< "$way"
+    "$FLASHLAB" crash torture "${words[@]}" --size 64M --keep "$work/nowhere" --check 'exit 3' -- sh -c "echo ran > '$work/ran'" > "$work/out" 2> "$work/err" || code=$?
+    if [[ $code -ne 1 || -e $work/ran ]] || ! grep -q -- '--keep .*make it' "$work/err"; then die "--keep $way: code $code: $(cat "$work/err")"; fi
+done
 say "--- a check that fails"
 code=0
 "$FLASHLAB" crash torture --cuts 2 --within 0.5 --size 64M --keep "$work" --check 'exit 3' -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?

@@ -190,16 +190,6 @@ private:
     double slowest_ = 0;
 };
 
-/// Told before the first cut, not after the last.
-Failure check_keep(const std::string& keep) {
-    const std::string where = keep.empty() ? "." : keep;
-    std::error_code error;
-    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
-    if (::access(where.c_str(), W_OK | X_OK) != 0)
-        return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
-    return std::nullopt;
-}
-
 int replay_torture(const CrashTortureOptions& o, Torture& torture) {
     if (auto failed = torture.prepare(o.replay)) return complain(fmt::format("crash torture: {}", *failed));
     const auto wrong = torture.recover_and_check(0);
@@ -259,6 +249,15 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 
 } // namespace
 
+std::string why_no_keep(const std::string& keep) {
+    const std::string where = keep.empty() ? "." : keep;
+    std::error_code error;
+    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
+    if (::access(where.c_str(), W_OK | X_OK) != 0)
+        return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
+    return {};
+}
+
 std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& o) {
     if (o.after.empty()) return 0;
     std::uint64_t n = 0;
@@ -284,7 +283,7 @@ int run_crash_torture(const CrashTortureOptions& o) {
         return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
     if (!parse_cut_at(o.at)) return complain(fmt::format("crash torture: --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")), exit_usage);
     if (o.replay.empty())
-        if (const auto unfit = check_keep(o.keep)) return complain(fmt::format("crash torture: {}", *unfit));
+        if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
     const Interruption interruption;
     const std::string work = make_work_directory("torture");
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);

@@ -189,6 +189,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
 
 int run_torture_explore(const CrashTortureOptions& o) {
     if (const std::string wrong = misuse(o); !wrong.empty()) return complain(fmt::format("crash torture: {}", wrong), exit_usage);
+    if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
     const Interruption interruption;
     auto reports = make_reports(o);
     if (!reports) return complain(fmt::format("crash torture: {}", reports.error()));
