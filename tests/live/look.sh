@@ -46,7 +46,10 @@ refuses 'File exists' cp "$device:/sparse" "$work/dangling"
 refuses 'copy it with -r' cp "$device:/tools" "$work/other"
 refuses 'only copied out' cp "$work/err" "$device:/in"
 refuses 'No such file' cat "$device:/nowhere"
-refuses 'is no folder' cat "$device:/sparse/x"
+for below in x '' . ..; do # a file is none, whatever comes after the slash
+    for look in ls cat; do refuses 'Not a directory' "$look" "$device:/sparse/$below"; done
+    refuses 'Not a directory' cp "$device:/sparse/$below" "$work/other"
+done
 refuses 'no regular file' cat "$device:/tools"
 refuses 'no regular file' cat "$device:/pipe"
 refuses 'no FlashLab device' ls "$work:/x"

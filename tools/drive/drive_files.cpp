@@ -74,8 +74,9 @@ std::expected<DriveEntry, std::string> DriveFiles::find(const std::string& path)
     if (!root) return refusal("/", root.error());
     DriveEntry entry{.name = "/", .attributes = root->value, .target = {}};
     for (const auto& part : std::filesystem::path{path}.relative_path()) {
+        if (!S_ISDIR(entry.attributes.mode)) // also before a last slash
+            return std::unexpected(fmt::format("{}: {}: {}", path, entry.name, std::strerror(ENOTDIR)));
         if (part.empty() || part == ".") continue;
-        if (!S_ISDIR(entry.attributes.mode)) return std::unexpected(fmt::format("{}: {} is no folder", path, entry.name));
         auto next = entry_of(entry.attributes.ino, part.string());
         if (!next) return std::unexpected(fmt::format("{}: {}", path, next.error()));
         entry = std::move(*next);
