@@ -51,10 +51,12 @@ cd "$demo" # short names in what follows
 PATH=$tree/build/release:$PATH
 export PATH
 note "in build/demo:"
-run flashlab mkfs device
-note "The warning about small groups is for who measures a full drive; it does not matter here."
+run flashlab mkfs device --size 256M
+note "The warnings are for who measures such a small drive. It is small so that it fills, and has to collect its garbage, within this tour."
 run flashlab mount device mnt
 note "It is an ordinary directory now. Every byte goes through a flash translation layer to simulated chips."
+head -c 175000000 /dev/urandom > mnt/films
+note "Two thirds of it are full, as on many a drive:"
 df -h mnt
 
 step "3. A benchmark on it"
@@ -71,6 +73,11 @@ else
     grep -E 'IOPS|READ:|WRITE:' "$demo/fio.txt" || true
     note "fio wrote with checksums and read everything back."
     rm -f "$mnt"/demo.*
+fi
+if command -v fio > /dev/null; then
+    run fio --name=database --directory=mnt --size=64m --io_size=256m --bs=4k --rw=randwrite --norandommap --ioengine=psync --fsync=64 --output="$demo/database.txt"
+    note "Some pages of a file were overwritten again and again, as a database does: the drive had to collect what became stale, and copy what had not."
+    rm -f "$mnt"/database.*
 fi
 
 step "4. Real work: this project's own repository, cloned and checked"
@@ -120,9 +127,10 @@ note "The clone survived, too."
 step "7. How the drive feels, in figures"
 printf '$ flashlab smart mnt      # some of its lines\n'
 flashlab smart mnt > "$demo/smart.txt"
-grep -E '^(percent_used|power_cycles|unsafe_shutdowns|host_write_bytes|waf|wear_max|free_blocks|spare_blocks|bad_user_nand_blocks|remaining_host_bytes) ' "$demo/smart.txt"
+grep -E '^(percent_used|power_cycles|unsafe_shutdowns|host_write_bytes|waf|gc_jobs|gc_page_copies|wear_max|free_blocks|spare_blocks|bad_user_nand_blocks|remaining_host_bytes) ' "$demo/smart.txt"
 note "Two starts, one of them after a power failure (unsafe); no block has worn out."
 note "WAF, the write amplification factor: pages programmed on flash for each page written by programs. 1 is ideal; more wears the flash out."
+note "gc_jobs are collections, gc_page_copies the pages that they had to copy: those are what makes it more than 1."
 
 step "8. What happened is a table: where did the flash writes come from?"
 run flashlab query device "SELECT * FROM v_waf_by_cause" --table
