@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include <fcntl.h>
@@ -26,7 +28,18 @@ void limit_wait(int fd, std::chrono::milliseconds patience) {
     timeval wait{};
     wait.tv_sec = seconds.count();
     wait.tv_usec = std::chrono::microseconds{patience - seconds}.count();
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) (void)setsockopt(fd, SOL_SOCKET, direction, &wait, sizeof wait); // connecting waits, too
+}
+
+/// The process that listens at the other end, if a signal has stopped it; 0: it runs, or is not known.
+pid_t stopped_listener(int fd) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return 0;
+    std::ifstream in{fmt::format("/proc/{}/stat", peer.pid)};
+    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    const std::size_t name_end = text.rfind(") ");
+    return name_end != std::string::npos && text.substr(name_end + 2, 1) == "T" ? peer.pid : 0;
 }
 
 std::expected<sockaddr_un, std::string> address_of(const std::string& path) {
@@ -182,12 +195,12 @@ std::expected<std::string, std::string> ask_control_socket(const std::string& pa
     if (!address) return std::unexpected(address.error());
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return std::unexpected(fmt::format("control socket {}: {}", path, std::strerror(errno)));
+    if (patience) limit_wait(fd, *patience);
     if (connect(fd, generic(*address), sizeof *address) != 0) {
-        const std::string why = std::strerror(errno);
+        const std::string why = errno == EAGAIN ? "too many others wait there" : std::strerror(errno);
         close(fd);
         return std::unexpected(fmt::format("control socket {}: {}: is the device mounted, and by you?", path, why));
     }
-    if (patience) limit_wait(fd, *patience);
     std::string line{request};
     line += '\n';
     std::string answer;
@@ -203,8 +216,12 @@ std::expected<std::string, std::string> ask_control_socket(const std::string& pa
         else
             answer.append(bytes, static_cast<std::size_t>(got));
     }
+    const double waited_s = patience ? std::chrono::duration<double>{*patience}.count() : 0;
+    const pid_t stopped = is_late ? stopped_listener(fd) : 0;
     close(fd);
-    if (is_late) return std::unexpected(fmt::format("control socket {}: no answer within {} ms", path, patience->count()));
+    if (stopped != 0)
+        return std::unexpected(fmt::format("no answer within {} s: its daemon is stopped; kill -CONT {} lets it go on", waited_s, stopped));
+    if (is_late) return std::unexpected(fmt::format("no answer within {} s: its daemon is stopped or very busy; try again", waited_s));
     if (!sound) return std::unexpected(fmt::format("control socket {}: the mount hung up without an answer", path));
     answer.pop_back();
     return answer;
