@@ -106,6 +106,31 @@ done
 "$FLASHLAB" umount "$mnt" || die "umount"
 check_device
 
+say "--- and every other command that opens a drive"
+left_to_write() { # umount(8) returns while the daemon still writes back
+    "$FLASHLAB" mount "$device" "$mnt" || die "mount"
+    head -c 30000000 /dev/urandom > "$mnt/large"
+    umount "$mnt"
+}
+left_to_write
+expect 0 '' "$FLASHLAB" clone "$device" "$work/copy"
+left_to_write
+expect 0 '' "$FLASHLAB" snapshot "$device" one
+left_to_write
+expect 0 '' "$FLASHLAB" crash torture --device "$device" --cuts 1 --within 0.1 -- sh -c 'echo 1 > small && sync small && sleep 1'
+left_to_write
+expect 0 '' "$FLASHLAB" run --device "$device" -- true
+left_to_write
+rm "$mnt/large" 2> /dev/null || true
+expect 0 '' "$FLASHLAB" replay workload:financial --limit 100 --wrap --device "$device"
+"$FLASHLAB" mkfs "$device" --force --size 64M --quiet
+left_to_write
+expect 0 '' "$FLASHLAB" mkfs "$device" --force --size 64M --quiet
+"$FLASHLAB" mount "$device" "$mnt" || die "mount"
+expect 1 'unmount it first' "$FLASHLAB" clone "$device" "$work/none"
+expect 1 'unmount it first' "$FLASHLAB" mkfs "$device" --force --quiet
+"$FLASHLAB" umount "$mnt" || die "umount"
+
 daemon_of_device() {
     local fd
     for fd in /proc/[0-9]*/fd/*; do
@@ -134,4 +159,39 @@ expect 8 'in use: after 10 s' "$FLASHLAB" fsck "$device"
 grep -q 'waiting' "$work/err" || die "nothing was said while waiting"
 kill -CONT "$pid"
 check_device
+
+say "--- a daemon that is stopped: what asks it says so within half a minute, and how it goes on"
+"$FLASHLAB" mount "$device" "$mnt" || die "mount"
+pid=$(daemon_of_device)
+kill -STOP "$pid"
+asking=()
+for question in smart info "ctl stats" "report -o $work/page.html" "query SELECT+1"; do
+    read -ra words <<< "$question"
+    (timeout 60 "$FLASHLAB" "${words[0]}" "$mnt" "${words[@]:1}" > /dev/null 2> "$work/err-${words[0]}"; echo $? > "$work/code-${words[0]}") &
+    asking+=($!)
+done
+wait "${asking[@]}"
+for word in smart info ctl report query; do
+    [[ $(cat "$work/code-$word") -ne 124 ]] || die "$word waits without an end"
+    grep -q "kill -CONT $pid" "$work/err-$word" || die "$word of a stopped daemon: $(cat "$work/err-$word")"
+done
+kill -CONT "$pid"
+"$FLASHLAB" umount "$mnt" || die "umount of a daemon that goes on"
+
+say "--- umount waits for a slow daemon while another mount gets the number of its device: that one is no holder"
+"$FLASHLAB" mkfs "$work/other" --size 64M --quiet
+"$FLASHLAB" mount "$device" "$mnt" || die "mount"
+pid=$(daemon_of_device)
+number=$(stat -c %d "$mnt")
+head -c 30000000 /dev/urandom > "$mnt/large"
+"$FLASHLAB" umount "$mnt" --timeout 4 2> "$work/err" &
+asking=($!)
+while mounted; do :; done
+kill -STOP "$pid"
+"$FLASHLAB" mount "$work/other" "$work/mnt2" || die "mount of another"
+say "device numbers: $number was, $(stat -c %d "$work/mnt2") is"
+wait "${asking[0]}" && say "the daemon was too quick to be met"
+kill -CONT "$pid"
+absent 'unmount it there'
+"$FLASHLAB" umount "$work/mnt2" || die "umount of the other"
 say "ok: a mount that is held"

@@ -34,8 +34,10 @@ std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) 
 }
 
 std::expected<Json, std::string> ask_socket(const std::string& socket, const std::string& directory, const Json& request,
-                                            std::optional<std::chrono::milliseconds> limit) {
-    const auto answer = ask_control_socket(socket, request.dump(), limit);
+                                            std::optional<std::chrono::milliseconds> patience) {
+    const std::string command = request["cmd"].text();
+    const bool makes_work = command == "flush" || command == "idle" || command == "powercut" || command == "set" || command == "fault";
+    const auto answer = ask_control_socket(socket, request.dump(), patience.value_or(std::chrono::seconds{makes_work ? 600 : 30}));
     if (!answer) return std::unexpected(answer.error());
     auto json = Json::parse(*answer);
     if (!json) return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
@@ -144,6 +146,15 @@ std::expected<void, std::string> wait_for_images(const std::string& directory, D
         std::this_thread::sleep_for(milliseconds{5});
     }
     return {};
+}
+
+std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access,
+                                                    const std::function<void(const std::string&)>& say) {
+    const ImageUse use = use_of_images(directory);
+    const bool is_taken = use == ImageUse::written || (use == ImageUse::looked_at && access != DeviceAccess::look);
+    if (is_taken && find_mount(directory))
+        return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory));
+    return wait_for_images(directory, access, say);
 }
 
 std::string device_directory_of(const std::string& target) {

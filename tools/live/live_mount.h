@@ -36,6 +36,9 @@ namespace flashlab {
 /// The error says who holds the lock. `say` is called when the wait takes longer than a moment.
 [[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access,
                                                                const std::function<void(const std::string&)>& say);
+/// The same for a command that wants the drive unmounted: of a mount that is there it says so at once.
+[[nodiscard]] std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access,
+                                                                  const std::function<void(const std::string&)>& say);
 /// Whether a daemon answers at the device's socket.
 [[nodiscard]] bool is_served(const std::string& directory);
 /// The socket of a mount that is there, and whether a daemon answers at it: to be asked before the unmounting, and after.
@@ -45,7 +48,8 @@ namespace flashlab {
 /// The device directory DIR, given DIR itself or a mount point MNT.
 [[nodiscard]] std::string device_directory_of(const std::string& directory_or_mount_point);
 
-/// Asks one question. The answer's "error" member becomes the error. No answer within `patience`, where one is given, is an error, too.
+/// Asks one question. The answer's "error" member becomes the error. No answer within `patience` is an error, too. Without one it is half a
+/// minute for questions that the daemon answers as it is, and ten minutes for those that make it work.
 [[nodiscard]] std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request,
                                                          std::optional<std::chrono::milliseconds> patience = std::nullopt);
 /// The same of this mount, and of no other of the device.

@@ -48,7 +48,7 @@ std::vector<MountEntry> mounts_in(const std::string& table) {
         std::string skip, device, point, type, source, options;
         before >> skip >> skip >> device >> skip >> point;
         after >> type >> source >> options;
-        if (type.find("flashlab") != std::string::npos) found.push_back({unescape(source), unescape(point), device, options});
+        if (type.find("flashlab") != std::string::npos) found.push_back({unescape(source), unescape(source), unescape(point), device, options});
     }
     return found;
 }
@@ -125,7 +125,7 @@ MountAnswer ask_where(const std::string& mount_point, std::chrono::milliseconds 
     return {health_of(answer.error), answer.error == 0 ? std::string{answer.path.data()} : std::string{}};
 }
 
-std::vector<MountHolder> who_else_has(const std::string& device) {
+std::vector<MountHolder> who_else_has(const std::string& device, const std::string& listed) {
     std::vector<MountHolder> holders;
     std::set<std::string> seen;
     const auto look = [&](pid_t process, const std::string& folder) {
@@ -133,7 +133,7 @@ std::vector<MountHolder> who_else_has(const std::string& device) {
         const std::string mount_namespace = files::read_symlink(folder + "/ns/mnt", error).string();
         if (error || !seen.insert(mount_namespace).second) return;
         for (const MountEntry& mount : mounts_in(folder + "/mountinfo")) {
-            if (mount.device != device) continue;
+            if (mount.device != device || mount.listed != listed) continue;
             std::string name;
             std::getline(std::ifstream{folder + "/comm"}, name);
             holders.push_back({process, name, mount.mount_point});

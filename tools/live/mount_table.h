@@ -19,6 +19,7 @@ namespace flashlab {
 
 struct MountEntry {
     std::string source; ///< device directory
+    std::string listed; ///< the same as the kernel's tables name it
     std::string mount_point;
     std::string device;  ///< major:minor, the same in every place where the device is mounted
     std::string options; ///< the options of the file system itself, as the kernel shows them
@@ -42,7 +43,8 @@ struct MountHolder {
     std::string name;  ///< name of the process
     std::string mount_point;
 };
-/// Who still has this device mounted, one entry for each mount namespace. Processes that this user may not look into are not seen.
-[[nodiscard]] std::vector<MountHolder> who_else_has(const std::string& device);
+/// Who still has this device mounted, one entry for each mount namespace. Processes that this user may not look into are not seen. The kernel
+/// gives the number of a device that is gone to the next mount: `listed` is the source that its tables name, and tells the two apart.
+[[nodiscard]] std::vector<MountHolder> who_else_has(const std::string& device, const std::string& listed);
 
 } // namespace flashlab

@@ -10,6 +10,7 @@
 #include "tools/drive/device_copy.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/live/live_mount.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
 
@@ -45,6 +46,12 @@ std::string unknown_snapshot(const std::string& from) {
                                       : fmt::format("there are: {}", fmt::join(*names, ", ")));
 }
 
+/// Why the drive cannot be had; empty: it is free, perhaps after a wait for a daemon that was still writing back.
+std::string why_taken(const std::string& directory, DeviceAccess access) {
+    const auto free = wait_for_unmounted(directory, access, [](const std::string& text) { complain(text); });
+    return free ? std::string{} : free.error();
+}
+
 } // namespace
 
 int run_snapshot(const CopyOptions& o) {
@@ -52,11 +59,14 @@ int run_snapshot(const CopyOptions& o) {
     if (!o.to.empty())
         if (auto good = check_snapshot_name(o.to); !good) return complain(fmt::format("snapshot: {}", good.error()), exit_usage);
     if (o.remove) {
+        const std::string path = directory_of_device(o.from + "@" + o.to);
+        if (const std::string why = why_taken(path, DeviceAccess::use); !why.empty()) return complain("snapshot: " + why);
         if (auto done = delete_snapshot(o.from, o.to); !done) return complain(fmt::format("snapshot: {}", done.error()));
         return exit_done;
     }
     if (!o.to.empty()) {
         const Interruption interruption;
+        if (const std::string why = why_taken(o.from, DeviceAccess::look); !why.empty()) return complain("snapshot: " + why);
         const auto taken = take_snapshot(o.from, o.to);
         return taken ? report(*taken, o.format) : complain(fmt::format("snapshot: {}", taken.error()));
     }
@@ -76,6 +86,7 @@ int run_clone(const CopyOptions& o) {
     const Interruption interruption;
     if (const std::string why = unknown_snapshot(o.from); !why.empty())
         return complain("clone: " + why, why.starts_with("'") ? exit_usage : exit_failed);
+    if (const std::string why = why_taken(directory_of_device(o.from), DeviceAccess::look); !why.empty()) return complain("clone: " + why);
     const auto made = clone_device(o.from, o.to);
     return made ? report(*made, o.format) : complain(fmt::format("clone: {}", made.error()));
 }

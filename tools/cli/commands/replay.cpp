@@ -1,5 +1,6 @@
 #include "tools/cli/commands/replay.h"
 
+#include "tools/live/live_mount.h"
 #include "tools/run/replay.h"
 
 #include <chrono>
@@ -110,6 +111,9 @@ int run_replay(const ReplayOptions& o) {
     if (!stream) return complain("replay: " + stream.error());
     if (stream->reader().reason() != "named" && o.format == OutputFormat::table)
         tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
+    if (o.device.directory)
+        if (const auto free = wait_for_unmounted(*o.device.directory, DeviceAccess::use, [](const std::string& text) { complain(text); }); !free)
+            return complain("replay: " + free.error());
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
     if (!on) return complain("replay: " + on.error().text, on.error().code);
     const auto report = run(o, *plan, *stream, **on);

@@ -1,6 +1,7 @@
 // umount: takes the name away, then waits until the daemon has closed the device. Who else holds the mount is named.
 #include "tools/cli/commands/umount.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@ struct Unmounted {
     std::string words; ///< what fusermount3 complained of
 };
 
-std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_point) {
+std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_point, Clock::time_point latest) {
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(std::string{std::strerror(errno)});
     const pid_t child = ::fork();
@@ -41,9 +43,16 @@ std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_p
     ::close(pipe[1]);
     Unmounted done;
     std::array<char, 512> buffer{};
-    for (ssize_t n = 0; (n = ::read(pipe[0], buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR);)
+    const auto ends_in_time = [&] {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(latest - Clock::now());
+        pollfd watch{.fd = pipe[0], .events = POLLIN, .revents = 0};
+        return ::poll(&watch, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000'000))) != 0;
+    };
+    for (ssize_t n = 0; ends_in_time() && ((n = ::read(pipe[0], buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR));)
         done.words.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
     ::close(pipe[0]);
+    if (Clock::now() >= latest) // it hangs in the kernel, and ends when the daemon answers
+        return std::unexpected(std::string{"its daemon does not answer the kernel: it is stopped or very busy; the unmount goes on when it answers"});
     while (!done.words.empty() && done.words.back() == '\n') done.words.pop_back();
     int status = 0;
     if (child < 0 || ::waitpid(child, &status, 0) < 0) return std::unexpected(std::string{std::strerror(errno)});
@@ -59,9 +68,10 @@ Unmounted unmount_as_root(const std::string& mount_point) {
 }
 
 /// A mount is busy while somebody only looks at it, as each command of ours does that searches for a drive. That lasts a moment.
-std::expected<Unmounted, std::string> unmount(const std::string& mount_point) {
+std::expected<Unmounted, std::string> unmount(const std::string& mount_point, double timeout_s) {
+    const auto latest = Clock::now() + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>{timeout_s});
     for (const auto until = Clock::now() + std::chrono::seconds{1};; std::this_thread::sleep_for(std::chrono::milliseconds{20})) {
-        auto done = call_fusermount(mount_point);
+        auto done = call_fusermount(mount_point, latest);
         if (done && done->code == 127) done = unmount_as_root(mount_point);
         const bool is_busy = done && done->words.find("busy") != std::string::npos;
         if (!is_busy || Clock::now() > until) return done;
@@ -82,7 +92,7 @@ std::vector<std::string> described(const std::vector<MountHolder>& holders, bool
 
 int not_unmounted(const MountEntry& mount, const Unmounted& done) {
     if (done.code == 127) return complain("umount: fusermount3 is not installed, and only root needs none; install the package fuse3");
-    const auto elsewhere = described(who_else_has(mount.device), true);
+    const auto elsewhere = described(who_else_has(mount.device, mount.listed), true);
     if (done.words.find("busy") == std::string::npos)
         return complain(fmt::format("umount: {}: {}: only who mounted it, or root, can unmount it, and in the mount namespace where it was mounted",
                                     mount.mount_point, done.words));
@@ -92,7 +102,7 @@ int not_unmounted(const MountEntry& mount, const Unmounted& done) {
 
 /// Who still holds a mount whose name is gone from here; empty: nobody, the daemon is writing back.
 std::string holder_of(const MountEntry& mount) {
-    const auto holders = described(who_else_has(mount.device), false);
+    const auto holders = described(who_else_has(mount.device, mount.listed), false);
     if (!holders.empty()) return fmt::format("it is still mounted {}; unmount it there", fmt::join(holders, ", "));
     return is_served(mount.source) ? "somebody still holds it: a mount namespace that this user cannot see, or open files" : "";
 }
@@ -109,7 +119,7 @@ int wait_until_closed(const MountEntry& mount, const std::string& looker, double
                 return holder.empty() ? complain(fmt::format("umount: the daemon of {} is still writing back after {} s", mount.source, timeout_s))
                                       : complain(fmt::format("umount: {}: is unmounted here, but {}", mount.mount_point, holder), exit_held);
             complain(fmt::format("umount: {}: is unmounted here; waiting, {} s at most: {}", mount.mount_point, timeout_s,
-                                 holder.empty() ? "its daemon is writing back" : holder));
+                                 holder.empty() ? "its daemon is writing back, or is stopped" : holder));
             said = true;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
@@ -124,7 +134,7 @@ int run_umount(const UmountOptions& o) {
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const std::string looker = is_written ? "" : control_socket_of(*mounted);
-    const auto done = unmount(mounted->mount_point);
+    const auto done = unmount(mounted->mount_point, o.timeout_s);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
     if (done->code != 0) return not_unmounted(*mounted, *done);
     if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
