@@ -54,13 +54,9 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
     const std::string cost = plan.expected_waf == 0 ? "more than can be foretold" : fmt::format("about {:.1f}", plan.expected_waf);
-    const std::string remedy = plan.groups > 1 ? "a larger --size, fewer channels or a larger ftl.reserved_permille costs less"
-                                               : "a larger --size or ftl.reserved_permille costs less";
-    plan.warnings.push_back(fmt::format("small groups: each of {} groups of {} blocks holds about {:g} back of the {:.1f} that are spare. Random "
-                                        "writes on a full drive will have a write amplification of {}, "
-                                        "where {:.1f} could be had: {}",
-                                        plan.groups, units.geometry().planes_per_die() * units.geometry().blocks_per_plane(), halves / 2.0,
-                                        static_cast<double>(for_data) / plan.groups, cost, plan.closed_form_waf, remedy));
+    plan.warnings.push_back(fmt::format("this drive is small for its {} groups of blocks: when it is full, a random write will cost {} writes on the "
+                                        "flash ({:.1f} with a larger --size, {}or more ftl.reserved_permille). No error",
+                                        plan.groups, cost, plan.closed_form_waf, plan.groups > 1 ? "fewer channels " : ""));
 }
 
 } // namespace

@@ -31,10 +31,10 @@ has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" -n --json --size 1G)"
 has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" --json --size 64M 2> /dev/null)"
 has "preset ftl label channels page_bytes device_bytes free_blocks spare_blocks nominal_spare_blocks effective_spare_blocks bad_blocks data_bytes data_free_bytes pram_bytes clean_at_open failure_log" "$("$FLASHLAB" info "$dev" --json)"
 # Small groups hold much of the spare back: mkfs warns where that costs more than 5 % over the closed form, and only there.
-for case in "1G warning: small groups" "64G "; do
+for case in "1G warning: this drive is small" "64G "; do
     "$FLASHLAB" mkfs "$work/spare" -n --size "${case%% *}" > "$work/out" 2> "$work/err" || wrong "mkfs -n --size ${case%% *}"
     grep -Eq 'reserve [0-9]+ blocks \([0-9.]+ %\), effective [0-9]+ \([0-9.]+ %\)' "$work/out" || wrong "mkfs prints no effective spare: $(cat "$work/out")"
-    [[ $(grep -o 'warning: small groups' "$work/err" || true) == "${case#* }" ]] || wrong "mkfs --size ${case%% *}: $(cat "$work/err")"
+    [[ $(grep -o 'warning: this drive is small' "$work/err" || true) == "${case#* }" ]] || wrong "mkfs --size ${case%% *}: $(cat "$work/err")"
 done
 has "critical_warning avail_spare spare_thresh percent_used data_units_read data_units_written host_read_commands host_write_commands power_cycles power_on_hours
      unsafe_shutdowns waf wear_min wear_mean wear_max spare_blocks bad_user_nand_blocks" "$("$FLASHLAB" smart "$dev" --json)"

@@ -16,6 +16,7 @@
 #include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
+#include "tools/live/live_mount.h"
 #include "tools/run/device_choice.h"
 #include "tools/run/run_device.h"
 #include "tools/run/virtual_device.h"
@@ -120,9 +121,13 @@ int run_mkfs(const MkfsOptions& o) {
         return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size",
                                     o.directory, human_size(plan->ram_bytes), there.error()),
                         exit_usage);
+    if (const auto free = wait_for_unmounted(o.directory, DeviceAccess::use, [](const std::string& text) { complain(text); }); !free)
+        return complain(fmt::format("mkfs: {}", free.error()));
     const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
     if (auto free = check_device_target(o.directory, existing); !free) return complain(fmt::format("mkfs: {}", free.error()));
-    for (const auto& warning : plan->ftl.warnings) complain(fmt::format("warning: {}", warning));
+    const bool is_default = asked.empty() && !o.size_bytes && !o.preset && !o.config_file; // nobody chose what a warning would be about
+    for (const auto& warning : plan->ftl.warnings)
+        if (!is_default) complain(fmt::format("warning: {}", warning));
     const Interruption interruption;
     const auto finish = [&](const std::string& made) {
         return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};
