@@ -109,6 +109,8 @@ std::vector<std::string> top_lines(const TopText& text, const Json& about, const
     lines.emplace_back();
     add_latencies(lines, s["latency_us"], text.since);
     lines.emplace_back();
+    lines.push_back(fmt::format("busy    chips {} {:.0f}% of the time on the mean; below, the bus of each channel",
+                                bar(s["planes_busy"].real(), columns / 4), 100 * s["planes_busy"].real()));
     add_channels(lines, s["channel_busy"], columns, rows / 8 + 1);
     add_memory(lines, s, columns);
     const double all = std::max(1.0, blocks["blocks"].real());
