@@ -65,22 +65,23 @@ Json MountControl::dispatch(const Json& request) {
             if (!opened_.device().was_cut()) opened_.note_wear();
         });
         opened_.log().flush();
-        return good();
+        return Json::object({{"ok", true}, {"unsynced_bytes", unsynced_bytes()}, {"level", name_of(opened_.log().level())}});
     }
     if (command == "config") return Json::object({{"toml", to_toml(opened_.device().config())}, {"config", to_json(opened_.device().config())}});
     if (command == "powercut") return power_cut(request);
     Json report;
-    if (command == "info")
+    if (command == "info") {
         mount_.with_monitor([&](SimTime) { report = info_report(opened_.device()); });
-    else if (command == "smart")
-        mount_.with_monitor([&](SimTime now) {
-            DeviceHistory history = opened_.history_now();
-            history.clock_ns = ns_since_start(now);
-            report = smart_report(opened_.device(), history);
-        });
-    else
-        return failure(fmt::format("unknown request '{}'", command));
-    if (command == "info") add_failure_log(report, directory_);
+        add_failure_log(report, directory_);
+        return report;
+    }
+    if (command != "smart") return failure(fmt::format("unknown request '{}'", command));
+    mount_.with_monitor([&](SimTime now) {
+        DeviceHistory history = opened_.history_now();
+        history.clock_ns = ns_since_start(now);
+        report = smart_report(opened_.device(), history);
+    });
+    report.add("unsynced_bytes", unsynced_bytes());
     return report;
 }
 
@@ -101,6 +102,15 @@ Json MountControl::use() {
     mount_.with_monitor(
         [&](SimTime) { report = opened_.use() == nullptr ? failure("use is not counted; mount with -o use") : opened_.use()->report(most); });
     return report;
+}
+
+std::uint64_t MountControl::unsynced_bytes() {
+    std::uint64_t bytes = 0;
+    mount_.with_monitor([&](SimTime) {
+        if (opened_.device().was_cut()) return;
+        for (const auto& range : opened_.device().fs().unsynced()) bytes += range.bytes;
+    });
+    return bytes;
 }
 
 Json MountControl::power_cut(const Json& request) {

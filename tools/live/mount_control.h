@@ -40,6 +40,7 @@ private:
     [[nodiscard]] Json dispatch(const Json& request);
     [[nodiscard]] Json stats();
     [[nodiscard]] Json unsynced();
+    [[nodiscard]] std::uint64_t unsynced_bytes();
     [[nodiscard]] Json power_cut(const Json& request);
     [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/commands/log_target.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
@@ -52,6 +53,8 @@ int report_on(const std::string& target, const std::string& command, OutputForma
     if (const auto mounted = find_mount(target)) {
         auto answer = ask_mount(*mounted, Json::object({{"cmd", command}}));
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
+        if (const std::uint64_t bytes = (*answer)["unsynced_bytes"].number(0); bytes != 0)
+            complain(not_on_flash(command, bytes, mounted->mount_point));
         return print_report(shape(std::move(*answer)), format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);

@@ -6,8 +6,15 @@
 
 #include "tools/host/complaint.h"
 #include "tools/live/live_mount.h"
+#include "tools/text/sizes.h"
 
 namespace flashlab {
+
+std::string not_on_flash(const std::string& command, std::uint64_t bytes, const std::string& mount_point) {
+    return fmt::format(
+        "{}: {} that programs wrote are still in memory, not on the flash and in no figure here; write them with: flashlab ctl {} flush", command,
+        human_size(bytes), mount_point);
+}
 
 std::expected<std::string, std::string> find_log(const std::string& command, const std::string& target) {
     std::string path = target;
@@ -15,6 +22,8 @@ std::expected<std::string, std::string> find_log(const std::string& command, con
         path = mounted->source + "/events.db";
         if (const auto flushed = ask_mount(*mounted, Json::object({{"cmd", "flush_log"}})); !flushed)
             complain(fmt::format("{}: the mount did not answer ({}); the newest rows may be missing", command, flushed.error()));
+        else if (const std::uint64_t bytes = (*flushed)["unsynced_bytes"].number(); bytes != 0)
+            complain(fmt::format("{} (the level of its log is {})", not_on_flash(command, bytes, mounted->mount_point), (*flushed)["level"].text()));
     } else if (std::filesystem::is_directory(target)) {
         path = target + "/events.db";
     }
