@@ -85,11 +85,10 @@ struct UnsyncedRange {
     std::uint64_t bytes = 0;
 };
 
-/// What open(2) asked for.
+/// What open(2) asked for. O_TRUNC is a change_attributes of its own, once the kernel admits it.
 struct OpenMode {
     bool writes = false;
-    bool appends = false;   ///< O_APPEND: all that an append-only file admits
-    bool truncates = false; ///< O_TRUNC
+    bool appends = false; ///< O_APPEND: all that an append-only file admits
 };
 
 class FileSystem {

@@ -110,25 +110,15 @@ FsResult<SimTime> FileSystemImpl::open_file(const FsCall& call, Ino ino, const O
     const auto found = get(ino);
     if (!found) return std::unexpected(found.error());
     Inode& inode = **found;
-    if (mode.writes || mode.truncates) {
+    if (mode.writes) {
         if (const auto may = may_change(); !may) return std::unexpected(may.error());
         if (inode.record.is_directory()) return std::unexpected(FsError{EISDIR});
-        const bool overwrites = mode.truncates || !mode.appends;
-        if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && overwrites))
+        if ((inode.record.flags & file_flag_immutable) != 0 || ((inode.record.flags & file_flag_append) != 0 && !mode.appends))
             return std::unexpected(FsError{EPERM});
-    }
-    SimTime done = call.now;
-    if (mode.truncates && inode.record.is_regular()) {
-        InodeRecord record = inode.record;
-        record.modified = record.changed = call.wall;
-        drop_set_ids(call, record);
-        const auto shortened = truncate(call, inode, record, 0, false);
-        if (!shortened) return shortened;
-        done = *shortened;
     }
     ++inode.opens;
     if (mode.writes) ++inode.writers;
-    return done;
+    return call.now;
 }
 
 void FileSystemImpl::close_file(const FsCall& call, Ino ino, bool for_writing) {

@@ -160,13 +160,6 @@ FsResult<SimTime> RecordingFileSystem::remove_xattr(const FsCall& call, Ino ino,
     return done;
 }
 
-FsResult<SimTime> RecordingFileSystem::open_file(const FsCall& call, Ino ino, const OpenMode& mode) {
-    if (mode.truncates) before(call, {.act = Act::truncate, .ino = ino.value()});
-    auto done = below_.open_file(call, ino, mode);
-    if (done && mode.truncates) sink_({.act = Act::truncate, .ino = ino.value(), .bytes = 0});
-    return done;
-}
-
 void RecordingFileSystem::close_file(const FsCall& call, Ino ino, bool for_writing) {
     if (for_writing) before(call, {.act = Act::close, .ino = ino.value()});
     below_.close_file(call, ino, for_writing);

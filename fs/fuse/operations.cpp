@@ -7,9 +7,9 @@ namespace {
 /// Asks for exactly what is handled; libfuse's defaults are traps (fs/fuse/DESIGN.md, "Capabilities").
 void on_init(void* user_data, fuse_conn_info* connection) {
     SessionContext& context = *static_cast<SessionContext*>(user_data);
-    unsigned wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_EXPORT_SUPPORT | FUSE_CAP_DONT_MASK | FUSE_CAP_IOCTL_DIR |
-                      FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_POSIX_ACL |
-                      FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_EXPLICIT_INVAL_DATA;
+    unsigned wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_EXPORT_SUPPORT | FUSE_CAP_DONT_MASK | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS |
+                      FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_POSIX_ACL | FUSE_CAP_CACHE_SYMLINKS |
+                      FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_EXPLICIT_INVAL_DATA;
 #ifdef FLASHLAB_FUSE_KILLPRIV_V2
     wanted |= FUSE_CAP_HANDLE_KILLPRIV_V2; // no question for security.capability before each write
 #endif

@@ -52,9 +52,7 @@ inline constexpr double cache_seconds = 86400.0;
     return context;
 }
 [[nodiscard]] inline Service& service_of(fuse_req_t request) { return context_of(request).service; }
-[[nodiscard]] inline OpenMode open_mode_of(int flags, bool truncates) {
-    return {.writes = (flags & O_ACCMODE) != O_RDONLY, .appends = (flags & O_APPEND) != 0, .truncates = truncates};
-}
+[[nodiscard]] inline OpenMode open_mode_of(int flags) { return {.writes = (flags & O_ACCMODE) != O_RDONLY, .appends = (flags & O_APPEND) != 0}; }
 [[nodiscard]] struct stat stat_of(const Attributes& attributes);
 [[nodiscard]] fuse_entry_param entry_of(const Attributes& attributes);
 /// Sends the entry. Gives the reference back when the kernel no longer wants the entry.

@@ -23,7 +23,6 @@ bool goes_through_page_cache(const fuse_file_info* file) { return !is_direct(fil
 void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
     const fuse_file_info opened = *file;
-    const bool truncate = (opened.flags & O_TRUNC) != 0;
     auto handle = std::make_unique<OpenHandle>();
     OpenHandle& file_handle = *handle;
     auto answer = [opened, ino, handle = std::move(handle)](fuse_req_t to, Nothing&) mutable {
@@ -37,9 +36,9 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
                              [&](const FsCall& call) { again.fs().close_file(call, Ino{ino}, is_for_writing(&opened)); });
     };
     service.serve(
-        request, {.op = FsOp::open, .ino = Ino{ino}, .mutates = truncate},
+        request, {.op = FsOp::open, .ino = Ino{ino}},
         [&](const FsCall& call) {
-            auto done = service.fs().open_file(call, Ino{ino}, open_mode_of(opened.flags, truncate));
+            auto done = service.fs().open_file(call, Ino{ino}, open_mode_of(opened.flags));
             note_opened(service, call, Ino{ino}, opened.flags, file_handle);
             return done;
         },

@@ -158,9 +158,9 @@ void on_readlink(fuse_req_t request, fuse_ino_t ino) {
         [](fuse_req_t to, std::string& target) { fuse_reply_readlink(to, target.c_str()); });
 }
 
-FsResult<NewEntry> opened_at_once(Service& service, const FsCall& call, FsResult<NewEntry> made, int flags, bool truncate) {
+FsResult<NewEntry> opened_at_once(Service& service, const FsCall& call, FsResult<NewEntry> made, int flags) {
     if (!made) return made;
-    const auto open = service.fs().open_file(call, made->value.ino, open_mode_of(flags, truncate));
+    const auto open = service.fs().open_file(call, made->value.ino, open_mode_of(flags));
     if (!open) {
         service.fs().forget(made->value.ino, 1, call.now);
         return std::unexpected(open.error());
@@ -169,16 +169,11 @@ FsResult<NewEntry> opened_at_once(Service& service, const FsCall& call, FsResult
     return made;
 }
 
-/// Makes and opens a file. If the name exists meanwhile, its file is opened, unless O_EXCL is set.
+/// Makes and opens a file. If the name exists meanwhile, the kernel has not looked whether its file may be opened and cut short: it shall look anew.
 FsResult<NewEntry> make_and_open(Service& service, const FsCall& call, Ino parent, const char* name, std::uint32_t mode, int flags) {
-    FileSystem& fs = service.fs();
-    auto made = noted(service, fs.make_node(call, parent, name, mode, 0));
-    bool truncate = false;
-    if (!made && made.error().error_number == EEXIST && (flags & O_EXCL) == 0) {
-        made = fs.lookup(call, parent, name);
-        truncate = (flags & O_TRUNC) != 0;
-    }
-    return opened_at_once(service, call, std::move(made), flags, truncate);
+    auto made = noted(service, service.fs().make_node(call, parent, name, mode, 0));
+    if (!made && made.error().error_number == EEXIST && (flags & O_EXCL) == 0) return std::unexpected(FsError{ESTALE});
+    return opened_at_once(service, call, std::move(made), flags);
 }
 
 /// Serves what makes a file and opens it at once. `make` makes it, open and with a reference.
@@ -220,7 +215,7 @@ void on_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t m
 #ifdef FLASHLAB_FUSE_TMPFILE
 void on_tmpfile(fuse_req_t request, fuse_ino_t parent, mode_t mode, fuse_file_info* file) {
     serve_made(request, parent, *file, [=, flags = file->flags](Service& service, const FsCall& call) {
-        return opened_at_once(service, call, noted(service, service.fs().make_unnamed(call, Ino{parent}, mode, (flags & O_EXCL) == 0)), flags, false);
+        return opened_at_once(service, call, noted(service, service.fs().make_unnamed(call, Ino{parent}, mode, (flags & O_EXCL) == 0)), flags);
     });
 }
 #endif
