@@ -56,7 +56,7 @@ using EntrySink = std::function<bool(std::string_view name, Ino ino, std::uint32
 
 enum class RenameMode : std::uint8_t { replace, no_replace, exchange, whiteout };
 enum class FallocateMode : std::uint8_t { allocate, keep_size, punch_hole, zero_range, zero_range_keep_size };
-enum class XattrMode : std::uint8_t { any, create, replace };
+enum class XattrMode : std::uint8_t { any, create, replace, create_and_replace }; ///< the last one always fails
 enum class SyncScope : std::uint8_t { data_and_metadata, data_only };
 enum class SeekWhat : std::uint8_t { data, hole };
 

@@ -99,8 +99,8 @@ FsResult<SimTime> FileSystemImpl::set_xattr(const FsCall& call, Ino ino, std::st
     if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
     if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
     const bool exists = inode.record.xattrs != 0 && xattrs_.has(ino, name);
-    if (mode == XattrMode::create && exists) return std::unexpected(FsError{EEXIST});
-    if (mode == XattrMode::replace && !exists) return std::unexpected(FsError{ENODATA});
+    if (exists && (mode == XattrMode::create || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{EEXIST});
+    if (!exists && (mode == XattrMode::replace || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{ENODATA});
     InodeRecord record = inode.record;
     record.changed = call.wall;
     MetadataTransaction transaction{*store_};
@@ -124,13 +124,15 @@ FsResult<SimTime> FileSystemImpl::remove_xattr(const FsCall& call, Ino ino, std:
     Inode& inode = **found;
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
     if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
-    if (inode.record.xattrs == 0) return std::unexpected(FsError{ENODATA});
+    if (inode.record.xattrs == 0 || !xattrs_.has(ino, name)) {
+        if (name == acl_access_name || name == acl_default_name) return call.now; // an ACL that is set to nothing comes as a removal
+        return std::unexpected(FsError{ENODATA});
+    }
     InodeRecord record = inode.record;
     record.changed = call.wall;
     MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
     const auto removed = xattrs_.remove(ino, name);
     if (!removed) return std::unexpected(removed.error());
-    if (!*removed) return std::unexpected(FsError{ENODATA});
     --record.xattrs;
     if (name == acl_access_name) record.acl &= ~static_cast<std::uint32_t>(InodeRecord::has_access_acl);
     if (name == acl_default_name) record.acl &= ~static_cast<std::uint32_t>(InodeRecord::has_default_acl);

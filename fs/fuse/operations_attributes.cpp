@@ -200,7 +200,10 @@ void on_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const cha
         return;
     }
     Service& service = service_of(request);
-    const auto mode = flags == XATTR_CREATE ? XattrMode::create : flags == XATTR_REPLACE ? XattrMode::replace : XattrMode::any;
+    const auto mode = flags == XATTR_CREATE    ? XattrMode::create
+                      : flags == XATTR_REPLACE ? XattrMode::replace
+                      : flags == 0             ? XattrMode::any
+                                               : XattrMode::create_and_replace;
     const auto work = [&](const FsCall& call) -> FsResult<SimTime> {
         if (capability_name == name) service.capabilities().drop(Ino{ino});
         const auto done = service.fs().set_xattr(call, Ino{ino}, name, std::as_bytes(std::span{value, bytes}), mode);

@@ -1,6 +1,7 @@
 // Names: creation, links, rename, orphans, attributes, xattrs.
 #include <set>
 
+#include "fs/posix_acl.h"
 #include "tests/fs/fs_world.h"
 
 using namespace flashlab;
@@ -128,6 +129,10 @@ TEST_CASE("xattrs take 64 KiB and a thousand names", "[fs][xattr]") {
     for (int i = 0; i < 1000; ++i)
         REQUIRE(world.fs->set_xattr(world.call(), a, fmt::format("user.{}", i), std::span{big}.first(20), XattrMode::create));
     CHECK(world.fs->set_xattr(world.call(), a, "user.1", {}, XattrMode::create).error() == FsError{EEXIST});
+    CHECK(world.fs->set_xattr(world.call(), a, "user.1", {}, XattrMode::create_and_replace).error() == FsError{EEXIST});
+    CHECK(world.fs->set_xattr(world.call(), a, "user.none", {}, XattrMode::create_and_replace).error() == FsError{ENODATA});
+    CHECK(world.fs->remove_xattr(world.call(), a, "user.none").error() == FsError{ENODATA});
+    CHECK(world.fs->remove_xattr(world.call(), a, acl_access_name).has_value()); // as ext4 has it
     CHECK(world.fs->remove_xattr(world.call(), a, "user.none").error() == FsError{ENODATA});
     REQUIRE(world.fs->remove_xattr(world.call(), a, "user.big").has_value());
     CHECK(std::ranges::count(world.fs->list_xattrs(world.call(), a)->value, '\0') == 1000);

@@ -341,6 +341,15 @@ void names_of_attributes() {
         CHECK_ERROR(::getxattr("f", name, value, sizeof value), EINVAL);
         CHECK_ERROR(::removexattr("f", name), EINVAL);
     }
+    const auto both = XATTR_CREATE | XATTR_REPLACE; // no attribute can be made and replaced
+    CHECK_ERROR(::setxattr("f", "user.a", "y", 1, both), EEXIST);
+    CHECK_ERROR(::setxattr("f", "user.both", "y", 1, both), ENODATA);
+    for (const char* acl : {"system.posix_acl_access", "system.posix_acl_default"}) { // there is none
+        CHECK_OK(::setxattr("f", acl, "", 0, 0));
+        CHECK_OK(::setxattr(".", acl, "", 0, 0));
+        CHECK_OK(::removexattr(".", acl));
+        CHECK_ERROR(::getxattr(".", acl, value, sizeof value), ENODATA);
+    }
     for (const char* name : {"a", "user", "users.a", "User.a", ".a", "other.a", "system.a", "system.posix_acl_accessx", "system.posix_acl"}) {
         CHECK_ERROR(::setxattr("f", name, "x", 1, 0), EOPNOTSUPP);
         CHECK_ERROR(::setxattr("f", name, "x", 1, XATTR_REPLACE), EOPNOTSUPP);
