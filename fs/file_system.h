@@ -173,8 +173,8 @@ public:
     [[nodiscard]] virtual HostCache host_cache() const = 0;
     [[nodiscard]] virtual std::string label() const = 0;
     [[nodiscard]] virtual FsResult<SimTime> set_label(const FsCall&, std::string_view label) = 0;
-    /// FITRIM: trims every free page in [offset, offset + bytes) that the device has mapped. Returns the bytes trimmed, seldom more than 0: freed
-    /// pages are trimmed in the background anyway, and these are not counted.
+    /// FITRIM: afterwards no free page in [offset, offset + bytes) is mapped in the device. Returns the bytes of these pages, those that were trimmed
+    /// in the background before, too.
     [[nodiscard]] virtual FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t offset, std::uint64_t bytes,
                                                                    std::uint64_t min_bytes) = 0;
     /// Write-back by age and pressure, background trims, idle work of the device. Returns the next wake-up time.

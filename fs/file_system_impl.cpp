@@ -114,9 +114,9 @@ FsResult<Timed<std::uint64_t>> FileSystemImpl::trim_free(const FsCall& call, std
     const std::uint64_t all = space_.total() * page_bytes_;
     if (offset >= all) return std::unexpected(FsError{EINVAL});
     const std::uint64_t end = bytes > all - offset ? all : offset + bytes;
-    const auto trimmed = space_.trim_unowned(LogicalPage{pages_for(offset)}, LogicalPage{end / page_bytes_}, pages_for(min_bytes), call.now);
-    if (!trimmed) return trimmed;
-    return Timed<std::uint64_t>{trimmed->value * page_bytes_, trimmed->done};
+    const auto free = space_.trim_unowned(LogicalPage{pages_for(offset)}, LogicalPage{end / page_bytes_}, pages_for(min_bytes), call.now);
+    if (!free) return free;
+    return Timed<std::uint64_t>{free->value * page_bytes_, free->done};
 }
 
 SimTime FileSystemImpl::tick(SimTime now) {

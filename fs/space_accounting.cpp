@@ -244,7 +244,7 @@ FsResult<SimTime> SpaceAccounting::trim_all(SimTime now) {
 
 FsResult<Timed<std::uint64_t>> SpaceAccounting::trim_unowned(LogicalPage first, LogicalPage last, std::uint64_t min_pages, SimTime now) {
     SimTime end = now;
-    std::uint64_t trimmed = 0;
+    std::uint64_t unowned = 0;
     const std::uint64_t per_page = page_bytes_ / sector_bytes;
     for (LogicalPage at = first; at < last;) {
         MetadataStore::PageRun run = store_.find_free_run(at, last - at);
@@ -253,18 +253,18 @@ FsResult<Timed<std::uint64_t>> SpaceAccounting::trim_unowned(LogicalPage first, 
         const MetadataStore::PageRun free = without_claims(run);
         at = run.first + std::max<std::uint64_t>(free.pages, 1);
         if (free.pages < std::max<std::uint64_t>(min_pages, 1)) continue;
+        unowned += free.pages;
         for (const LbaRange& range : device_.lba_status(sector_of(free.first), free.pages * per_page)) {
             if (!range.mapped) continue;
             const auto done = device_.trim(range.first, range.sectors, now);
             if (!done) return std::unexpected(errno_of(done.error()));
             end = std::max(end, *done);
-            trimmed += (range.sectors + per_page - 1) / per_page;
         }
     }
-    if (end == now) return Timed<std::uint64_t>{trimmed, now};
+    if (end == now) return Timed<std::uint64_t>{unowned, now};
     const auto durable = device_.flush(end);
     if (!durable) return std::unexpected(errno_of(durable.error()));
-    return Timed<std::uint64_t>{trimmed, *durable};
+    return Timed<std::uint64_t>{unowned, *durable};
 }
 
 } // namespace flashlab

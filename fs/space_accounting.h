@@ -60,7 +60,8 @@ public:
     SimTime trim_slice(SimTime now);
     /// Does all waiting trims, ahead of the clock: only where nothing else runs.
     [[nodiscard]] FsResult<SimTime> trim_all(SimTime now);
-    /// Trims the pages in [first, last) that the device has mapped and no file owns, in runs of at least `min_pages`. Returns how many they were.
+    /// Trims the pages in [first, last) that no file owns, in runs of at least `min_pages`, where the device has them mapped. Returns how many pages
+    /// no file owns there.
     [[nodiscard]] FsResult<Timed<std::uint64_t>> trim_unowned(LogicalPage first, LogicalPage last, std::uint64_t min_pages, SimTime now);
 
     /// A page written into the middle of an unwritten extent adds two records of 38 bytes at most, in leaves that are half full.

@@ -340,3 +340,23 @@ TEST_CASE("a damaged image is refused or reported, and never crashes who opens i
     CHECK(refused > 50);
     CHECK(reported > 50);
 }
+
+TEST_CASE("FITRIM tells the free bytes of its range, of pages that the device never had, too", "[fs]") {
+    FsWorld world;
+    const std::uint64_t page = world.fs->usage().block_bytes;
+    const auto told = [&](std::uint64_t offset, std::uint64_t bytes, std::uint64_t least) {
+        const auto trimmed = world.fs->trim_free(world.call(), offset, bytes, least);
+        REQUIRE(trimmed.has_value());
+        return trimmed->value;
+    };
+    const std::uint64_t all = world.fs->usage().data_pages * page;
+    CHECK(told(0, ~0ull, 0) == all);
+    CHECK(told(10 * page, ~0ull, 0) == all - 10 * page);
+    CHECK(told(page, 5 * page, 0) == 5 * page);
+    CHECK(told(page, 5 * page, 6 * page) == 0);
+    const Ino ino = world.create("a");
+    REQUIRE(world.write(ino, 0, std::string(4 * page, 'x')) == 0);
+    REQUIRE(world.sync(ino) == 0);
+    CHECK(told(0, ~0ull, 0) == all - 4 * page);
+    world.check();
+}
