@@ -22,6 +22,7 @@
 #include "pram/pram_image_header.h"
 #include "tools/drive/config_file.h"
 #include "tools/host/interruption.h"
+#include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
 
 namespace flashlab {
@@ -205,7 +206,9 @@ std::expected<CopiedDevice, std::string> take_snapshot(const std::string& direct
                                            name, device.string(), name));
     files::create_directories(device / snapshots, error);
     if (error) return std::unexpected(fmt::format("{}: {}", (device / snapshots).string(), error.message()));
-    return copy_device(device, device / snapshots / name, Identity::kept);
+    auto copied = copy_device(device, device / snapshots / name, Identity::kept);
+    give_folder_to_owner_of(device.string(), (device / snapshots).string());
+    return copied;
 }
 
 std::expected<std::vector<std::string>, std::string> list_snapshots(const std::string& directory) {

@@ -168,6 +168,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     if (auto finished = finish ? finish(made.string()) : std::expected<void, std::string>{}; !finished) return finished;
     if (Interruption::came()) return std::unexpected(fmt::format("{}: interrupted: it is as it was before", directory.string()));
     const bool renamed_whole = !files::exists(directory);
+    if (!renamed_whole) give_folder_to_owner_of(directory.string(), made.string());
     auto moved = move_into_place(made, directory);
     if (moved && renamed_whole) half.keep();
     return moved;

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/host/private_file.h"
+
 namespace flashlab {
 
 std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool is_private) {
@@ -17,6 +19,7 @@ std::expected<LogLock, std::string> LogLock::take(const std::string& path, bool 
     if (fd < 0 && errno == ELOOP && is_private) return std::unexpected(fmt::format("{}: is a symbolic link, which is not followed: remove it", path));
     if (fd < 0) return std::unexpected(fmt::format("{}: {}", path, std::strerror(errno)));
     LogLock lock{fd};
+    if (is_private) give_to_owner_of_folder(fd, path); // SQLite's further files follow this one
     // The lock is one of flock(2). SQLite uses the other kind, fcntl(2): the kernel releases those as soon as the process closes any descriptor of
     // the file.
     // A file system may lack flock(2). The log is then written without the lock.

@@ -14,4 +14,9 @@ namespace flashlab {
 /// Replaces whatever file has this name. The error is a whole sentence.
 [[nodiscard]] std::expected<void, std::string> write_private_file(const std::string& path, const std::string& text);
 
+/// What root has made in another's folder becomes that other's: an open file, or a folder with all that lies in it. Only what belongs to root and has
+/// no other name, since the other may have put links there.
+void give_to_owner_of_folder(int file, const std::string& path);
+void give_folder_to_owner_of(const std::string& above, const std::string& path);
+
 } // namespace flashlab

@@ -28,6 +28,7 @@
 #include "tools/host/complaint.h"
 #include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
+#include "tools/host/private_file.h"
 #include "tools/host/signals_held.h"
 #include "tools/host/standard_streams.h"
 #include "tools/live/live_mount.h"
@@ -208,6 +209,7 @@ void detach_from_terminal(const MountSessionConfig& config) {
     const int null = ::open("/dev/null", O_RDWR);
     const std::string path = failure_log_path(config.directory);
     const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (log >= 0) give_to_owner_of_folder(log, path);
     struct stat now {};
     if (log >= 0 && ::fstat(log, &now) == 0 && now.st_size > worth_keeping && ::ftruncate(log, 0) != 0)
         complain(fmt::format("{}: {}", path, std::strerror(errno)));
