@@ -78,10 +78,10 @@ Attributes FileSystemImpl::attributes_of(const Inode& inode) const {
 
 void FileSystemImpl::touch_accessed(const FsCall& call, Inode& inode) {
     InodeRecord& record = inode.record;
-    if (options_.read_only || options_.noatime || call.keeps_access_time || (record.flags & file_flag_noatime) != 0 || record.links == 0) return;
+    if (options_.read_only || call.access_times == AccessTimes::kept || (record.flags & file_flag_noatime) != 0 || record.links == 0) return;
     const bool stale =
         record.accessed <= record.modified || record.accessed <= record.changed || call.wall.seconds - record.accessed.seconds >= relatime_seconds;
-    if (options_.relatime && !stale) return;
+    if (call.access_times == AccessTimes::relative && !stale) return;
     record.accessed = call.wall;
     write_back_.mark_dirty(inode, call.now);
 }

@@ -30,6 +30,9 @@ struct FileTime {
     friend auto operator<=>(const FileTime&, const FileTime&) = default;
 };
 
+/// When a read moves the access time. relative: if it is older than the last change, or than a day.
+enum class AccessTimes : std::uint8_t { relative, strict, kept };
+
 /// The instant and the caller of one operation.
 struct FsCall {
     SimTime now;
@@ -39,7 +42,7 @@ struct FsCall {
     std::uint32_t umask = 0;
     bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
     bool from_page_cache = false;   ///< the kernel took this write from its caller earlier: flags of chattr(1) set since then do not stop it
-    bool keeps_access_time = false; ///< O_NOATIME
+    AccessTimes access_times = AccessTimes::relative;
     /// Is `caller` in this group, apart from `gid`? Asked seldom, as it may take long. Null: the caller is in no further group.
     bool (*has_group)(const void* caller, std::uint32_t group) = nullptr;
     const void* caller = nullptr; ///< valid until the call is answered
@@ -103,8 +106,6 @@ struct FsOptions {
     HostCache host_cache = HostCache::delayed;
     Duration dirty_age{5'000'000'000}; ///< older dirty data are written back by tick()
     bool read_only = false;
-    bool relatime = true;
-    bool noatime = false; ///< access times never change
     /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
     FailedPages failed_pages = FailedPages::retry;

@@ -15,7 +15,7 @@ constexpr std::size_t most_seen = 1u << 17;
 
 FsCall quiet(const FsCall& call) {
     FsCall own = call;
-    own.keeps_access_time = true;
+    own.access_times = AccessTimes::kept;
     return own;
 }
 

@@ -18,7 +18,8 @@ constexpr const char* folder_name = ".flashlab-settling";
 
 TreeSettler::TreeSettler(FileSystem& fs, const Past& past, const LeftState& state, const FsCall& call)
     : fs_{fs}, past_{past}, tree_{state.tree()}, cut_{state.cut()}, call_{call} {
-    call_.may_override_suid = call_.keeps_access_time = true;
+    call_.may_override_suid = true;
+    call_.access_times = AccessTimes::kept;
     for (const std::uint32_t i : past.name_lines())
         if (past.line(i).act == Act::make) made_[past.line(i).ino] = &past.line(i);
 }

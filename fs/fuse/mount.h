@@ -45,6 +45,7 @@ struct MountConfig {
     LatencyMode latency;
     SimTime clock_start = sim_start; ///< where the clock was at the last unmount
     bool read_only = false;
+    AccessTimes access_times = AccessTimes::relative;
     bool kernel_writeback = false;         ///< -o writeback
     unsigned threads = 0;                  ///< 0 = chosen by measurement
     IoRingUse io_ring = IoRingUse::chosen; ///< with latency off only
@@ -86,6 +87,8 @@ public:
     virtual void with_monitor(const std::function<void(SimTime now)>& work) = 0;
     /// Writes everything back and waits until it is durable.
     [[nodiscard]] virtual FsResult<void> sync_all() = 0;
+    /// Follows a remount, of which the kernel tells the daemon nothing: a mount that became read-only is written back.
+    [[nodiscard]] virtual FsResult<void> follow_remount() = 0;
     /// Does the background work that is due. Returns the time until more is due; Duration::max(): never.
     /// EROFS after an internal error, EIO after a power cut.
     [[nodiscard]] virtual FsResult<Duration> run_background() = 0;

@@ -80,10 +80,12 @@ MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, cons
                .on_power_cut = [this] { signals_.wake(); },
                .on_shutdown = [this] { stays_mounted_ = true; },
                .device_path = [this] { return device_path(); },
-               .kernel_writeback = config.kernel_writeback},
+               .kernel_writeback = config.kernel_writeback,
+               .strict_access_times = config.access_times == AccessTimes::strict},
       device_folder_{open(config.device_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {
     service_.ask_for_host_errno(config_.host_errno);
     service_.set_faults(config_.faults);
+    service_.set_access(config_.read_only, config_.access_times);
     if (char* real = realpath(config_.mount_point.c_str(), nullptr)) { // the daemon may change its directory
         config_.mount_point = real;
         std::free(real);
@@ -106,7 +108,7 @@ std::expected<void, std::string> MountImpl::set_up(ControlHandler control) {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     fuse_args args = FUSE_ARGS_INIT(static_cast<int>(words.size()), arguments.data());
-    const fuse_lowlevel_ops table = operation_table(config_.kernel_writeback);
+    const fuse_lowlevel_ops table = operation_table(context_);
     session_ = fuse_session_new(&args, &table, sizeof table, &context_);
     fuse_opt_free_args(&args);
     if (session_ == nullptr) {
@@ -157,10 +159,14 @@ void MountImpl::serve_until_end(const SessionLoop& loop, const std::function<voi
             look_for_rings();
             calibrate();
             set_read_ahead(config_.mount_point, largest_request); // the kernel takes less than it was offered at the start: the 128 KiB of any device
+            table_.begin(config_.mount_point);
             if (control_ != nullptr) control_->start();
             if (ready) ready();
         }
-        signals_.wait_until(service_.tick());
+        if (!signals_.wait_until(service_.tick(), table_.descriptor())) continue;
+        if (const auto followed = follow_remount(); !followed)
+            std::fprintf(stderr, "flashlab: the mount became read-only, and could not be written back: %s\n",
+                         std::strerror(followed.error().error_number));
     }
 }
 
@@ -232,6 +238,15 @@ void MountImpl::refuse_the_rest() {
 void MountImpl::with_monitor(const std::function<void(SimTime)>& work) { service_.with_monitor(work); }
 
 FsResult<void> MountImpl::sync_all() { return service_.sync_all(); }
+
+FsResult<void> MountImpl::follow_remount() {
+    const auto now = table_.look();
+    if (!now) return {};
+    const bool became_read_only = now->read_only && !service_.is_read_only();
+    const bool strict = now->access_times == AccessTimes::relative && config_.access_times == AccessTimes::strict; // libfuse cannot tell the kernel
+    service_.set_access(now->read_only, strict ? AccessTimes::strict : now->access_times);
+    return became_read_only ? service_.sync_all() : FsResult<void>{};
+}
 
 FsResult<Duration> MountImpl::run_background() { return service_.run_background(); }
 

@@ -13,6 +13,7 @@
 
 #include "fs/fuse/control_socket.h"
 #include "fs/fuse/mount.h"
+#include "fs/fuse/mount_table_watch.h"
 #include "fs/fuse/operations.h"
 #include "fs/fuse/service.h"
 #include "fs/fuse/session_loop.h"
@@ -31,6 +32,7 @@ public:
     void refuse_the_rest() override;
     void with_monitor(const std::function<void(SimTime)>& work) override;
     [[nodiscard]] FsResult<void> sync_all() override;
+    [[nodiscard]] FsResult<void> follow_remount() override;
     [[nodiscard]] FsResult<Duration> run_background() override;
     [[nodiscard]] CutSummary power_cut(std::uint64_t seed, CutAt at) override;
     void set_latency(LatencyMode mode) override;
@@ -57,7 +59,8 @@ private:
     std::atomic<bool> answering_{false};
     std::atomic<bool> stop_asked_{false};
     std::atomic<bool> stays_mounted_{false}; ///< cut by FS_IOC_SHUTDOWN
-    int device_folder_ = -1;                 ///< names the folder wherever it is moved
+    MountTableWatch table_;
+    int device_folder_ = -1; ///< names the folder wherever it is moved
 };
 
 } // namespace flashlab

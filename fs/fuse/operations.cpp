@@ -14,6 +14,7 @@ void on_init(void* user_data, fuse_conn_info* connection) {
     wanted |= FUSE_CAP_HANDLE_KILLPRIV_V2; // no question for security.capability before each write
 #endif
     if (context.kernel_writeback) wanted |= FUSE_CAP_WRITEBACK_CACHE;
+    if (context.strict_access_times) wanted &= ~static_cast<unsigned>(FUSE_CAP_CACHE_SYMLINKS);
     connection->want = connection->capable & wanted;
     context.ring.negotiate(connection);
     connection->max_write = largest_request;
@@ -28,15 +29,15 @@ timespec timespec_of(FileTime time) { return {.tv_sec = time.seconds, .tv_nsec =
 
 } // namespace
 
-fuse_lowlevel_ops operation_table(bool kernel_writeback) {
+fuse_lowlevel_ops operation_table(const SessionContext& context) {
     fuse_lowlevel_ops table{};
     table.init = on_init;
     // Left out on purpose: flush and opendir (the kernel stops asking: a request less per close, two less per listing), access (default_permissions),
     // getlk, setlk, flock (the kernel keeps them itself), write_buf, bmap, poll.
     add_name_operations(table);
     add_attribute_operations(table);
-    add_data_operations(table, kernel_writeback);
-    add_directory_operations(table);
+    add_data_operations(table, context.kernel_writeback);
+    add_directory_operations(table, context.strict_access_times);
     add_whole_operations(table);
     return table;
 }

@@ -27,17 +27,18 @@ struct SessionContext {
     std::function<void()> on_shutdown;        ///< before such a cut: the mount stays until somebody unmounts it
     std::function<std::string()> device_path; ///< of the device's folder, where it lies now
     bool kernel_writeback = false;
-    fuse_session* session = nullptr; ///< for telling the kernel what changed; set before the first request
+    bool strict_access_times = false; ///< the kernel must not answer reads, listings and targets from what it was told before
+    fuse_session* session = nullptr;  ///< for telling the kernel what changed; set before the first request
     IoRing ring = {};
 };
 
-[[nodiscard]] fuse_lowlevel_ops operation_table(bool kernel_writeback);
+[[nodiscard]] fuse_lowlevel_ops operation_table(const SessionContext& context);
 inline constexpr unsigned largest_request = 1u << 20; ///< bytes; the kernel's own limit
 
 void add_name_operations(fuse_lowlevel_ops& table);
 void add_attribute_operations(fuse_lowlevel_ops& table);
 void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback);
-void add_directory_operations(fuse_lowlevel_ops& table);
+void add_directory_operations(fuse_lowlevel_ops& table, bool strict_access_times);
 void add_whole_operations(fuse_lowlevel_ops& table);
 
 // --- shared by handlers -----------------------------------------------------------------------------------------------------------------

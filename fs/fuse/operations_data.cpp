@@ -28,7 +28,7 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     auto answer = [opened, ino, handle = std::move(handle)](fuse_req_t to, Nothing&) mutable {
         Service& again = service_of(to);
         fuse_file_info reply = opened;
-        reply.keep_cache = 1; // nobody changes data behind the kernel
+        reply.keep_cache = again.access_times() != AccessTimes::strict; // nobody changes data behind the kernel
         again.open_handles().give(std::move(handle), reply);
         if (fuse_reply_open(to, &reply) != -ENOENT) return;
         again.open_handles().take_back(reply);
@@ -64,7 +64,7 @@ void on_read(fuse_req_t request, fuse_ino_t ino, std::size_t bytes, off_t offset
     Service& service = service_of(request);
     const auto at = static_cast<std::uint64_t>(offset);
     const auto work = [&](FsCall call) -> FsResult<Timed<ReadAnswer>> {
-        call.keeps_access_time = (file->flags & O_NOATIME) != 0;
+        if ((file->flags & O_NOATIME) != 0) call.access_times = AccessTimes::kept;
         ReadBuffer buffer{bytes};
         const auto got = service.fs().read(call, Ino{ino}, at, buffer.first(bytes));
         if (!got) return std::unexpected(got.error());

@@ -1,4 +1,5 @@
-// readdir, readdirplus, fsyncdir. Directories are not opened: a listing needs no state but its offset.
+// readdir, readdirplus, fsyncdir. Directories are not opened, since a listing needs no state but its offset; but for strict access
+// times, where the kernel must not keep listings.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -109,7 +110,8 @@ void on_fsyncdir(fuse_req_t request, fuse_ino_t ino, int data_only, fuse_file_in
 
 } // namespace
 
-void add_directory_operations(fuse_lowlevel_ops& table) {
+void add_directory_operations(fuse_lowlevel_ops& table, bool strict_access_times) {
+    if (strict_access_times) table.opendir = [](fuse_req_t request, fuse_ino_t, fuse_file_info* file) { fuse_reply_open(request, file); };
     table.readdir = on_readdir;
     table.readdirplus = on_readdirplus;
     table.fsyncdir = on_fsyncdir;

@@ -6,6 +6,7 @@
 
 #include <linux/fs.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 
 #include "fs/fuse/mount_question.h"
 #include "fs/fuse/operations.h"
@@ -178,7 +179,17 @@ void drop_cached_attributes(fuse_req_t request, Ino ino) { fuse_lowlevel_notify_
 /// FS_IOC_SHUTDOWN as ext4 and XFS number it: what is not durable is dropped, further calls fail, the next mount recovers. That is a power cut.
 constexpr unsigned shutdown_command = _IOR('X', 125, std::uint32_t);
 
-void shut_down(fuse_req_t request) {
+/// What shall be durable before it, as XFS numbers it: all, the names without the data, nothing. The kernel takes the number for something to hand
+/// out, so it is still in the caller's memory, which only root can read. Who cannot be read is given a plain cut.
+enum class ShutDown : std::uint32_t { after_all, after_names, at_once };
+ShutDown shut_down_kind(fuse_req_t request, void* at) {
+    auto kind = ShutDown::at_once;
+    const iovec to{&kind, sizeof kind}, from{at, sizeof kind};
+    const bool is_read = process_vm_readv(fuse_req_ctx(request)->pid, &to, 1, &from, 1, 0) == sizeof kind;
+    return is_read ? kind : ShutDown::at_once;
+}
+
+void shut_down(fuse_req_t request, void* argument) {
     SessionContext& context = context_of(request);
     if (fuse_req_ctx(request)->uid != 0) {
         fuse_reply_err(request, EPERM);
@@ -186,6 +197,18 @@ void shut_down(fuse_req_t request) {
     }
     if (!context.service.is_powered()) {
         fuse_reply_err(request, EIO);
+        return;
+    }
+    const ShutDown kind = shut_down_kind(request, argument);
+    if (kind > ShutDown::at_once) {
+        fuse_reply_err(request, EINVAL);
+        return;
+    }
+    const auto synced = kind == ShutDown::after_all     ? context.service.sync_all()
+                        : kind == ShutDown::after_names ? context.service.sync_names()
+                                                        : FsResult<void>{};
+    if (!synced) {
+        fuse_reply_err(request, synced.error().error_number);
         return;
     }
     context.on_shutdown();
@@ -206,9 +229,9 @@ void tell_device_path(fuse_req_t request) {
     fuse_reply_ioctl(request, 0, path.data(), path.size());
 }
 
-void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes,
+void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void* argument, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes,
               std::size_t room) {
-    if (command == shutdown_command) return shut_down(request);
+    if (command == shutdown_command) return shut_down(request, argument);
     if (command == where_command) return tell_device_path(request);
     const auto known = std::ranges::find(known_ioctls, command, &KnownIoctl::command);
     if (known == known_ioctls.end()) {
@@ -216,6 +239,10 @@ void on_ioctl(fuse_req_t request, fuse_ino_t ino, unsigned command, void*, fuse_
         return;
     }
     Service& service = service_of(request);
+    if (known->effect != IoctlEffect::none && service.is_read_only()) {
+        fuse_reply_err(request, EROFS);
+        return;
+    }
     const Ioctl ioctl{Ino{ino}, command, {static_cast<const std::byte*>(in), in_bytes}, room, fuse_req_ctx(request)->uid == 0};
     service.serve(
         request, {.op = FsOp::ioctl, .ino = Ino{ino}, .mutates = known->effect != IoctlEffect::none},

@@ -55,6 +55,7 @@ FsCall Service::call_for(fuse_req_t request) const {
             .gid = context->gid,
             .umask = context->umask,
             .may_override_suid = context->uid == 0,
+            .access_times = access_times(),
             .has_group = caller_has_group,
             .caller = request};
 }
@@ -199,11 +200,19 @@ StepResult Service::run_steps_locked(SlowCall& job, SimTime start) {
 }
 
 FsResult<void> Service::sync_all() {
+    return sync([this](const FsCall& call) { return fs_.begin_sync_all(call); });
+}
+
+FsResult<void> Service::sync_names() { // as an fsync of a directory does, whichever it is
+    return sync([this](const FsCall& call) { return fs_.begin_sync(call, root_ino, SyncScope::data_and_metadata); });
+}
+
+FsResult<void> Service::sync(const BeginSync& begin) {
     std::unique_lock lock{monitor_};
     constexpr RequestInfo info{.op = FsOp::writeback, .ino = root_ino, .mutates = true};
     if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
     const SimTime start = clock_.at(WallClock::now());
-    auto job = guard_.run("sync", [&] { return fs_.begin_sync_all(own_call()); });
+    auto job = guard_.run("sync", [&] { return begin(own_call()); });
     if (!job) return std::unexpected(job.error());
     const auto wait_until = [&](SimTime time) { // the monitor is free meanwhile; at latency off the clock jumps instead
         while (!dead_ && clock_.at(WallClock::now()) < time) {

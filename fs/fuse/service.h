@@ -104,6 +104,15 @@ public:
     /// Must be called before the first request. Null: no request fails or is late that the file system and the device carry out.
     void set_faults(RequestFaults* faults) { faults_ = faults; }
     [[nodiscard]] FsResult<void> sync_all();
+    /// Makes all names and attributes durable, but not the data.
+    [[nodiscard]] FsResult<void> sync_names();
+    /// The kernel stops most calls that a read-only mount must refuse, not all. Access times then stay as they are.
+    void set_access(bool read_only, AccessTimes times) {
+        read_only_ = read_only;
+        access_times_ = read_only ? AccessTimes::kept : times;
+    }
+    [[nodiscard]] bool is_read_only() const { return read_only_; }
+    [[nodiscard]] AccessTimes access_times() const { return access_times_; }
     /// The power fails at an instant at which such work is in flight. Waits for one, for a moment.
     [[nodiscard]] CutSummary cut(std::uint64_t seed, CutAt at = CutAt::work);
     void set_latency(LatencyMode mode);
@@ -179,6 +188,8 @@ private:
     /// Notes the newest request, for the lead of later answers.
     void note_arrival_locked(fuse_req_t request, const RequestInfo& info, SimTime arrival);
     [[nodiscard]] StepResult run_steps_locked(SlowCall& job, SimTime start);
+    using BeginSync = std::function<FsResult<std::unique_ptr<SlowCall>>(const FsCall&)>;
+    [[nodiscard]] FsResult<void> sync(const BeginSync& begin);
 
     FileSystem& fs_;
     HostCache host_cache_;
@@ -205,6 +216,8 @@ private:
     Duration stall_{0};  ///< of the request at hand
     int sync_error_ = 0; ///< errno that the sync at hand answers, whatever it finds
     std::atomic<bool> dead_{false};
+    std::atomic<bool> read_only_{false};
+    std::atomic<AccessTimes> access_times_{AccessTimes::relative};
     std::atomic<std::uint64_t> late_answers_{0};
     StalledAnswers stalled_;
     DelayQueue delayed_; ///< last: its thread uses all of the above

@@ -49,13 +49,14 @@ SignalWatch::~SignalWatch() {
     close(event_);
 }
 
-void SignalWatch::wait_until(std::chrono::steady_clock::time_point time) {
+bool SignalWatch::wait_until(std::chrono::steady_clock::time_point time, int table) {
     using namespace std::chrono;
     const auto wait = std::max(ceil<milliseconds>(time - steady_clock::now()), milliseconds{0});
-    pollfd watch{.fd = event_, .events = POLLIN, .revents = 0};
-    if (poll(&watch, 1, static_cast<int>(std::min<milliseconds::rep>(wait.count(), 60'000))) <= 0) return;
+    pollfd watch[] = {{.fd = event_, .events = POLLIN, .revents = 0}, {.fd = table, .events = POLLPRI, .revents = 0}};
+    if (poll(watch, std::size(watch), static_cast<int>(std::min<milliseconds::rep>(wait.count(), 60'000))) <= 0) return false;
     eventfd_t count = 0;
-    eventfd_read(event_, &count);
+    if (watch[0].revents != 0) eventfd_read(event_, &count);
+    return watch[1].revents != 0;
 }
 
 void SignalWatch::wake() const { eventfd_write(event_, 1); }

@@ -18,8 +18,8 @@ public:
     SignalWatch(const SignalWatch&) = delete;
     SignalWatch& operator=(const SignalWatch&) = delete;
 
-    /// Sleeps until a signal, wake() or the time.
-    void wait_until(std::chrono::steady_clock::time_point time);
+    /// Sleeps until a signal, wake(), the time, or a change of the mount table behind the descriptor `table` (-1: none). True: the table changed.
+    bool wait_until(std::chrono::steady_clock::time_point time, int table = -1);
     /// Async-signal-safe; from any thread.
     void wake() const;
     [[nodiscard]] bool signalled() const;

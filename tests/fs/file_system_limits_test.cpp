@@ -155,20 +155,26 @@ TEST_CASE("an immutable file takes no write, an append-only one only at its end"
     CHECK(world.fs->set_file_flags(call, other, file_flag_immutable).error() == FsError{EPERM});
 }
 
-TEST_CASE("a read moves an access time that is older than the last change, unless the reader or the mount says no", "[fs]") {
-    FsOptions options;
-    options.noatime = GENERATE(false, true);
-    FsWorld world{1024, 4096 * kib, options};
+TEST_CASE("a read moves an access time that is older than the last change, unless the reader says no, and any if it is to be strict", "[fs]") {
+    FsWorld world;
     const Ino ino = world.create("a");
     REQUIRE(world.write(ino, 0, "hello") == 0);
     const FileTime before = world.stat(ino).accessed;
     std::string text(5, ' ');
-    FsCall call = world.call();
-    call.keeps_access_time = true;
-    REQUIRE(world.fs->read(call, ino, 0, std::as_writable_bytes(std::span{text})).has_value());
-    CHECK(world.stat(ino).accessed == before);
-    REQUIRE(world.read(ino, 0, 5) == "hello");
-    CHECK((world.stat(ino).accessed == before) == options.noatime);
+    const auto read = [&](AccessTimes times) {
+        FsCall call = world.call();
+        ++call.wall.seconds;
+        call.access_times = times;
+        REQUIRE(world.fs->read(call, ino, 0, std::as_writable_bytes(std::span{text})).has_value());
+        return world.stat(ino).accessed;
+    };
+    CHECK(read(AccessTimes::kept) == before);
+    const FileTime first = read(AccessTimes::relative);
+    CHECK(first > before);
+    CHECK(read(AccessTimes::relative) == first);
+    const FileTime second = read(AccessTimes::strict);
+    CHECK(second > first);
+    CHECK(read(AccessTimes::strict) > second);
 }
 
 TEST_CASE("a failed write-back is told once to each open of the file, and to one that comes later if nobody knows yet", "[fs]") {

@@ -34,6 +34,7 @@ public:
     std::vector<SimTime> resumed_for; ///< when steps asked to be resumed
     std::vector<SimTime> resumed_at;  ///< and when they were
     unsigned syncs = 0;
+    std::atomic<unsigned> whole_syncs = 0;
     unsigned capability_questions = 0;
     std::map<std::uint64_t, std::int64_t> references;
     std::map<std::uint64_t, std::int64_t> opens;
@@ -167,7 +168,10 @@ public:
         ++syncs;
         return two_steps();
     }
-    FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override { return two_steps(); }
+    FsResult<std::unique_ptr<SlowCall>> begin_sync_all(const FsCall&) override {
+        ++whole_syncs;
+        return two_steps();
+    }
     FsResult<std::unique_ptr<BlockDevice>> device_of(Ino) override { return std::unexpected(FsError{EINVAL}); }
     FsResult<SimTime> allocate(const FsCall& call, Ino ino, FallocateMode mode, std::uint64_t offset, std::uint64_t bytes) override {
         Node& node = nodes_.at(ino.value());

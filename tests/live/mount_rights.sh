@@ -80,7 +80,6 @@ option_of_mount ro || die "remount,ro"
 option_of_mount rw && option_of_mount sync && option_of_mount nosuid || die "remount,rw,sync: $(grep "$mnt" /proc/self/mounts)"
 refused 2 'user_id=7' "$FLASHLAB" mount "$device" "$mnt" -o remount,user_id=7
 refused 2 'allow_other' "$FLASHLAB" mount "$device" "$mnt" -o remount,allow_other
-refused 2 'strictatime' "$FLASHLAB" mount "$device" "$mnt" -o remount,strictatime
 refused 2 'cache=' "$FLASHLAB" mount "$device" "$mnt" -o remount,cache=1G
 if [[ -w /sbin && ! -e /sbin/mount.fuse.flashlab && ! -e /sbin/mount.flashlab ]]; then
     ln -s "$(readlink -f "$FLASHLAB")" /sbin/mount.fuse.flashlab
@@ -90,7 +89,6 @@ if [[ -w /sbin && ! -e /sbin/mount.fuse.flashlab && ! -e /sbin/mount.flashlab ]]
     [[ $code -eq 0 ]] && option_of_mount ro || die "mount(8) -o remount,ro: $code $(cat "$work/err")"
 fi
 "$FLASHLAB" umount "$mnt" || die "umount"
-refused 2 'strictatime' "$FLASHLAB" mount "$device" "$mnt" -o strictatime
 check_device
 
 say "--- a mount that was shut down is unmounted in the usual way; a cut one gives EIO to who has it open"

@@ -13,6 +13,7 @@ public:
     void refuse_the_rest() override {}
     void with_monitor(const std::function<void(SimTime)>& work) override { work(device_.ready_at()); }
     FsResult<void> sync_all() override { return {}; }
+    FsResult<void> follow_remount() override { return {}; }
     FsResult<Duration> run_background() override { return Duration::max(); }
     /// Cuts nothing: the device lives on.
     CutSummary power_cut(std::uint64_t, CutAt at) override {

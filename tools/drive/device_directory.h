@@ -75,6 +75,7 @@ public:
     void abandon();
 
     [[nodiscard]] Device& device() { return *device_; }
+    [[nodiscard]] DeviceAccess access() const { return access_; }
     [[nodiscard]] SqliteEventLog& log() { return *log_; }
     /// What the layers tell their events: the log, or the ledger in front of it.
     [[nodiscard]] EventSink& events() { return use_ ? static_cast<EventSink&>(*use_) : *log_; }

@@ -23,11 +23,7 @@ std::unexpected<std::string> refusal(const std::string& path, const FsError& err
         "{}: {}", path, error.error_number == EIO ? "the flash does not give it back; see flashlab fsck --data" : std::strerror(error.error_number)));
 }
 
-FsCall looking_at(SimTime now) {
-    FsCall call{.now = now, .wall = {}};
-    call.keeps_access_time = true;
-    return call;
-}
+FsCall looking_at(SimTime now) { return {.now = now, .wall = {}, .access_times = AccessTimes::kept}; }
 
 } // namespace
 
@@ -46,7 +42,6 @@ std::expected<DriveFiles, std::string> DriveFiles::open(const std::string& direc
     options.environment = flashlab_environment();
     options.complain = std::move(complain);
     options.fs.read_only = true;
-    options.fs.noatime = true;
     options.tolerate_damage = true; // what can still be read is worth a look
     auto drive = DeviceDirectory::open(directory, options);
     if (!drive) return std::unexpected(drive.error());

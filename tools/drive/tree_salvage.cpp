@@ -51,7 +51,7 @@ public:
     Salvage& salvage() { return salvage_; }
 
 private:
-    [[nodiscard]] FsCall ask() const { return {.now = then_, .wall = {}, .may_override_suid = true, .keeps_access_time = true}; }
+    [[nodiscard]] FsCall ask() const { return {.now = then_, .wall = {}, .may_override_suid = true, .access_times = AccessTimes::kept}; }
     [[nodiscard]] FsCall put(const Attributes* owner = nullptr) const {
         return {.now = now_,
                 .wall = owner == nullptr ? FileTime{} : owner->born,

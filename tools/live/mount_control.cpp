@@ -55,8 +55,8 @@ Json MountControl::dispatch(const Json& request) {
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
     if (command == "fault") return faults_.answer(request);
-    if (command == "flush") {
-        const auto done = mount_.sync_all();
+    if (command == "flush" || command == "remounted") {
+        const auto done = command == "flush" ? mount_.sync_all() : mount_.follow_remount();
         return done ? good() : failure(std::strerror(done.error().error_number));
     }
     if (command == "flush_log") {
@@ -150,6 +150,8 @@ Json MountControl::unsynced() {
 Json MountControl::set(const Json& request) {
     std::optional<LatencyMode> latency;
     std::optional<EventLevel> level;
+    if (request["rw"].truth() && opened_.access() == DeviceAccess::look)
+        return failure("rw: was mounted read-only, so the drive is open for reading alone; unmount it, and mount it again without ro");
     if (const std::string text = request["latency"].text(); !text.empty()) {
         latency = parse_latency(text);
         if (!latency) return failure(fmt::format("latency={}: allowed: off, real, or a factor such as 10x", text));

@@ -97,7 +97,7 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
     if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name)) return {};
     if (is_in(passed_options, name)) {
         config.mount.fuse_options.push_back(option);
-        config.open.fs.noatime = config.open.fs.noatime || name == "noatime";    // the kernel leaves access times to the daemon
+        if (name == "noatime") config.mount.access_times = AccessTimes::kept;    // the kernel leaves access times to the daemon
         if (name == "sync") config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
     } else if (name == "ro") {
         config.mount.read_only = true;
@@ -106,7 +106,7 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
     } else if (name == "recovery") {
         config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "strictatime") {
-        return std::unexpected(fmt::format("-o {}", no_strictatime));
+        config.mount.access_times = AccessTimes::strict;
     } else if (name == "use") {
         config.open.counts_use = true;
     } else if (name == "writeback") {

@@ -11,12 +11,9 @@ inline constexpr std::array ignored_options{"rw",         "exec",     "defaults"
                                             "user",       "users",    "nouser",   "_netdev", "relatime", "atime",  "default_permissions",
                                             "nodiratime", "diratime", "async",    "group",   "owner",    "silent", "loud"};
 inline constexpr std::array passed_options{"allow_other", "allow_root", "dev", "suid", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
-inline constexpr std::array own_options{"ro",       "recovery", "norecovery", "host_cache",  "writeback", "cache",      "latency",       "log",
-                                        "log_keep", "threads",  "use",        "persistence", "fault",     "fault_plan", "fsync_failure", "io_uring"};
-
-/// Why strictatime is refused and not ignored.
-inline constexpr const char* no_strictatime = "strictatime: the kernel answers reads out of its cache and does not tell the daemon, so access times "
-                                              "cannot be kept so strictly; leave it out for relatime";
+inline constexpr std::array own_options{"ro",          "strictatime", "recovery",   "norecovery",    "host_cache", "writeback",
+                                        "cache",       "latency",     "log",        "log_keep",      "threads",    "use",
+                                        "persistence", "fault",       "fault_plan", "fsync_failure", "io_uring"};
 
 template <std::size_t N>
 bool is_in(const std::array<const char*, N>& names, const std::string& name) {

@@ -34,7 +34,8 @@ constexpr std::array kernel_words{
     KernelWord{"exec", MS_NOEXEC, false},
     KernelWord{"noatime", MS_NOATIME, true},
     KernelWord{"atime", MS_NOATIME, false},
-    KernelWord{"relatime", MS_NOATIME, false},
+    KernelWord{"relatime", MS_RELATIME, true},
+    KernelWord{"strictatime", MS_STRICTATIME, true},
     KernelWord{"sync", MS_SYNCHRONOUS, true},
     KernelWord{"async", MS_SYNCHRONOUS, false},
     KernelWord{"nodiratime", MS_NODIRATIME, true},
@@ -57,6 +58,12 @@ unsigned long flags_of(const std::string& mount_point) {
     for (const auto& [seen, wanted] : same)
         if ((now.f_flag & seen) != 0) flags |= wanted;
     return flags;
+}
+
+/// Of the rules for access times one holds.
+unsigned long excluded_by(unsigned long flag) {
+    constexpr unsigned long rules = MS_NOATIME | MS_RELATIME | MS_STRICTATIME;
+    return (flag & rules) != 0 ? rules & ~flag : 0;
 }
 
 /// What only the start of a mount can set. mount(8) hands over all that the kernel shows of it: as it is, it is no change.
@@ -88,7 +95,8 @@ bool is_known_word(const std::string& option) {
 int run_remount(const std::string& mount_point, const std::vector<std::string>& options) {
     const auto mounted = find_mount(mount_point);
     if (!mounted) return complain(fmt::format("mount: -o remount: no FlashLab device is mounted on {}", mount_point));
-    unsigned long flags = flags_of(mounted->mount_point);
+    const unsigned long before = flags_of(mounted->mount_point);
+    unsigned long flags = before;
     Json request = Json::object({{"cmd", "set"}});
     bool asks_daemon = false;
     for (const auto& option : options) {
@@ -100,8 +108,7 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
             continue;
         }
         for (const auto& word : kernel_words)
-            if (option == word.name) flags = word.sets ? flags | word.flag : flags & ~word.flag;
-        if (name == "strictatime") return complain(fmt::format("mount: -o remount,{}", no_strictatime), exit_usage);
+            if (option == word.name) flags = word.sets ? (flags & ~excluded_by(word.flag)) | word.flag : flags & ~word.flag;
         if (is_of_the_start(option) && !is_in_force(option, *mounted))
             return complain(
                 fmt::format("mount: -o remount,{}: is set when the device is mounted, and is not so now ({}); unmount and mount again with it",
@@ -114,12 +121,25 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
                     option),
                 exit_usage);
     }
+    if ((before & MS_RDONLY) != 0 && (flags & MS_RDONLY) == 0) {
+        request.add("rw", true);
+        asks_daemon = true;
+    }
     if (asks_daemon)
         if (const auto answer = ask_mount(*mounted, request); !answer)
             return complain(fmt::format("mount: -o remount: {}", answer.error()), exit_usage);
+    // The kernel tells the daemon of no remount. What is written back before it can still be told as a failure that changes nothing.
+    const bool writes_back = (flags & MS_RDONLY) != 0;
+    const auto asked = [&](const char* command) { return ask_mount(*mounted, Json::object({{"cmd", command}})); };
+    if (writes_back)
+        if (const auto answer = asked("flush"); !answer)
+            return complain(fmt::format("mount: -o remount,ro: nothing was changed, since the drive could not be written back: {}", answer.error()));
     if (::mount("none", mounted->mount_point.c_str(), nullptr, MS_REMOUNT | flags, nullptr) != 0)
         return complain(fmt::format("mount: -o remount: {}: {}{}", mounted->mount_point, std::strerror(errno),
                                     errno == EPERM ? "; only root may change a mount, or unmount it and mount it again" : ""));
+    auto followed = asked("remounted");
+    if (followed && writes_back) followed = asked("flush"); // what came in between; the daemon may have seen the remount by itself, and be at it
+    if (!followed) return complain(fmt::format("mount: -o remount: it is done, but the daemon could not follow: {}", followed.error()));
     return exit_done;
 }
 
