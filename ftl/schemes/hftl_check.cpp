@@ -18,7 +18,13 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
     std::uint64_t committed_pages = 0;
     std::uint64_t stale = 0;
     std::vector<bool> named(units_.units());
-    for (std::uint32_t l = 0; l < layout_.logical_pages; ++l) {
+    const std::vector<Lpn> in_open = overlay_.current_pages();
+    auto next_open = in_open.begin();
+    // Of most pages of a drive that holds little neither table nor overlay says anything.
+    for (std::uint32_t l = 0;; ++l) {
+        while (next_open != in_open.end() && next_open->value() < l) ++next_open;
+        l = tables_.next_entry(l, next_open == in_open.end() ? layout_.logical_pages : next_open->value());
+        if (l == layout_.logical_pages) break;
         const Lpn lpn{l};
         const auto where = [l] { return fmt::format("logical page {}", l); }; // only for what is wrong
         const auto committed = tables_.committed(lpn);

@@ -3,13 +3,15 @@
 /// Idea       current: newest unit of every logical page whose newest version lies in an open block. stale: committed units that a newer version has
 ///            replaced, found by unit. versions: which logical page each unit of each open block holds.
 /// Invariant  O1 current.at(l) lies in an open block. O2 stale.at(u) == l  <=>  the committed entry of l is u and u is not l's newest version.
-/// Cost       At most one entry of each map for each unit of the open blocks; never iterated, so that no result depends on their order.
+/// Cost       At most one entry of each map for each unit of the open blocks. Iterated by current_pages() alone, which sorts, so that no result
+///            depends on their order.
 /// Power cut  Lost; recovery reads the OOB of the open blocks instead.
 /// Source     Kim et al. (HY) 4.1: "we temporarily keep the metadata related with current buffer block in the main memory" (HY4).
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -27,6 +29,14 @@ public:
         stale_.reserve(most);
     }
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return find(current_, lpn.value()); }
+    /// The logical pages that current() knows, in ascending order.
+    [[nodiscard]] std::vector<Lpn> current_pages() const {
+        std::vector<Lpn> out;
+        out.reserve(current_.size());
+        for (const auto& [lpn, unit] : current_) out.emplace_back(lpn);
+        std::ranges::sort(out);
+        return out;
+    }
     void set_current(Lpn lpn, UnitId unit) { current_.insert_or_assign(lpn.value(), unit.value()); }
     void drop_current(Lpn lpn) { current_.erase(lpn.value()); }
 

@@ -105,6 +105,20 @@ void HftlTables::begin(SimTime now, EventId parent) {
     parent_ = parent;
 }
 
+std::uint32_t HftlTables::next_entry(std::uint32_t from, std::uint32_t end) const {
+    static constexpr std::array<std::byte, 4096> empty{};
+    constexpr std::uint32_t at_once = empty.size() / entry_size;
+    while (from < end) {
+        if (from % at_once == 0 && end - from >= at_once && std::memcmp(&cells_[std::size_t{from} * entry_size], empty.data(), empty.size()) == 0)
+            from += at_once;
+        else if (raw_entry(Lpn{from}) == 0)
+            ++from;
+        else
+            break;
+    }
+    return from;
+}
+
 void HftlTables::step(std::size_t words) {
     ensure(words <= words_at_most_, "a step fits a record");
     if (words_ + words > words_at_most_) flush_transaction();

@@ -42,6 +42,8 @@ public:
         const std::uint32_t raw = raw_entry(lpn);
         return raw == 0 || raw > units_.units() ? std::nullopt : std::optional{UnitId{raw - 1}};
     }
+    /// The first logical page of [from, end) whose entry is not empty; `end` when there is none.
+    [[nodiscard]] std::uint32_t next_entry(std::uint32_t from, std::uint32_t end) const;
     /// The entry will be asked for soon.
     void prefetch(Lpn lpn) const {
         if (const std::size_t at = std::size_t{lpn.value()} * entry_size; at < cells_.size()) __builtin_prefetch(cells_.data() + at);

@@ -1,4 +1,7 @@
 /// What only hFTL promises; what every scheme does is in scheme_model_test.cpp and scheme_power_cut_test.cpp.
+#include "base/little_endian.h"
+#include "ftl/schemes/hftl_tables.h"
+#include "pram/memory_pram_store.h"
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -21,6 +24,26 @@ TEST_CASE("several groups, dies and planes behave as one and use multi-plane pro
         rig.check_all();
         CHECK(rig.array().counters().multi_plane_programs > 0);
     }
+}
+
+TEST_CASE("a walk over the mapping table meets every entry that is not empty, whatever lies between them", "[ftl][hftl]") {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.blocks_per_plane = 600;
+    const UnitGeometry units{*Geometry::make(config.nand.geometry), 1};
+    constexpr std::uint32_t logical_pages = 9000; // 4,096 bytes of the table are 1,024 of them
+    const HftlLayout layout = HftlLayout::make(0, logical_pages, units);
+    MemoryPramStore store{layout.bytes};
+    for (const std::uint32_t l : {5u, 1023u, 1024u, 4095u, 7777u, logical_pages - 1})
+        store_le(store.cells().subspan(layout.map.value() + std::uint64_t{l} * 4), std::uint32_t{1});
+    NullEventSink sink;
+    config.pram.bytes = layout.bytes;
+    Pram pram{config.pram, store, sink, PramUndo::none};
+    const HftlTables tables{pram, layout, units};
+    std::vector<std::uint32_t> met;
+    for (std::uint32_t l = tables.next_entry(0, logical_pages); l < logical_pages; l = tables.next_entry(l + 1, logical_pages)) met.push_back(l);
+    CHECK(met == std::vector<std::uint32_t>{5, 1023, 1024, 4095, 7777, logical_pages - 1});
+    CHECK(tables.next_entry(1025, 4000) == 4000);
+    CHECK(tables.next_entry(4096, 7777) == 7777);
 }
 
 TEST_CASE("clean shutdowns go on in the open blocks and use up no space", "[ftl][hftl]") {
