@@ -1,6 +1,6 @@
 #!/bin/sh
-# Nothing is said twice: finds sentences of eight words and more that stand in two pages. Blocks of commands and drawings are left out, and so are the campaign's
-# reports and the tables that programs write.
+# Nothing is said twice: finds sentences of eight words and more that stand in two pages. Blocks of commands, drawings and tables are left out, and so are the
+# campaign's reports.
 #
 #   said_once.sh ROOT
 #
@@ -24,7 +24,7 @@ find . \( -name 'build*' -o -name .git -o -path ./docs/campaign -o -name RESULTS
         }
         FNR == 1 { end_paragraph(); page = FILENAME; fence = 0 }
         /^ *(```|~~~)/ { end_paragraph(); fence = !fence; next }
-        fence || /^    / && text == "" || /^ *<!--/ { next }
+        fence || /^ *\|/ || /^    / && text == "" || /^ *<!--/ { next }
         /^[ \t]*$/ { end_paragraph(); next }
         /^ *[-*|#] ?/ || /^[0-9]+\. / { end_paragraph() }
         { text = text " " $0 }

@@ -52,8 +52,8 @@ inline std::unique_ptr<DeviceDirectory> open(const files::path& directory, Devic
 
 inline void close(DeviceDirectory& opened) { REQUIRE(opened.close(opened.device().ready_at(), {}).has_value()); }
 
-/// What a file holds, in runs of pieces that are not all zero. Whether zeros are stored or a hole is the host's file system's business: on tmpfs a page becomes
-/// data by being read through a mapping.
+/// What a file holds, in runs of pieces that are not all zero. Whether zeros are stored or a hole is the host's file system's business: on tmpfs a
+/// page becomes data by being read through a mapping.
 inline std::map<off_t, std::string> extents(const files::path& path) {
     constexpr off_t piece = 4096;
     std::map<off_t, std::string> out;
