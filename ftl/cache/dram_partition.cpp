@@ -16,6 +16,7 @@ std::uint64_t part_of(std::uint64_t bytes, std::uint32_t permille) {
 } // without overflow
 
 constexpr std::uint32_t curve_interval = 1000;
+constexpr double curve_memory = 16;      ///< requests for each page of the DRAM, after which counts are worth 1/e; whatever the interval
 constexpr std::uint64_t curve_part = 32; ///< one of so many bytes of the DRAM is for records of the maps' curve
 constexpr std::size_t curve_steps = 24;  ///< shares that are weighed against each other: coarser than 4 % of the DRAM would miss the best one
 
@@ -89,7 +90,9 @@ void DramPartition::watch_curves(const PartitionLimits& limits) {
     maps_->measure(row, map_records(config_));
     buffer_missed_.resize(row.size());
     maps_missed_.resize(row.size());
-    curve_tuner_.emplace(std::move(row), begins, CurveTuner::Rules{});
+    CurveTuner::Rules rules;
+    rules.kept = std::max(0.0, 1 - interval_ / (curve_memory * static_cast<double>(std::max<std::uint64_t>(dram_pages(), 1))));
+    curve_tuner_.emplace(std::move(row), begins, rules);
 }
 
 std::uint32_t DramPartition::pages_beside(std::uint64_t map_bytes) const {
