@@ -53,10 +53,12 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
         plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
-    const std::string cost = plan.expected_waf == 0 ? "more than can be foretold" : fmt::format("about {:.1f}", plan.expected_waf);
-    plan.warnings.push_back(fmt::format("this drive is small for its {} groups of blocks: when it is full, a random write will cost {} writes on the "
-                                        "flash ({:.1f} with a larger --size, {}or more ftl.reserved_permille). No error",
-                                        plan.groups, cost, plan.closed_form_waf, plan.groups > 1 ? "fewer channels " : ""));
+    const std::string writes =
+        plan.expected_waf == 0 ? "more writes on the flash than can be foretold" : fmt::format("about {:.1f} writes on the flash", plan.expected_waf);
+    const std::string groups = plan.groups > 1 ? fmt::format(" for its {} groups of blocks", plan.groups) : "";
+    plan.warnings.push_back(fmt::format("this drive is small{}: when it is full, a random write will cost {} ({:.1f} with a larger --size, {}or more "
+                                        "ftl.reserved_permille). No error",
+                                        groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels " : ""));
 }
 
 } // namespace

@@ -167,12 +167,12 @@ kill -STOP "$pid"
 asking=()
 for question in smart info "ctl stats" "report -o $work/page.html" "query SELECT+1"; do
     read -ra words <<< "$question"
-    (timeout 60 "$FLASHLAB" "${words[0]}" "$mnt" "${words[@]:1}" > /dev/null 2> "$work/err-${words[0]}"; echo $? > "$work/code-${words[0]}") &
+    (timeout 60 "$FLASHLAB" "${words[0]}" "$mnt" "${words[@]:1}" > /dev/null 2> "$work/err-${words[0]}" || echo $? > "$work/code-${words[0]}") &
     asking+=($!)
 done
 wait "${asking[@]}"
 for word in smart info ctl report query; do
-    [[ $(cat "$work/code-$word") -ne 124 ]] || die "$word waits without an end"
+    ! grep -qsx 124 "$work/code-$word" || die "$word waits without an end"
     grep -q "kill -CONT $pid" "$work/err-$word" || die "$word of a stopped daemon: $(cat "$work/err-$word")"
 done
 kill -CONT "$pid"
