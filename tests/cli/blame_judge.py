@@ -160,7 +160,7 @@ MUTANTS = [
 
 # What a log may hold and runs of today seldom do: failed requests, time in which no chip worked, a slow request that writes to the PRAM.
 DOCTORED = ["UPDATE host_request SET failed = 1, op = 0", "DELETE FROM nand_op WHERE n % 3 <> 0", "DELETE FROM nand_op",
-            "UPDATE nand_op SET dur_ns = dur_ns * 50 WHERE n % 97 = 0",
+            "UPDATE nand_op SET dur_ns = dur_ns * 50 WHERE n % 97 = 0", "UPDATE nand_op SET dur_ns = dur_ns * 9 WHERE n % 3 = 0",
             "UPDATE pram_write SET parent = (SELECT id FROM host_request ORDER BY dur_ns DESC, id LIMIT 1)"]
 
 
