@@ -1,6 +1,9 @@
 /// The templates of Service: one instantiation per operation, so that no request allocates for its own bookkeeping. Included by service.h only.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 namespace flashlab {
 
 /// An answer that is ready and waits for its time.

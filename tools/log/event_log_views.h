@@ -6,6 +6,7 @@
 /// Power cut  Nothing is kept here.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -7,6 +7,7 @@
 /// Cost       A search in a table of a hundred lines a claim.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>

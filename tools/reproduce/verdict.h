@@ -7,6 +7,7 @@
 /// Cost       Linear in the series.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
