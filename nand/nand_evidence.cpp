@@ -16,13 +16,13 @@ constexpr std::size_t record_bytes = ImageLayout::page_record_bytes;
 constexpr std::size_t entry_bytes = ImageEvidence::encoded_size;
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
-bool is_erased(const std::byte* record) { return load_le<std::uint64_t>(std::span{record, sizeof(std::uint64_t)}) == 0; }
+bool is_erased_record(const std::byte* record) { return load_le<std::uint64_t>(std::span{record, sizeof(std::uint64_t)}) == 0; }
 
 /// Bytes of a record that mean nothing (nand/FORMAT.md, "Page record") count as zero.
 std::uint32_t crc_of_records(std::span<const std::byte> records) {
     constexpr std::uint32_t garbage = page_record_in_change & 0xffff'ffff;
     const auto counts_whole = [&](std::size_t at) {
-        return !is_erased(records.data() + at) && load_le<std::uint32_t>(records.subspan(at, sizeof garbage)) != garbage;
+        return !is_erased_record(records.data() + at) && load_le<std::uint32_t>(records.subspan(at, sizeof garbage)) != garbage;
     };
     std::uint32_t crc = 0;
     for (std::size_t at = 0; at < records.size();) {
@@ -32,7 +32,7 @@ std::uint32_t crc_of_records(std::span<const std::byte> records) {
             crc = crc32c(records.subspan(at, end - at), crc);
         } else {
             std::array<std::byte, record_bytes> known{};
-            if (!is_erased(records.data() + at)) std::memcpy(known.data(), records.data() + at, sizeof garbage);
+            if (!is_erased_record(records.data() + at)) std::memcpy(known.data(), records.data() + at, sizeof garbage);
             crc = crc32c(known, crc);
             end = at + record_bytes;
         }
@@ -48,7 +48,7 @@ ImageEvidence NandEvidence::evidence_of(std::span<const std::byte> block_record,
     ImageEvidence evidence;
     if (decode_block_record(block_record.first<ImageLayout::block_record_bytes>(), block)) evidence.count = block.erase_count;
     std::size_t end = records.size();
-    while (end != 0 && is_erased(records.data() + end - record_bytes)) end -= record_bytes;
+    while (end != 0 && is_erased_record(records.data() + end - record_bytes)) end -= record_bytes;
     evidence.extent = static_cast<std::uint32_t>(end / record_bytes) | (block.grown_bad ? evidence_bad_mark : 0);
     if (end != 0) evidence.crc = crc_of_records(records.first(end));
     return evidence;

@@ -32,7 +32,7 @@ bool find_unpaired(const ImagePageStore& nand, const ImagePramStore& pram, std::
     return false;
 }
 
-ImageDamage unreadable(const HostIoError& error) {
+ImageDamage unreadable_image(const HostIoError& error) {
     return {"image-unreadable", "nand.img", fmt::format("cannot be read: {}", std::strerror(error.error_number))};
 }
 
@@ -42,7 +42,7 @@ void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
     for (std::uint32_t i = 0; i < now.blocks.size(); ++i) {
         if (now.blocks[i] == vouched[i]) continue;
         const auto age = nand.age_of(BlockId{i}, vouched[i], now.blocks[i]);
-        if (!age) return damage.push_back(unreadable(age.error()));
+        if (!age) return damage.push_back(unreadable_image(age.error()));
         if (*age == NandEvidence::Age::damaged) now.blocks[i] = vouched[i];
         if (*age == NandEvidence::Age::damaged || (*age == NandEvidence::Age::later && !now.generation.is_exact)) continue;
         if (older++ == 0) first = i;
@@ -63,7 +63,7 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
     now.generation = *pram.generation();
     auto blocks = nand.evidence().survey();
     if (!blocks) {
-        damage.push_back(unreadable(blocks.error()));
+        damage.push_back(unreadable_image(blocks.error()));
         return now;
     }
     now.blocks = std::move(*blocks);
@@ -73,7 +73,7 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
     const auto vouched = nand.evidence().read(now.generation.second_copy);
     const auto parts = config.needs_pram() ? pram.evidence(now.generation.second_copy) : std::vector<ImageEvidence>{};
     if (!vouched || parts.size() != now.parts.size()) {
-        if (!vouched && vouched.error().error_number != EBADMSG) damage.push_back(unreadable(vouched.error()));
+        if (!vouched && vouched.error().error_number != EBADMSG) damage.push_back(unreadable_image(vouched.error()));
         damage.push_back({"evidence-damaged", vouched ? "pram.img" : "nand.img",
                           "its evidence, by which parts of older copies are told, is not what was written: a checksum does not hold"});
     } else if ((DeviceEvidence{*vouched, parts, {}}.root()) != now.generation.root) {

@@ -7,14 +7,6 @@
 using namespace flashlab;
 using namespace flashlab::test;
 
-namespace {
-
-std::map<std::string, std::map<off_t, std::string>> both_images_of(const files::path& directory) {
-    return {{"nand.img", extents(directory / "nand.img")}, {"pram.img", extents(directory / "pram.img")}};
-}
-
-} // namespace
-
 TEST_CASE("fsck that finds problems, and a repair that is refused, change not a byte of either image, also after a kill", "[tools][fsck]") {
     const TemporaryDirectory work;
     const auto directory = work / "device";
@@ -30,15 +22,15 @@ TEST_CASE("fsck that finds problems, and a repair that is refused, change not a 
     for (std::size_t i = 0; i < records.size(); i += records.size() / 8) {
         INFO("records at " << records[i]);
         for (const unsigned bit : {0u, 3u, 6u}) image.flip(records[i] + 10, bit);
-        const auto before = both_images_of(directory);
+        const auto before = images_of(directory);
         for (const bool repair : {false, true}) {
             const int code = run_fsck({.directory = directory, .look_only = false, .repair = repair, .data = false, .quiet = true});
             CHECK(code != 0);
             if (code == 1) break; // repaired by copying
             ++found;
-            CHECK(both_images_of(directory) == before);
+            CHECK(images_of(directory) == before);
         }
-        if (both_images_of(directory) != before) break; // other images now
+        if (images_of(directory) != before) break; // other images now
         image.put_back();
     }
     CHECK(found != 0);

@@ -130,6 +130,10 @@ private:
     std::vector<std::pair<std::uint64_t, unsigned>> flipped_;
 };
 
+inline std::map<std::string, std::map<off_t, std::string>> images_of(const files::path& directory) {
+    return {{"nand.img", extents(directory / "nand.img")}, {"pram.img", extents(directory / "pram.img")}};
+}
+
 /// Who reads it has a damaged drive: it names no place in our sources, and calls nothing a defect of ours.
 inline void require_for_users(const std::string& message) {
     CHECK_THAT(message, !ContainsSubstring(".cpp:") && !ContainsSubstring(".h:") && !ContainsSubstring("defect"));

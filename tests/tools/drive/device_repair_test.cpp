@@ -13,10 +13,6 @@ using namespace flashlab::test;
 
 namespace {
 
-std::map<std::string, std::map<off_t, std::string>> images_of(const files::path& directory) {
-    return {{"nand.img", extents(directory / "nand.img")}, {"pram.img", extents(directory / "pram.img")}};
-}
-
 /// After a repair: each file is as it was written, or has another name and holds its own bytes or zeros.
 void check_repaired(const files::path& directory, const Model& model, const Repair& repair) {
     CHECK(problems_of(directory) == 0);

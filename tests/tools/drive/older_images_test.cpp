@@ -17,10 +17,6 @@ namespace {
 constexpr std::array layers_tested{"page_map", "block_map", "log_block", "fast", "dftl", "hftl", "coftl"};
 constexpr std::array both_images{"nand.img", "pram.img"};
 
-std::map<std::string, std::map<off_t, std::string>> images_of(const files::path& directory) {
-    return {{"nand.img", extents(directory / "nand.img")}, {"pram.img", extents(directory / "pram.img")}};
-}
-
 /// [from, end) of one file takes the bytes of another; `end` 0: to the end of the file.
 void put_part(const files::path& older, const files::path& image, std::uint64_t from, std::uint64_t end) {
     std::ifstream in{older, std::ios::binary};

@@ -132,7 +132,7 @@ CheckedDevice look_through(Device& device, const FsckOptions& o) {
 }
 
 /// A device that was looked at and found clean: the next mount need not recover it.
-std::expected<void, std::string> recover(const std::string& directory, DeviceDirectory& looked) {
+std::expected<void, std::string> recover_for_good(const std::string& directory, DeviceDirectory& looked) {
     if (const auto closed = looked.close(looked.device().ready_at(), {}); !closed) return closed;
     const auto opened = DeviceDirectory::open(directory, options_for(DeviceAccess::check));
     if (!opened) return std::unexpected(opened.error());
@@ -209,7 +209,8 @@ int run_fsck(const FsckOptions& o) {
         // nothing is open
     } else if (!clean) {
         (*opened)->abandon();
-    } else if (const auto closed = o.look_only ? (*opened)->close((*opened)->device().ready_at(), {}) : recover(o.directory, **opened); !closed) {
+    } else if (const auto closed = o.look_only ? (*opened)->close((*opened)->device().ready_at(), {}) : recover_for_good(o.directory, **opened);
+               !closed) {
         return complain(fmt::format("fsck: {}", closed.error()), fsck_operational);
     }
     const bool mends = !clean && o.repair && !Interruption::came();
