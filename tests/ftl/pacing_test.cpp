@@ -126,7 +126,7 @@ TEST_CASE("reads one after the other do not meet a checkpoint, which goes with w
 
 TEST_CASE("no write of dftl waits for the translation pages of all that a collection moved", "[ftl][dftl]") {
     // With one group's room aside a collection that is made in one go may find it full.
-    const auto [channels, at_most] = GENERATE(table<std::uint32_t, std::uint64_t>({{1u, 24u}, {2u, 8u}}));
+    const auto [channels, at_most] = GENERATE(table<std::uint32_t, std::uint64_t>({{1u, 24u}, {2u, 12u}}));
     CAPTURE(channels);
     const Load load = random_writes("dftl", channels, 64);
     CAPTURE(load.map);
