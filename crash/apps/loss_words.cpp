@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "crash/apps/state_order.h"
 #include "crash/apps/told_name.h"
 
 namespace flashlab {
@@ -37,26 +36,30 @@ std::string parent_of(const std::string& path) {
     return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::string kind(const Past& past, std::uint32_t line) {
-    return fmt::format("{} {}", static_cast<int>(past.line(line).act), kind_of_path(past.facts(line).path));
+/// Does a line that is not lost show? What concerns a file without a name does not: its making was lost.
+bool shows(const Past& past, const LeftState& state, std::uint32_t line) {
+    const Act act = past.line(line).act;
+    if (act == Act::rename || act == Act::exchange || act == Act::unlink || act == Act::rmdir) return true;
+    return past.facts(line).ino == root_number ||
+           std::ranges::find(state.tree().names, past.facts(line).ino, &LeftName::ino) != state.tree().names.end();
 }
 
-/// What came behind the loss and relied on it: a name for the data, a promise, any other change that is there.
+/// What came behind the loss and relied on it: a name for the data, a promise, any other change that is there; else a later change of the same file.
 std::optional<std::uint32_t> reliance(const Past& past, const LeftState& state, const Loss& loss) {
     const auto is_lost = [&](std::uint32_t line) { return std::ranges::find(state.lost(), line, &Loss::line) != state.lost().end(); };
     const std::uint64_t ino = past.facts(loss.line).ino;
     const bool is_data = !is_about_names(past.line(loss.line).act);
-    std::optional<std::uint32_t> change, rename;
+    std::optional<std::uint32_t> change, rename, of_same;
     for (std::uint32_t i = loss.line + 1; i < state.cut(); ++i) {
         const Act act = past.line(i).act;
         if (act == Act::promise) return i;
-        if (is_sync(act) || act == Act::close || is_lost(i)) continue;
+        if (is_sync(act) || act == Act::close || is_lost(i) || !shows(past, state, i)) continue;
         if (is_data && past.facts(i).ino == ino && (act == Act::rename || act == Act::link)) return i;
-        if (past.facts(i).ino == ino) continue;
-        if (!change) change = i;
-        if (!rename && act == Act::rename) rename = i; // brings something into use: mostly what relies on the loss
+        std::optional<std::uint32_t>& kept = past.facts(i).ino == ino ? of_same : change;
+        if (!kept) kept = i;
+        if (past.facts(i).ino != ino && !rename && act == Act::rename) rename = i; // brings something into use: mostly what relies on the loss
     }
-    return rename ? rename : change;
+    return rename ? rename : change ? change : of_same;
 }
 
 LossWords nothing_lost(const Past& past, const LeftState& state) {
@@ -68,7 +71,7 @@ LossWords nothing_lost(const Past& past, const LeftState& state) {
                              "done at once",
                              before, after);
     words.missing_call = "none: write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
-    words.cause = fmt::format("between {} and {}", cut == 0 ? "" : kind(past, cut - 1), cut < past.size() ? kind(past, cut) : "end");
+    words.cause = fmt::format("between {} and {}", cut == 0 ? "" : past.kind(cut - 1), cut < past.size() ? past.kind(cut) : "end");
     return words;
 }
 
@@ -95,9 +98,11 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
             fmt::format("{} was promised at line {}, but {} was lost: no {} between the two", past.told(*relies).substr(8), *relies + 1, lost, call);
         words.cause = "promise";
     } else if (relies) {
-        words.what = fmt::format("{} was kept, {} was not: no {} before {}, line {} of the trace", told(past, *relies), lost, call,
-                                 past.told(*relies), *relies + 1);
-        words.cause = kind(past, *relies);
+        const bool same = !is_name && past.facts(*relies).ino == facts.ino && !is_about_names(past.line(*relies).act);
+        words.what = same ? fmt::format("{} was kept, {} before it was not: no {} stands between the two", told(past, *relies), lost, call)
+                          : fmt::format("{} was kept, {} was not: no {} before {}, line {} of the trace", told(past, *relies), lost, call,
+                                        past.told(*relies), *relies + 1);
+        words.cause = past.kind(*relies);
     } else {
         words.what = fmt::format("{} was lost{}: it is not done at once, and nothing but a sync would have kept it", lost,
                                  state.lost().size() > 1 ? fmt::format(" with {} more", state.lost().size() - 1) : "");
@@ -109,7 +114,7 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
     const bool all = model.names != NameOrder::prefix;
     for (const Loss& loss : state.lost()) {
         if (!all && loss.line != first.line) break;
-        kinds.insert(fmt::format("{}/{}", kind(past, loss.line),
+        kinds.insert(fmt::format("{}/{}", past.kind(loss.line),
                                  loss.part == Loss::Part::tear   ? "torn"
                                  : loss.part == Loss::Part::size ? "size"
                                                                  : ""));

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "crash/apps/history_base.h"
+#include "crash/apps/state_order.h"
 #include "crash/apps/told_name.h"
 
 namespace flashlab {
@@ -63,6 +64,7 @@ void Past::follow_name(std::uint32_t i) {
     if (line.act == Act::rename || line.act == Act::exchange) {
         facts.to_path = path_of(line.to_parent, line.to_name);
         facts.replaced = find(line.to_parent, line.to_name);
+        if (line.act == Act::rename) renames_[facts.ino].push_back(i);
         if (facts.replaced != facts.ino) { // two names of one file stay as they are
             remove(line.parent, line.name);
             put(line.to_parent, line.to_name, facts.ino);
@@ -178,6 +180,14 @@ std::uint64_t Past::content_id(std::uint64_t ino, std::uint32_t page, std::uint3
     }
     id = is_zero ? 1 : hash | 2;
     return id;
+}
+
+std::string Past::kind(std::uint32_t i) const {
+    std::string of = kind_of_path(facts_[i].path);
+    if (const auto found = renames_.find(facts_[i].ino); found != renames_.end())
+        if (const auto next = std::ranges::lower_bound(found->second, i); next != found->second.end())
+            of = kind_of_path(facts_[*next].to_path) + ", before its rename";
+    return fmt::format("{} {}", static_cast<int>(lines_[i].act), of);
 }
 
 std::string Past::told(std::uint32_t i) const {

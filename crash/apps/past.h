@@ -61,6 +61,9 @@ public:
     void compose(std::uint64_t ino, std::uint32_t page, std::uint32_t version, std::span<std::byte, page_bytes> to) const;
     /// Equal for equal contents of a page. Not from several threads at once.
     [[nodiscard]] std::uint64_t content_id(std::uint64_t ino, std::uint32_t page, std::uint32_t version) const;
+    /// What the line does and to which file, equal for each round of a loop. A file that is renamed later is meant by the name that it gets:
+    /// that of a temporary file may be drawn.
+    [[nodiscard]] std::string kind(std::uint32_t line) const;
     /// One line of the trace for people, without its number.
     [[nodiscard]] std::string told(std::uint32_t line) const;
 
@@ -86,6 +89,7 @@ private:
     std::vector<LineFacts> facts_;
     std::vector<std::uint32_t> name_lines_;
     std::unordered_map<std::uint64_t, FilePast> files_;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> renames_; ///< by file
     std::unordered_map<std::uint64_t, Node> nodes_;
     std::uint32_t first_cut_ = 0;
 };

@@ -151,3 +151,56 @@ TEST_CASE("of what a program printed the end is told, however long it is", "[las
     const std::string cut_character = said(euro);
     CHECK(cut_character == behind(3) + std::string(1'999, 'y'));
 }
+
+TEST_CASE("of what a check printed the first lines and the last are told, and what is left out between them", "[last_lines]") {
+    const TemporaryDirectory at;
+    const std::string file = at / "out";
+    const auto said = [&](const std::string& text) {
+        std::ofstream{file} << text;
+        return first_and_last_lines(file, 2);
+    };
+    CHECK(first_and_last_lines(file, 2).empty());
+    CHECK(said("").empty());
+    CHECK(said("one\n") == "one");
+    CHECK(said("1\n2\n3\n4\n") == "1\n2\n3\n4");
+    CHECK(said("the cause\n2\n3\n4\n5\n") == "the cause\n2\n...\n4\n5");
+    std::string long_output = "the cause\nits place\n";
+    for (int i = 0; i < 10'000; ++i) long_output += "at some line\n";
+    CHECK(said(long_output + "the end\n") == "the cause\nits place\n...\nat some line\nthe end");
+    CHECK(said(std::string(3'000'000, 'y')).starts_with("(behind"));
+}
+
+TEST_CASE("a certificate counts what was tried, and says that no state is left only of an exploration that found no other", "[certificate]") {
+    ExploreResult result;
+    result.states = 60;
+    result.failing = 7;
+    result.findings.push_back({.words = {}, .state = {}, .found_at = 5, .states = 3, .said = {}, .kept = {}, .kinds = {}});
+    RecordedProgram program;
+    const auto old = program.create("old");
+    program.fsync(old);
+    program.promise("old");
+    program.prepared();
+    for (int page = 0; page < 30; ++page) program.write(old, static_cast<std::uint64_t>(page) * page_bytes, std::string(page_bytes, 'x'));
+    program.fsync(old);
+    program.promise("new");
+    const Past past{program.history()};
+    const Persistence model = *find_persistence("posix");
+    StateOrder order{past, model, 1};
+    const auto of = [&] {
+        return certificate(
+            {.command = {"x"}, .application = {}, .application_version = {}, .check = "y", .device = "z", .possible = order.possible()}, past, model,
+            order, result);
+    };
+    const Json some = of();
+    CHECK_FALSE(some["not_tried"].dump().contains("no further state"));
+    CHECK(some["not_tried"].dump().contains("60 were tried"));
+    CHECK(some["flush_points"].number() == 1);
+    CHECK(some["promises"].number() == 1);
+    CHECK(some["states_failing"].number() == 7);
+    CHECK(some["findings"].items().size() == 1);
+    CHECK(some["findings"].items()[0]["states"].number() == 3);
+    CHECK(some["findings"].items()[0]["found_at_state"].number() == 5);
+    CHECK(some["lines"].number() == 32);
+    result.exhausted = true;
+    CHECK(of()["not_tried"].dump().contains("no further state"));
+}

@@ -19,9 +19,6 @@ std::size_t duplicates_in_a_row(std::size_t cuts) { return 3'000 + 4 * cuts; }
 constexpr int shrinking_checks = 200;
 constexpr std::size_t most_findings = 64;
 
-std::string kind_of(const Past& past, const Loss& loss) {
-    return fmt::format("{} {}", static_cast<int>(past.line(loss.line).act), kind_of_path(past.facts(loss.line).path));
-}
 /// So far, of this process and of its children that ended.
 double cpu_seconds_used() {
     double seconds = 0;
@@ -36,12 +33,12 @@ double cpu_seconds_used() {
 /// The lines of which a finding consists, as kinds: what a state that fails of the same cause has lost, too.
 std::set<std::string> kinds_of(const Past& past, const std::vector<Loss>& losses) {
     std::set<std::string> kinds;
-    for (const Loss& loss : losses) kinds.insert(kind_of(past, loss));
+    for (const Loss& loss : losses) kinds.insert(past.kind(loss.line));
     return kinds;
 }
 
 std::string what_check_said(const std::string& output) {
-    const std::string said = last_lines(output, 5);
+    const std::string said = first_and_last_lines(output, 5);
     return said.empty() ? "the check printed nothing" : said;
 }
 
@@ -135,7 +132,7 @@ std::optional<std::string> StateExplorer::check_alone(const CutState& state) {
 }
 
 /// The cause of which it fails, if that is known; else empty. It is if the state passes once all losses of known kinds are given back. If it does
-/// not, what is left to judge is the state without those.
+/// not, what is left to judge is the state without those. In one journal a line comes back with all lines before it.
 std::string StateExplorer::known_cause(Worker& worker, const LeftState& state, CutState& rest) {
     rest = {state.cut(), state.lost()};
     std::set<std::string> known;
@@ -150,9 +147,13 @@ std::string StateExplorer::known_cause(Worker& worker, const LeftState& state, C
         }
     }
     if (known.empty()) return {};
+    const auto is_journaled = [&](const Loss& loss) { return model_.names == NameOrder::prefix && past_.line(loss.line).act != Act::write; };
+    std::uint32_t journal_from = 0; // what comes before is back
+    for (const Loss& loss : state.lost())
+        if (is_journaled(loss) && known.contains(past_.kind(loss.line))) journal_from = loss.line;
     CutState given_back{state.cut(), {}};
     for (const Loss& loss : state.lost())
-        if (!known.contains(kind_of(past_, loss))) given_back.losses.push_back(loss);
+        if (!known.contains(past_.kind(loss.line)) && !(is_journaled(loss) && loss.line < journal_from)) given_back.losses.push_back(loss);
     if (fails(worker, given_back)) {
         rest = given_back;
         return {};

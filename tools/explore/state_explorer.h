@@ -41,7 +41,7 @@ struct LossFinding {
     CutState state;              ///< shrunk
     std::uint64_t found_at = 0;  ///< the number of its state, from 1 on
     std::uint64_t states = 0;    ///< that failed of this cause
-    std::string said;            ///< last lines of the check
+    std::string said;            ///< first and last lines of the check
     std::string kept;            ///< directory; set by whoever keeps it
     std::set<std::string> kinds; ///< of the lines lost: what a state of the same cause has lost, too
 };

@@ -32,4 +32,17 @@ std::string last_lines(const std::string& file, int lines) {
     return fmt::format("(behind {} bytes) {}", bytes - (text.end() - begin), std::string{begin, text.end()});
 }
 
+std::string first_and_last_lines(const std::string& file, int lines) {
+    std::ifstream in{file, std::ios::binary};
+    std::string text(static_cast<std::size_t>(most_told_bytes), '\0');
+    in.read(text.data(), most_told_bytes);
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    const bool is_all = text.size() < static_cast<std::size_t>(most_told_bytes);
+    if (is_all && std::ranges::count(text, '\n') <= 2 * lines) return last_lines(file, 2 * lines);
+    std::size_t end = 0;
+    for (int i = 0; i < lines && end != std::string::npos; ++i) end = text.find('\n', end == 0 ? 0 : end + 1);
+    const std::string last = last_lines(file, lines);
+    return end == std::string::npos ? last : text.substr(0, end) + "\n...\n" + last;
+}
+
 } // namespace flashlab
