@@ -262,6 +262,33 @@ TEST_CASE("a record written ahead of the clock makes nothing durable before its 
     CHECK(device.writes == written);
 }
 
+TEST_CASE("a commit that came while a record was under way is not durable with that record", "[metadata][journal]") {
+    MemoryBlockDevice device{device_units};
+    REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());
+    const auto store = open_store(device);
+    const std::array<std::byte, 8> value{};
+    commit(*store, 5, value);
+    const CommitMark in_record = store->last_commit();
+    SimTime now = sim_start;
+    while (store->records_written() == 0) {
+        const auto done = store->make_durable(in_record, now);
+        REQUIRE(!done.has_value());
+        if (store->records_written() == 0) now = done.error().again;
+    }
+    CHECK(store->durable_at(in_record) > now); // the record is being written
+    REQUIRE(store->durable_at(in_record) != sim_never);
+    store->begin();
+    REQUIRE(store->put({Ino{6}, RecordKind::inode, 0}, value).has_value());
+    REQUIRE(store->commit(now, EventId{0}).has_value());
+    CHECK(store->durable_at(store->last_commit()) == sim_never);
+    CHECK(store->make_durable(in_record, store->durable_at(in_record)).has_value());
+    CHECK(store->durable_at(store->last_commit()) == sim_never);
+    device.cut(1);
+    const auto again = open_store(device);
+    CHECK(has(*again, 5, value));
+    CHECK_FALSE(has(*again, 6, value));
+}
+
 TEST_CASE("a commit that nobody syncs is made durable when it is old", "[metadata][journal]") {
     MemoryBlockDevice device{device_units};
     REQUIRE(JournalMetadataStore::format(device, 4096, wanted(), sim_start).has_value());

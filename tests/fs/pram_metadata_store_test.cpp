@@ -2,6 +2,7 @@
 // check().
 // Method: random transactions on a PRAM of some dozen nodes, so that every path including ENOSPC is met; the model is compared and check() run after
 // each.
+#include "fs/btree_node.h"
 #include "tests/support/catch.h"
 
 #include <algorithm>
@@ -274,6 +275,44 @@ TEST_CASE("a transaction that outgrows the log record is refused and rolled back
     world.store->set_data_pages({LogicalPage{0}, world.store->max_run_in_transaction()}, true);
     CHECK_FALSE(world.store->transaction_is_large());
     CHECK(world.store->commit(sim_start, no_event).has_value());
+}
+
+TEST_CASE("check() names a key below or above the bounds of its leaf, in a leaf that is sound by itself", "[metadata]") {
+    MetadataWorld world{small_pram, 100};
+    Random random{11};
+    for (std::uint64_t i = 0; i < 400; ++i) {
+        world.store->begin();
+        REQUIRE(world.store->put({Ino{1000 + i}, RecordKind::inode, 0}, random_value(random, 100)).has_value());
+        REQUIRE(world.store->commit(sim_start, no_event).has_value());
+    }
+    const Value sound{world.cells.cells().begin(), world.cells.cells().end()};
+    std::uint64_t below = 0, above = 0;
+    for (std::uint64_t at = small_pram - world.store->bytes_total(); at + node_bytes <= small_pram; at += node_bytes) {
+        std::byte* const bytes = world.cells.cells().data() + at;
+        if (NodeEditor node{bytes}; node.magic() == node_magic && node.level() == 0 && node.count() > 2 && node.problem().empty()) {
+            const RecordKey first = node.key(0), last = node.key(node.count() - 1);
+            const auto with_key = [&](std::uint32_t index, const RecordKey& key) {
+                const Value value{node.value(index).begin(), node.value(index).end()};
+                node.remove(index);
+                node.insert(index, key, value);
+                REQUIRE(node.problem().empty());
+                const std::string told = world.problems();
+                std::ranges::copy(sound, world.cells.cells().begin());
+                return told;
+            };
+            if (first.ino.value() > 1000) {
+                ++below;
+                CHECK(with_key(0, {Ino{1}, RecordKind::inode, 0}).find("lies below its bound") != std::string::npos);
+            }
+            if (last.ino.value() < 1399) {
+                ++above;
+                CHECK(with_key(node.count() - 1, {Ino{5000}, RecordKind::inode, 0}).find("lies above its bound") != std::string::npos);
+            }
+        }
+    }
+    CHECK(below > 2);
+    CHECK(above > 2);
+    CHECK(world.problems() == "");
 }
 
 TEST_CASE("a damaged node is reported by check() and never run over", "[metadata]") {

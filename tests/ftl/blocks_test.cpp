@@ -1,3 +1,4 @@
+#include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/full_blocks.h"
 #include "ftl/blocks/greedy_victim.h"
@@ -75,6 +76,24 @@ struct SlowToForget final : PageOwner {
 };
 
 } // namespace
+
+TEST_CASE("a block that a ring gave back is erased no earlier than the ring's table is durable", "[blocks]") {
+    test::CutRig rig{test::tiny_config()};
+    BlockPool pool{rig.array(), 1};
+    const BlockId block{rig.geometry().blocks() / 2 - 1}; // of the first plane, in use by nobody
+    const SimTime durable = rig.now + Duration{50'000'000};
+    pool.give(block, durable);
+    CHECK(pool.last_end() == durable);
+    const auto taken = pool.take(PlaneId{0}, rig.now, {Cause::user, no_event});
+    REQUIRE(taken.has_value());
+    CHECK(taken->block == block);
+    std::vector<NandFlight> flights;
+    rig.array().append_flights(flights);
+    REQUIRE(!flights.empty());
+    CHECK(flights.back().op == NandOp::erase);
+    CHECK(flights.back().cells >= durable);
+    CHECK(taken->ready == flights.back().end);
+}
 
 TEST_CASE("a host page behind a collection's copies waits until their victim is forgotten", "[blocks]") {
     const SsdConfig config = test::tiny_config();

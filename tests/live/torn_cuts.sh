@@ -63,7 +63,8 @@ for at in work idle flush erase gc recovery; do
     case $at in
         idle) [[ $(field struck) == idle && $(field operations_interrupted) -eq 0 ]] || die "an idle cut met something" ;;
         work | flush) [[ $(field struck) == "$at" && $(field operations_interrupted) -ge 1 ]] || die "--at $at met nothing" ;;
-        gc | erase) # nothing was overwritten: what is struck instead is said
+        gc | erase) # nothing was overwritten, so there is no collection: what is struck instead is said
+            [[ $at == erase || $(field struck) != gc ]] || die "--at gc: the drive has collected nothing, yet the cut says that it struck a collection"
             [[ $(field struck) == "$at" ]] || grep -Eq "^flashlab: warning: ctl powercut --at $at: .*instead" "$work/err" || die "--at $at: struck $(field struck), and not a word: $(cat "$work/err")" ;;
         recovery) grep -q '"recovery":{' "$work/cut.json" || die "the recovery was not cut" ;;
     esac
