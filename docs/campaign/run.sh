@@ -65,6 +65,7 @@ sqlite() { # JOURNAL SYNCHRONOUS [integrity|but_newest]
 python_args() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; shift; after="$*"; }
 python() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; after=${2:-}; }
 node() { program="node '$home/npm/$1.mjs'"; after=; }
+replace() { program="sh '$here/shell_replace.sh' $1"; after=; setup="$program setup"; }
 setup= check=
 
 case $name in
@@ -147,6 +148,18 @@ surrealkv_old) # the same, version 0.20.2
     surrealkv old ;;
 zodb) # FileStorage
     python_with ZODB==6.4; python zodb_filestorage ;;
+zodb_pack) # pack()
+    python_with ZODB==6.4; python zodb_pack; setup="$program setup" ;;
+sed) # sed -i
+    replace sed ;;
+hg) # hg commit, Mercurial 7.2
+    python_with mercurial==7.2; replace hg; export HG="$home/venv/bin/hg" ;;
+fossil) # control on ext4: fossil commit (apt-get install fossil)
+    replace fossil ;;
+tdb) # transaction committed (apt-get install libtdb-dev)
+    compiled tdb_store -ltdb; program="exec '$home/tdb_store'"; after=; setup="$program setup" ;;
+gdbm) # gdbm_store() and gdbm_sync(), without gdbm_failure_atomic() (apt-get install libgdbm-dev)
+    compiled gdbm_store -lgdbm; program="exec '$home/gdbm_store'"; after=; setup="$program setup" ;;
 atomicwrites) # control: file and directory synced
     python_with atomicwrites==1.4.1; python atomicwrites_control ;;
 maildir) # mailbox of Python's library
