@@ -263,6 +263,28 @@ TEST_CASE("more requests than workers wait for their completions side by side", 
     CHECK(std::chrono::steady_clock::now() - start < 1200ms); // one after another would be 2400 ms
 }
 
+TEST_CASE("a cut that is to meet a sync passes over all other work, and says what it met", "[fuse][mount]") {
+    if (!can_mount()) return;
+    LiveMount live;
+    live.start();
+    write_file(live.path + "/f", "x");
+    const int fd = open((live.path + "/f").c_str(), O_RDWR);
+    live.power.reserved_end = live.mount->clock_now() + 100s; // something is in flight at any time
+    live.meet_workers();
+    CutSummary summary{};
+    std::thread cutter{[&] { summary = live.mount->power_cut(7, CutAt::flush); }};
+    const auto until = std::chrono::steady_clock::now() + 300ms;
+    int other_work = 0;
+    for (; std::chrono::steady_clock::now() < until; ++other_work) REQUIRE(mkdir((live.path + "/d" + std::to_string(other_work)).c_str(), 0755) == 0);
+    CHECK(other_work > 16); // of so many occasions one is drawn
+    int error = 0;
+    for (int tries = 0; error == 0 && tries < 1000; ++tries) error = fsync(fd) == 0 ? 0 : errno;
+    CHECK(error == EIO);
+    cutter.join();
+    CHECK(summary.struck == CutAt::flush);
+    close(fd);
+}
+
 TEST_CASE("after a power cut every call gets EIO, the name goes unless it was shut down, and T lies between the clock and the last reservation",
           "[fuse][mount]") {
     if (!can_mount()) return;
