@@ -8,7 +8,7 @@ using flashlab::test::FsWorld;
 
 namespace {
 
-constexpr std::uint64_t one_page = 4096;
+constexpr std::uint64_t page_of_a_piece = 4096;
 constexpr std::uint64_t pieces = 150;
 constexpr int cuts = 24;
 
@@ -21,7 +21,7 @@ bool cut_and_recover(int part) {
     world.open();
     const std::uint64_t free_pages = world.fs->usage().data_pages_free;
     const Ino ino = world.create("f");
-    for (std::uint64_t n = 0; n < pieces; ++n) REQUIRE(world.write(ino, 2 * n * one_page, "piece") == 0);
+    for (std::uint64_t n = 0; n < pieces; ++n) REQUIRE(world.write(ino, 2 * n * page_of_a_piece, "piece") == 0);
     REQUIRE(world.sync(ino) == 0);
     world.settle();
     world.now = std::max(world.now, world.pram->last_reserved_end());
@@ -39,7 +39,7 @@ bool cut_and_recover(int part) {
     world.open();
     world.check();
     const bool was_cut = world.stat(world.find("f")).size == 0;
-    CHECK(world.stat(world.find("f")).size == (was_cut ? 0 : (2 * pieces - 2) * one_page + 5));
+    CHECK(world.stat(world.find("f")).size == (was_cut ? 0 : (2 * pieces - 2) * page_of_a_piece + 5));
     world.settle();
     if (was_cut) CHECK(world.fs->usage().data_pages_free == free_pages);
     return was_cut;

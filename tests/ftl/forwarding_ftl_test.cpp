@@ -15,6 +15,8 @@ struct Maps final : MappingSpace {
     FtlResult<SimTime> set_map_bytes(std::uint64_t, SimTime now) override { return now; }
     ProfitFactors profit_factors() override { return {}; }
     void watch(GhostBitmap&) override {}
+    void measure(std::span<const std::uint64_t>, std::uint64_t) override {}
+    double take_misses(std::span<MissCount>) override { return 1; }
 };
 
 SimTime at(int ns) { return sim_start + Duration{ns}; }
