@@ -85,11 +85,11 @@ FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
 }
 
 /// Random overwrites leave, among as many first units as are stale, a share valid that is the block's. In order they leave none; a quarter of that
-/// share is let pass, for requests that overtook one another.
+/// share is let pass, for requests that overtook one another. The bits of a smaller block than 32 units say too little: chance alone orders them so.
 bool Collector::host_empties(BlockId block) const {
     const ValidMap& map = ledger_.valid();
     const std::uint64_t all = ledger_.units().units_per_block(), valid = map.count(block), stale = all - valid;
-    if (valid == 0 || stale == 0) return false;
+    if (valid == 0 || stale == 0 || all < 32) return false;
     std::uint64_t among = 0;
     for (std::uint32_t unit = map.next_set(block, 0); unit < stale; unit = map.next_set(block, unit + 1)) ++among;
     return 4 * among <= stale * valid / all;

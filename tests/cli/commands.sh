@@ -59,7 +59,7 @@ has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 
 "$FLASHLAB" reproduce list | grep '^mc-fig11 ' > /dev/null || wrong "reproduce list"
 has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds kind bound free_parameters why fitted_to changed_after" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"
-"$FLASHLAB" reproduce mc-fig13 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"
+"$FLASHLAB" reproduce mc-fig11 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"
 code 1 reproduce mc-fig13 --quick --html "$work/no/such/folder.html" # told before anything runs
 "$FLASHLAB" reproduce mc-fig13 mc-fig16 --quick --html "$work/page.html" > /dev/null
 grep -q 'mc-fig13' "$work/page.html" && grep -q 'mc-fig16' "$work/page.html" && grep -q '</html>' "$work/page.html" || wrong "reproduce --html"

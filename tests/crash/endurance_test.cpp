@@ -199,7 +199,8 @@ TEST_CASE("cuts in a row ask for everything, cut recoveries, and count what they
     const auto endured = endure_cuts("page_map", "chip-slc", 2000, 1, &watched);
     REQUIRE(endured.has_value());
     const auto asked = [&](Call call) { return watched.asked[static_cast<std::size_t>(call)]; };
-    CHECK(watched.fills == 4);
+    CHECK(endured->fills == 4);
+    CHECK(watched.fills >= 4); // a round may begin with a flush
     CHECK(asked(Call::write) > 2000);
     CHECK(asked(Call::trim) > 200);
     CHECK(asked(Call::flush) > 200);

@@ -27,13 +27,14 @@ load() {
 command -v fio > /dev/null || skip "fio is not installed"
 begin 1024
 make_device --size 4G --ftl dftl --set dram.size=16MiB --set dram.tune_interval=200
-mount_device
-look "at the start" curve
+say "--- by ghosts: a key of the mount"
+mount_device --set dram.partition=ghost
+look "at the start" ghost
 ((decisions == 0 && map > 7 << 20 && map <= 8 << 20)) || die "it does not begin at one half"
 at_start=$map
 load 1
 "$FLASHLAB" ctl "$mnt" flush || die "ctl flush"
-look "after the load" curve
+look "after the load" ghost
 ((decisions >= 10)) || die "hardly a decision"
 ((map != at_start)) || die "nothing moved"
 say "--- the log, while mounted"
@@ -44,6 +45,14 @@ say "--- the log, while mounted"
 [[ $(ask "SELECT count(*) FROM v_partition WHERE (to_map_bytes > 0 AND map_benefit <= buffer_benefit) OR (to_map_bytes < 0 AND map_benefit >= buffer_benefit)") -eq 0 ]] ||
     die "the poorer side grew"
 [[ $(ask "SELECT $at_start + sum(to_map_bytes) FROM v_partition") -eq $map ]] || die "what moved does not lead to the share"
+unmount_device
+say "--- by curves, which leave the share where any serves the load alike"
+mount_device
+look "at the start" curve
+((decisions == 0 && map > 7 << 20 && map < 9 << 20)) || die "it does not begin at one half"
+load 2
+look "after the load" curve
+((decisions >= 10)) || die "hardly a decision"
 unmount_device
 say "--- once and for all: a key of the mount"
 mount_device --set dram.partition=static --set dram.map_share_permille=250

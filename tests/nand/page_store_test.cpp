@@ -37,7 +37,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a program writes data before the record, an erase clears records first and payload only when nothing can undo it", "[nand]") {
+TEST_CASE("a program writes data before the record; an erase counts, then clears records, and payload only when nothing can undo it", "[nand]") {
     Flash flash;
     NotingStore noting{flash.store};
     NandArray array{flash.geometry, flash.config, noting, flash.sink, UndoPolicy::keep};
@@ -47,11 +47,11 @@ TEST_CASE("a program writes data before the record, an erase clears records firs
     const SimTime programmed = *array.program({&one, 1}, at(0), {});
     CHECK(noting.notes == "data record ");
     const SimTime erased = *array.erase(BlockId{0}, programmed, {});
-    CHECK(noting.notes == "data record erase block ");
+    CHECK(noting.notes == "data record block erase ");
     array.settle(erased - Duration{1});
-    CHECK(noting.notes == "data record erase block ");
+    CHECK(noting.notes == "data record block erase ");
     array.settle(erased);
-    CHECK(noting.notes == "data record erase block discard ");
+    CHECK(noting.notes == "data record block erase discard ");
 }
 
 TEST_CASE("records come back as written, with payload and without", "[nand]") {
