@@ -40,7 +40,7 @@ std::uint64_t ram_of(const std::vector<std::string>& settings) {
 TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neither makes anything", "[tools]") {
     const TemporaryDirectory work;
     const std::vector<std::vector<std::string>> wrong{{"dram.size=1K"},
-                                                      {"dram.size=1K", "ftl.scheme=dftl"},
+                                                      {"dram.size=64", "ftl.scheme=dftl"},
                                                       {"dram.size=4M", "ftl.scheme=fast", "dram.partition=ghost", "dram.ghost_bitmap_bytes=1000"},
                                                       {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"}};
     for (const auto& settings : wrong) {
