@@ -13,6 +13,7 @@
 #include "fs/fuse/control_socket.h"
 #include "fs/fuse/mount_point.h"
 #include "tools/drive/device_directory.h"
+#include "tools/host/complaint.h"
 #include "tools/host/subprocess.h"
 
 namespace flashlab {
@@ -148,13 +149,12 @@ std::expected<void, std::string> wait_for_images(const std::string& directory, D
     return {};
 }
 
-std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access,
-                                                    const std::function<void(const std::string&)>& say) {
+std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access) {
     const ImageUse use = use_of_images(directory);
     const bool is_taken = use == ImageUse::written || (use == ImageUse::looked_at && access != DeviceAccess::look);
     if (is_taken && find_mount(directory))
         return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory));
-    return wait_for_images(directory, access, say);
+    return wait_for_images(directory, access, [](const std::string& text) { complain(text); });
 }
 
 std::string device_directory_of(const std::string& target) {

@@ -36,9 +36,8 @@ namespace flashlab {
 /// The error says who holds the lock. `say` is called when the wait takes longer than a moment.
 [[nodiscard]] std::expected<void, std::string> wait_for_images(const std::string& directory, DeviceAccess access,
                                                                const std::function<void(const std::string&)>& say);
-/// The same for a command that wants the drive unmounted: of a mount that is there it says so at once.
-[[nodiscard]] std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access,
-                                                                  const std::function<void(const std::string&)>& say);
+/// The same for a command that wants the drive unmounted: of a mount that is there it says so at once. A wait is told on stderr.
+[[nodiscard]] std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access);
 /// Whether a daemon answers at the device's socket.
 [[nodiscard]] bool is_served(const std::string& directory);
 /// The socket of a mount that is there, and whether a daemon answers at it: to be asked before the unmounting, and after.

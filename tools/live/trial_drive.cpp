@@ -53,7 +53,7 @@ TrialDrive::Failure TrialDrive::make_clone_of(const std::string& device) {
     std::error_code error;
     fs::create_directory(mount_point_, error);
     const std::string from = directory_of_device(device);
-    if (const auto free = wait_for_unmounted(from, DeviceAccess::look, [](const std::string& text) { complain(text); }); !free) return free.error();
+    if (const auto free = wait_for_unmounted(from, DeviceAccess::look); !free) return free.error();
     const auto cloned = clone_device(device, device_.string());
     return cloned ? std::nullopt : Failure{cloned.error()};
 }

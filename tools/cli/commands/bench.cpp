@@ -177,8 +177,7 @@ int run_bench(const BenchOptions& o) {
         return complain("bench: --precondition fills the device below the file system: not with --level fs", exit_usage);
     const Interruption interruption;
     if (choice.directory)
-        if (const auto free = wait_for_unmounted(*choice.directory, DeviceAccess::use, [](const std::string& text) { complain(text); }); !free)
-            return complain("bench: " + free.error());
+        if (const auto free = wait_for_unmounted(*choice.directory, DeviceAccess::use); !free) return complain("bench: " + free.error());
     auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
     if (!on) return complain("bench: " + on.error().text, on.error().code);
     if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())

@@ -48,7 +48,7 @@ std::string unknown_snapshot(const std::string& from) {
 
 /// Why the drive cannot be had; empty: it is free, perhaps after a wait for a daemon that was still writing back.
 std::string why_taken(const std::string& directory, DeviceAccess access) {
-    const auto free = wait_for_unmounted(directory, access, [](const std::string& text) { complain(text); });
+    const auto free = wait_for_unmounted(directory, access);
     return free ? std::string{} : free.error();
 }
 

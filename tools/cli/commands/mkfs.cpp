@@ -121,8 +121,7 @@ int run_mkfs(const MkfsOptions& o) {
         return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size",
                                     o.directory, human_size(plan->ram_bytes), there.error()),
                         exit_usage);
-    if (const auto free = wait_for_unmounted(o.directory, DeviceAccess::use, [](const std::string& text) { complain(text); }); !free)
-        return complain(fmt::format("mkfs: {}", free.error()));
+    if (const auto free = wait_for_unmounted(o.directory, DeviceAccess::use); !free) return complain(fmt::format("mkfs: {}", free.error()));
     const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
     if (auto free = check_device_target(o.directory, existing); !free) return complain(fmt::format("mkfs: {}", free.error()));
     const bool is_default = asked.empty() && !o.size_bytes && !o.preset && !o.config_file; // nobody chose what a warning would be about

@@ -112,8 +112,7 @@ int run_replay(const ReplayOptions& o) {
     if (stream->reader().reason() != "named" && o.format == OutputFormat::table)
         tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
     if (o.device.directory)
-        if (const auto free = wait_for_unmounted(*o.device.directory, DeviceAccess::use, [](const std::string& text) { complain(text); }); !free)
-            return complain("replay: " + free.error());
+        if (const auto free = wait_for_unmounted(*o.device.directory, DeviceAccess::use); !free) return complain("replay: " + free.error());
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
     if (!on) return complain("replay: " + on.error().text, on.error().code);
     const auto report = run(o, *plan, *stream, **on);
