@@ -27,7 +27,7 @@ FileSystemImpl::FileSystemImpl(std::shared_ptr<MetadataStore> store, std::shared
     : store_{std::move(store)}, superblock_{std::move(superblock)}, device_{device}, events_{events}, options_{options}, page_bytes_{page_bytes},
       table_{*store_}, directory_{*store_}, xattrs_{*store_}, extents_{*store_}, space_{*store_, device, page_bytes},
       cache_{page_bytes, static_cast<std::size_t>(options.cache_bytes / page_bytes)},
-      write_back_{*store_, device, cache_, extents_, space_, events, options.dirty_age}, head_page_(page_bytes), tail_page_(page_bytes) {
+      write_back_{*store_, device, cache_, extents_, space_, events, options.use, options.dirty_age}, head_page_(page_bytes), tail_page_(page_bytes) {
     write_back_.set_failures(options.failed_pages, options.write_back_faults);
 }
 

@@ -99,6 +99,7 @@ enum class HostCache : std::uint8_t { delayed, writethrough };
 /// kernel drops its copy. reverted: their bytes are gone at once, and reads show what the drive has.
 enum class FailedPages : std::uint8_t { retry, clean, reverted };
 
+class UseObserver;
 class WriteBackFaults;
 
 struct FsOptions {
@@ -109,6 +110,7 @@ struct FsOptions {
     /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
     FailedPages failed_pages = FailedPages::retry;
+    UseObserver* use = nullptr;                   ///< outlives the file system; null: nobody asks whose data are written
     WriteBackFaults* write_back_faults = nullptr; ///< outlives the file system; null: no write-back fails that the device carries out
 };
 

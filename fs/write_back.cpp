@@ -14,9 +14,9 @@ constexpr std::size_t staging_bytes = 1u << 20;
 } // namespace
 
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
-                     Duration dirty_age)
-    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, use_{dynamic_cast<UseHearer*>(&events)},
-      dirty_age_{dirty_age}, undurable_{store} {}
+                     UseObserver* use, Duration dirty_age)
+    : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, use_{use}, dirty_age_{dirty_age},
+      undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;

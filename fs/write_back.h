@@ -19,7 +19,7 @@
 #include "fs/page_cache.h"
 #include "fs/space_accounting.h"
 #include "fs/undurable_ranges.h"
-#include "fs/use_hearer.h"
+#include "fs/use_observer.h"
 #include "fs/write_back_faults.h"
 
 namespace flashlab {
@@ -49,7 +49,7 @@ public:
 class WriteBack {
 public:
     WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
-              Duration dirty_age);
+              UseObserver* use, Duration dirty_age);
 
     /// What becomes of the pages of a failed write-back, and who makes write-backs fail (null: only the device).
     void set_failures(FailedPages pages, WriteBackFaults* faults) {
@@ -121,7 +121,7 @@ private:
     ExtentMap& extents_;
     SpaceAccounting& space_;
     EventSink& events_;
-    UseHearer* use_; ///< null: nobody asks whose data are written
+    UseObserver* use_; ///< null: nobody asks whose data are written
     Duration dirty_age_;
     FailedPages failed_pages_ = FailedPages::retry;
     WriteBackFaults* faults_ = nullptr;

@@ -51,6 +51,7 @@ struct MountConfig {
     IoRingUse io_ring = IoRingUse::chosen; ///< with latency off only
     std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     RequestFaults* faults = nullptr;       ///< outlives the mount; null: none
+    UseObserver* use = nullptr;            ///< outlives the mount; null: nobody asks who calls
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };
 

@@ -68,7 +68,7 @@ std::expected<std::unique_ptr<Mount>, std::string> Mount::make(FileSystem& fs, D
 }
 
 MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, const MountConfig& config)
-    : config_{config}, service_{fs, power, events, config.latency, config.clock_start},
+    : config_{config}, service_{fs, power, events, config.use, config.latency, config.clock_start},
       page_dropper_{[this](Ino ino) { service_.with_monitor([this, ino](SimTime) { service_.kernel_pages().note_dropped(ino); }); }},
       context_{.service = service_,
                .page_dropper = page_dropper_,

@@ -42,9 +42,9 @@ FileTime file_time_now() {
 
 } // namespace
 
-Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start)
-    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, use_{dynamic_cast<UseHearer*>(&events)},
-      clock_{clock_start, latency, WallClock::now()}, answered_{clock_start}, delayed_{clock_} {}
+Service::Service(FileSystem& fs, DevicePower& power, EventSink& events, UseObserver* use, LatencyMode latency, SimTime clock_start)
+    : fs_{fs}, host_cache_{fs.host_cache()}, power_{power}, events_{events}, use_{use}, clock_{clock_start, latency, WallClock::now()},
+      answered_{clock_start}, delayed_{clock_} {}
 
 FsCall Service::call_for(fuse_req_t request) const {
     const fuse_ctx* context = fuse_req_ctx(request);

@@ -33,7 +33,7 @@
 #include "fs/fuse/stalled_answers.h"
 #include "fs/fuse/statistics.h"
 #include "fs/fuse/synced_files.h"
-#include "fs/use_hearer.h"
+#include "fs/use_observer.h"
 
 namespace flashlab {
 
@@ -61,7 +61,7 @@ inline FsResult<Timed<Nothing>> as_timed(FsResult<SimTime> result) {
 
 class Service {
 public:
-    Service(FileSystem& fs, DevicePower& power, EventSink& events, LatencyMode latency, SimTime clock_start);
+    Service(FileSystem& fs, DevicePower& power, EventSink& events, UseObserver* use, LatencyMode latency, SimTime clock_start);
 
     /// work(const FsCall&) -> FsResult<Timed<T>> or FsResult<SimTime>; answer(fuse_req_t, T&) sends the reply, outside the monitor.
     template <class Work, class Answer>
@@ -95,7 +95,7 @@ public:
         if (use_ != nullptr && file.ino.value() != 0) use_->named(file.ino, file.generation, parent, name);
     }
     /// Who asks; null: nobody. Inside the monitor only.
-    [[nodiscard]] const UseHearer* use() const { return use_; }
+    [[nodiscard]] const UseObserver* use() const { return use_; }
     /// The file of a name that is about to move, where somebody asks for names. Takes the monitor.
     [[nodiscard]] std::optional<Attributes> file_to_move(fuse_req_t request, Ino parent, const char* name);
 
@@ -195,7 +195,7 @@ private:
     HostCache host_cache_;
     DevicePower& power_;
     EventSink& events_;
-    UseHearer* use_; ///< null: nobody asks who calls
+    UseObserver* use_; ///< null: nobody asks who calls
     Monitor monitor_;
     LatencyClock clock_;
     Guard guard_;

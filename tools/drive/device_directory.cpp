@@ -254,6 +254,7 @@ std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& conf
     if (damaged)
         complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})", directory_,
                               to_text(stores.damage)));
+    fs.use = use_.get();
     fs.read_only = fs.read_only || damaged;
     if (auto up = bring_up(*device_, sim_time_from_ns(history_.clock_ns), fs); !up) return up;
     if (access_ != DeviceAccess::use) return {};

@@ -80,7 +80,7 @@ public:
     /// What the layers tell their events: the log, or the ledger in front of it.
     [[nodiscard]] EventSink& events() { return use_ ? static_cast<EventSink&>(*use_) : *log_; }
     /// Null where use is not counted. Inside the monitor.
-    [[nodiscard]] const UseLedger* use() const { return use_.get(); }
+    [[nodiscard]] UseLedger* use() { return use_.get(); }
     /// errno of the first write to nand.img that the host refused; 0: none. On a mount, to be called inside the monitor.
     [[nodiscard]] int host_errno() const;
     /// Who makes writes to nand.img fail (ImagePageStore::set_write_faults); empty: nobody. On a mount, to be called inside the monitor.

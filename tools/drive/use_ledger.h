@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/log_linear_histogram.h"
-#include "fs/use_hearer.h"
+#include "fs/use_observer.h"
 #include "tools/drive/slow_requests.h"
 #include "tools/log/event_taker.h"
 #include "tools/text/json.h"
@@ -38,7 +38,7 @@ struct UseCounts {
     [[nodiscard]] std::uint64_t all_nand_pages() const;
 };
 
-class UseLedger final : public EventTaker<UseLedger, EventSink, AllEvents>, public UseHearer {
+class UseLedger final : public EventTaker<UseLedger, EventSink, AllEvents>, public UseObserver {
 public:
     /// The name of the program that a thread of the host runs.
     using NameOfThread = std::function<std::string(std::int32_t)>;

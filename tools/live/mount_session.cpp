@@ -24,6 +24,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     mount_config.clock_start = device.ready_at();
     MountSession* self = session.get();
     session->faults_.attach(*session->opened_, session->complain_);
+    mount_config.use = session->opened_->use();
     mount_config.faults = &session->faults_.plan();
     if (const auto set = session->faults_.set(config.faults, device.ready_at()); !set) {
         (void)session->opened_->close(device.ready_at(), {});

@@ -1,10 +1,9 @@
 /// Who uses the drive for what: the calls of programs, the names of files, and the sectors that data of a file go to.
 ///
-/// Idea       An event sink that implements this interface, too, hears it from the file system and from the mount. They ask the sink once, when they
-///            are made, so nothing is handed through the layers for a listener that is mostly not there.
-/// Invariant  Data of a file are told before they are written, and a name before data of its file.
-/// Cost       One compare a call where nobody hears.
-/// Threading  Called inside the monitor. A hearer must not call back.
+/// Idea       The file system (FsOptions::use) and the mount (MountConfig::use) are given the one observer that a drive has, or none.
+/// Invariant  It learns of data before they are written, and of a name before data of its file.
+/// Cost       One compare a call where there is none.
+/// Threading  Called inside the monitor. It must not call back.
 /// Power cut  Belongs to the observer, not to the device.
 #pragma once
 
@@ -24,9 +23,9 @@ struct FileUse {
     std::uint64_t nand_write_bytes = 0; ///< programmed on flash, copies included
 };
 
-class UseHearer {
+class UseObserver {
 public:
-    virtual ~UseHearer() = default;
+    virtual ~UseObserver() = default;
     /// A call of a program. `thread`: as the host numbers it; 0: the kernel itself.
     virtual void call_began(std::int32_t thread, FsOp op, Ino ino, std::uint64_t offset, std::uint64_t bytes) = 0;
     /// `bytes`: that were read or written, where the call did that.
