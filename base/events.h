@@ -32,8 +32,12 @@ inline constexpr std::size_t cause_count = cause_names.size();
 
 /// Who asked for an operation. The origin is passed down with the operation.
 struct Origin {
-    Cause cause = Cause::user;
-    EventId parent = no_event;
+    constexpr Origin(Cause cause_ = Cause::user, EventId parent_ = no_event, StreamId stream_ = no_stream, QueueId queue_ = first_queue)
+        : cause{cause_}, stream{stream_}, queue{queue_}, parent{parent_} {}
+    Cause cause;
+    StreamId stream; ///< of the host's request
+    QueueId queue;
+    EventId parent;
     friend bool operator==(const Origin&, const Origin&) = default;
 };
 
@@ -47,7 +51,7 @@ struct HostRequestEvent {
     std::uint64_t sectors = 0;
     bool fua = false;
     bool failed = false;
-    std::uint32_t piece = 0; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole. The log sets it
+    std::uint32_t piece = 0; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole
 };
 
 /// A host request failed because the flash does not give back data that the request needs. Writes and trims, too, read the rest of a page.

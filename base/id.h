@@ -36,10 +36,14 @@ using GroupId = Id<struct GroupTag, std::uint32_t>;               ///< independe
 using Sector = Id<struct SectorTag, std::uint64_t>;               ///< 512-byte unit at the host edge
 using Ino = Id<struct InoTag, std::uint64_t>;                     ///< inode number; never reused
 using WriteSequence = Id<struct WriteSequenceTag, std::uint64_t>; ///< order of host writes; a GC copy keeps the sequence of its data
+using StreamId = Id<struct StreamTag, std::uint16_t>;             ///< data that the host wants to lie together
+using QueueId = Id<struct QueueTag, std::uint16_t>;               ///< submission queue of the host
 using EventId = Id<struct EventTag, std::uint64_t>;               ///< host request or background job in the event log; 0 = nobody
 using PramAddress = Id<struct PramAddressTag, std::uint64_t>;     ///< byte offset in the PRAM
 
 inline constexpr EventId no_event{0};
+inline constexpr StreamId no_stream{0};
+inline constexpr QueueId first_queue{0};
 inline constexpr std::uint32_t sector_bytes = 512;
 
 } // namespace flashlab

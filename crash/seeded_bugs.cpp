@@ -39,52 +39,52 @@ std::unique_ptr<Sabotage> made() {
 
 struct AnswersWritesEarly : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        const auto done = below().write(first, pages, from, now, origin);
-        return done ? FtlResult<SimTime>{now} : done;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        const auto done = below().write(first, pages, from, io);
+        return done ? FtlResult<SimTime>{io.when} : done;
     }
 };
 
 struct AnswersTrimsEarly : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
-        const auto done = below().trim(first, pages, now, origin);
-        return done ? FtlResult<SimTime>{now} : done;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+        const auto done = below().trim(first, pages, io);
+        return done ? FtlResult<SimTime>{io.when} : done;
     }
 };
 
 struct AnswersFlushesEarly : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
-        const auto done = below().flush(now, origin);
-        return done ? FtlResult<SimTime>{now} : done;
+    FtlResult<SimTime> do_flush(const Io& io) override {
+        const auto done = below().flush(io);
+        return done ? FtlResult<SimTime>{io.when} : done;
     }
 };
 
 struct ForgetsFlushes : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> do_flush(const Io& io) override { return io.when; }
 };
 
 struct LosesTrims : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io& io) override { return io.when; }
 };
 
 /// Trims are kept in memory only.
 struct KeepsTrimsInMemory : LyingFtl {
     using LyingFtl::LyingFtl;
     bool do_is_mapped(Lpn lpn) const override { return !trimmed_.contains(lpn.value()) && below().is_mapped(lpn); }
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin) override {
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
         for (std::uint32_t i = 0; i < pages; ++i) trimmed_.insert(first.value() + i);
-        return now;
+        return io.when;
     }
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
         for (std::uint32_t i = 0; i < pages; ++i) trimmed_.erase(first.value() + i);
-        return below().write(first, pages, from, now, origin);
+        return below().write(first, pages, from, io);
     }
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        const auto done = below().read(first, pages, to, now, origin);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        const auto done = below().read(first, pages, to, io);
         const std::size_t bytes = logical_page_bytes();
         for (std::uint32_t i = 0; !to.empty() && i < pages; ++i) {
             if (trimmed_.contains(first.value() + i)) std::ranges::fill(to.subspan(i * bytes, bytes), std::byte{0});
@@ -98,17 +98,17 @@ private:
 
 struct LosesAWriteInFive : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        return ++writes_ % 5 == 0 ? FtlResult<SimTime>{now} : below().write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        return ++writes_ % 5 == 0 ? FtlResult<SimTime>{io.when} : below().write(first, pages, from, io);
     }
     int writes_ = 0;
 };
 
 struct MisdirectsAWriteInFive : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
         const bool moves = ++writes_ % 5 == 0 && first.value() + pages < logical_pages();
-        return below().write(Lpn{first.value() + (moves ? 1 : 0)}, pages, from, now, origin);
+        return below().write(Lpn{first.value() + (moves ? 1 : 0)}, pages, from, io);
     }
     int writes_ = 0;
 };
@@ -116,11 +116,11 @@ struct MisdirectsAWriteInFive : LyingFtl {
 /// The second half of a page keeps its old data: only half of the page is programmed.
 struct WritesHalfOfAPageInFive : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        if (++writes_ % 5 != 0 || from.empty()) return below().write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        if (++writes_ % 5 != 0 || from.empty()) return below().write(first, pages, from, io);
         std::vector<std::byte> half(from.begin(), from.end());
         std::fill(half.end() - static_cast<std::ptrdiff_t>(logical_page_bytes() / 2), half.end(), std::byte{0});
-        return below().write(first, pages, half, now, origin);
+        return below().write(first, pages, half, io);
     }
     int writes_ = 0;
 };
@@ -128,8 +128,8 @@ struct WritesHalfOfAPageInFive : LyingFtl {
 /// A read cache that no write invalidates.
 struct ReadsFromAStaleCache : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        const auto done = below().read(first, pages, to, now, origin);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        const auto done = below().read(first, pages, to, io);
         if (first.value() != 0 || to.empty()) return done;
         const auto page = to.first(logical_page_bytes());
         if (cached_.empty()) cached_.assign(page.begin(), page.end());
@@ -148,15 +148,15 @@ struct ForgetsTheShutdown : LyingFtl {
 class ResurrectsTrimmed final : public Sabotage {
     struct Liar : LyingFtl {
         Liar(std::unique_ptr<Ftl> real, ResurrectsTrimmed& memory) : LyingFtl{std::move(real)}, memory_{memory} {}
-        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
             std::vector<std::byte> old(logical_page_bytes());
-            if (below().is_mapped(first) && below().read(first, 1, old, now, origin)) memory_.old_ = {first, std::move(old)};
-            return below().trim(first, pages, now, origin);
+            if (below().is_mapped(first) && below().read(first, 1, old, io)) memory_.old_ = {first, std::move(old)};
+            return below().trim(first, pages, io);
         }
         FtlResult<FtlRecovery> do_recover(SimTime now) override {
             auto done = below().recover(now);
             if (done && memory_.old_ && !below().is_mapped(memory_.old_->first)) {
-                if (const auto back = below().write(memory_.old_->first, 1, memory_.old_->second, done->done, {}); back) done->done = *back;
+                if (const auto back = below().write(memory_.old_->first, 1, memory_.old_->second, {done->done, {}}); back) done->done = *back;
             }
             return done;
         }

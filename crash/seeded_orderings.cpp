@@ -288,27 +288,27 @@ class StoreSabotage final : public Sabotage {
 
 struct ForgetsFlushes : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> do_flush(const Io& io) override { return io.when; }
 };
 
 struct ForgetsEveryOtherFlush : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override { return ++flushes_ % 2 == 0 ? below().flush(now, origin) : now; }
+    FtlResult<SimTime> do_flush(const Io& io) override { return ++flushes_ % 2 == 0 ? below().flush(io) : io.when; }
     int flushes_ = 0;
 };
 
 struct TrimsTooLittle : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
-        return pages < 2 ? below().trim(first, pages, now, origin) : below().trim(first, pages - 1, now, origin);
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+        return pages < 2 ? below().trim(first, pages, io) : below().trim(first, pages - 1, io);
     }
 };
 
 struct TrimsTooMuch : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
         const bool fits = first.value() + pages < logical_pages();
-        return below().trim(first, pages + (fits ? 1 : 0), now, origin);
+        return below().trim(first, pages + (fits ? 1 : 0), io);
     }
 };
 
@@ -318,18 +318,18 @@ struct RecoversWithoutTheLastPage : LyingFtl {
         auto done = below().recover(now);
         const Lpn last{logical_pages() - 1};
         if (!done || !below().is_mapped(last)) return done;
-        if (const auto gone = below().trim(last, 1, done->done, {}); gone) done->done = std::max(done->done, *gone);
+        if (const auto gone = below().trim(last, 1, {done->done, {}}); gone) done->done = std::max(done->done, *gone);
         return done;
     }
 };
 
 struct SwapsPagesOfAWrite : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        if (pages != 2 || from.empty()) return below().write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        if (pages != 2 || from.empty()) return below().write(first, pages, from, io);
         std::vector<std::byte> swapped(from.begin(), from.end());
         std::ranges::rotate(swapped, swapped.begin() + static_cast<std::ptrdiff_t>(from.size() / 2));
-        return below().write(first, pages, swapped, now, origin);
+        return below().write(first, pages, swapped, io);
     }
 };
 

@@ -23,23 +23,23 @@ public:
     /// `runs`: in the file's order, without gaps.
     ExtentsDevice(BlockDevice& device, std::vector<Run> runs) : device_{device}, runs_{std::move(runs)} {}
 
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override {
-        return each(first, sectors, now, [&](const Run& part) {
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override {
+        return each(first, sectors, host.when, [&](const Run& part) {
             const auto into = to.empty() ? to : to.subspan((part.at - first.value()) * sector_bytes, part.sectors * sector_bytes);
-            return device_.read(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), into, now);
+            return device_.read(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), into, host);
         });
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        return each(first, sectors, now, [&](const Run& part) {
+                                HostIo host) override {
+        return each(first, sectors, host.when, [&](const Run& part) {
             const auto bytes = from.empty() ? from : from.subspan((part.at - first.value()) * sector_bytes, part.sectors * sector_bytes);
-            return device_.write(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), bytes, durability, now);
+            return device_.write(Sector{part.first}, static_cast<std::uint32_t>(part.sectors), bytes, durability, host);
         });
     }
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
-        return each(first, sectors, now, [&](const Run& part) { return device_.trim(Sector{part.first}, part.sectors, now); });
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override {
+        return each(first, sectors, host.when, [&](const Run& part) { return device_.trim(Sector{part.first}, part.sectors, host); });
     }
-    DeviceResult<SimTime> flush(SimTime now) override { return device_.flush(now); }
+    DeviceResult<SimTime> flush(HostIo host) override { return device_.flush(host); }
     DeviceIdentity identify() const override {
         DeviceIdentity part = device_.identify();
         part.sectors = runs_.empty() ? 0 : runs_.back().at + runs_.back().sectors;

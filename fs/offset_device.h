@@ -14,20 +14,20 @@ class OffsetDevice final : public BlockDevice {
 public:
     OffsetDevice(BlockDevice& device, std::uint64_t first, std::uint64_t sectors) : device_{device}, first_{first}, sectors_{sectors} {}
 
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override {
-        if (!fits(first, sectors)) return outside(first, now);
-        return device_.read(shifted(first), sectors, to, now);
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override {
+        if (!fits(first, sectors)) return outside(first, host.when);
+        return device_.read(shifted(first), sectors, to, host);
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        if (!fits(first, sectors)) return outside(first, now);
-        return device_.write(shifted(first), sectors, from, durability, now);
+                                HostIo host) override {
+        if (!fits(first, sectors)) return outside(first, host.when);
+        return device_.write(shifted(first), sectors, from, durability, host);
     }
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
-        if (!fits(first, sectors)) return outside(first, now);
-        return device_.trim(shifted(first), sectors, now);
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override {
+        if (!fits(first, sectors)) return outside(first, host.when);
+        return device_.trim(shifted(first), sectors, host);
     }
-    DeviceResult<SimTime> flush(SimTime now) override { return device_.flush(now); }
+    DeviceResult<SimTime> flush(HostIo host) override { return device_.flush(host); }
     DeviceIdentity identify() const override {
         DeviceIdentity part = device_.identify();
         part.sectors = sectors_;

@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/id.h"
-#include "base/sim_time.h"
+#include "base/io.h"
 
 namespace flashlab {
 
@@ -61,12 +60,12 @@ class BlockDevice {
 public:
     virtual ~BlockDevice() = default;
     /// `to` is sectors * 512 bytes, or empty where nobody wants the payload. Returns the completion time.
-    [[nodiscard]] virtual DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) = 0;
+    [[nodiscard]] virtual DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) = 0;
     [[nodiscard]] virtual DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from,
-                                                      WriteDurability durability, SimTime now) = 0;
-    [[nodiscard]] virtual DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) = 0;
+                                                      WriteDurability durability, HostIo host) = 0;
+    [[nodiscard]] virtual DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) = 0;
     /// Everything answered before is durable when it completes.
-    [[nodiscard]] virtual DeviceResult<SimTime> flush(SimTime now) = 0;
+    [[nodiscard]] virtual DeviceResult<SimTime> flush(HostIo host) = 0;
     [[nodiscard]] virtual DeviceIdentity identify() const = 0;
     /// Runs of mapped and unmapped sectors that cover [first, first + sectors).
     [[nodiscard]] virtual std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const = 0;

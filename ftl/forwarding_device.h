@@ -14,15 +14,15 @@ class ForwardingDevice : public BlockDevice {
 public:
     explicit ForwardingDevice(BlockDevice& real) : real_{real} {}
 
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override {
-        return real_.read(first, sectors, to, now);
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override {
+        return real_.read(first, sectors, to, host);
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        return real_.write(first, sectors, from, durability, now);
+                                HostIo host) override {
+        return real_.write(first, sectors, from, durability, host);
     }
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override { return real_.trim(first, sectors, now); }
-    DeviceResult<SimTime> flush(SimTime now) override { return real_.flush(now); }
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override { return real_.trim(first, sectors, host); }
+    DeviceResult<SimTime> flush(HostIo host) override { return real_.flush(host); }
     DeviceIdentity identify() const override { return real_.identify(); }
     std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override { return real_.lba_status(first, sectors); }
     std::vector<CheckProblem> check() override { return real_.check(); }

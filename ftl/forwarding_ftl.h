@@ -26,18 +26,17 @@ protected:
     [[nodiscard]] const Ftl& below() const { return below_; }
 
     FtlResult<FtlRecovery> do_recover(SimTime now) override { return below_.recover(now); }
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        return below_.read(first, pages, to, now, origin);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        return below_.read(first, pages, to, io);
     }
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now,
-                                    Origin origin) override {
-        return below_.read_part(lpn, offset, bytes, to, now, origin);
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override {
+        return below_.read_part(lpn, offset, bytes, to, io);
     }
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        return below_.write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        return below_.write(first, pages, from, io);
     }
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override { return below_.trim(first, pages, now, origin); }
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override { return below_.flush(now, origin); }
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override { return below_.trim(first, pages, io); }
+    FtlResult<SimTime> do_flush(const Io& io) override { return below_.flush(io); }
     SimTime do_idle(SimTime now) override { return below_.idle(now); }
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override { return below_.relocate(block, now); }
     FtlResult<SimTime> do_shut_down(SimTime now) override { return below_.shut_down(now); }

@@ -145,41 +145,40 @@ public:
     /// Returns when the data are there; they are of the newest version that was issued before, durable or not.
     /// Nothing that was promised changes. A read may still write: a cached map has to make room.
     /// If it fails, the content of `to` says nothing, not even of the pages that can be read.
-    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
         check_run(first, pages);
         check_buffer(to.size(), pages);
-        return do_read(first, pages, to, now, origin);
+        return do_read(first, pages, to, io);
     }
     /// The same of at least one byte inside one logical page; `to` is `bytes` long or empty.
-    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now,
-                                               Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
         check_run(lpn, 1);
         ensure(bytes != 0 && std::uint64_t{offset} + bytes <= shape_.logical_page_bytes, "E3: a part lies in its logical page");
         ensure(to.empty() || to.size() == bytes, "E3: a buffer is as long as the part");
-        return do_read_part(lpn, offset, bytes, to, now, origin);
+        return do_read_part(lpn, offset, bytes, to, io);
     }
     /// At least one page; `from` is as long as the pages, or empty in runs without payload.
     /// Returns when the write is answered. When it is durable: durable_when_answered(). `from` may change as soon as the call has returned.
     /// After a cut each page of a write that is not durable is old or new, each for itself, never a mixture (C2, C3).
     /// If it fails, each of its pages is old or new; no other page has changed.
-    [[nodiscard]] FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
         check_run(first, pages);
         check_buffer(from.size(), pages);
-        return do_write(first, pages, from, now, origin);
+        return do_write(first, pages, from, io);
     }
     /// At least one page. From its return on the pages are not mapped and read zeros. When that is durable: durable_when_answered().
     /// A cut before brings back pages that were mapped, each for itself; a page that was trimmed and flushed stays so (C4).
     /// If it fails, each of the pages is mapped as before or not at all.
-    [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io) {
         check_run(first, pages);
-        return do_trim(first, pages, now, origin);
+        return do_trim(first, pages, io);
     }
     /// Everything that was answered before the call is durable at the time returned. It says nothing of requests that are issued later.
     /// A read-only device may answer read_only: then what was not durable before is not promised. What was durable stays so.
     /// On cells of several bits with paired pages the answer must wait for NandArray::note_durable(), too; the drive asks it, no scheme does.
-    [[nodiscard]] FtlResult<SimTime> flush(SimTime now, Origin origin) {
+    [[nodiscard]] FtlResult<SimTime> flush(const Io& io) {
         check_running();
-        return do_flush(now, origin);
+        return do_flush(io);
     }
     /// A slice of background work. Returns when it wants to be called next; sim_never: not before the next request. May be called at any time: a
     /// translation layer that does not run has nothing to do. It changes nothing that read() shows, and what fails in it is told by the next request.
@@ -221,13 +220,12 @@ protected:
 private:
     // What a scheme implements: the calls above, with everything checked that they check.
     [[nodiscard]] virtual FtlResult<FtlRecovery> do_recover(SimTime now) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now,
-                                                          Origin origin) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now,
-                                                      Origin origin) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_flush(SimTime now, Origin origin) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to,
+                                                          const Io& io) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_flush(const Io& io) = 0;
     [[nodiscard]] virtual SimTime do_idle(SimTime now) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_relocate(BlockId block, SimTime now) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_shut_down(SimTime now) = 0;

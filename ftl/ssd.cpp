@@ -32,6 +32,8 @@ enum class Step : std::uint8_t { head, whole, tail };
 /// Answers that wait for the link, each with a place of its own on it: no host keeps more requests under way.
 constexpr std::size_t most_on_link = 1024;
 
+Origin origin_of(EventId request, const HostIo& host) { return {Cause::user, request, host.stream, host.queue}; }
+
 Duration shortest_on(const HostLinkConfig& link) {
     const Duration sector{(static_cast<std::int64_t>(sector_bytes * link.ps_per_byte) + 999) / 1000};
     const Duration overhead = link.request_overhead;
@@ -105,6 +107,11 @@ bool Ssd::in_range(Sector first, std::uint64_t sectors) const {
     return sectors != 0 && sectors <= all && first.value() <= all - sectors;
 }
 
+/// Every request begins here: it gets its number.
+HostRequestEvent Ssd::arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua) {
+    return {events_.next_id(), host.when, host.when, op, first, sectors, fua, false, host.piece};
+}
+
 /// Every request ends here, well or badly: it is reported once.
 DeviceResult<SimTime> Ssd::answer(HostRequestEvent event, DeviceResult<SimTime> result) {
     if (events_.wants(EventLevel::requests)) {
@@ -146,15 +153,15 @@ DeviceResult<SimTime> Ssd::shut_down(SimTime now) {
     return *done;
 }
 
-DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) {
-    const HostRequestEvent event{events_.next_id(), now, now, HostOp::read, first, sectors, false, false};
-    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) {
+    const HostRequestEvent event = arrived(HostOp::read, first, sectors, host);
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ensure(to.empty() || to.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
     count_read(first, sectors);
-    const Origin origin{Cause::user, event.id};
-    const SimTime start = accept(now, config_.host_link.request_overhead);
+    transfer_.begin_read();
+    const Io io{accept(host.when, config_.host_link.request_overhead), origin_of(event.id, host), config_.host_link.pipelined ? &transfer_ : nullptr};
     const Split s = split(first, sectors);
-    SimTime ready = start;
+    SimTime ready = io.when;
     std::optional<FtlError> error;
     const auto note = [&](const FtlResult<SimTime>& done) {
         if (done)
@@ -162,17 +169,10 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
         else if (!error)
             error = done.error();
     };
-    if (config_.host_link.pipelined) {
-        linked_.origin = origin;
-        linked_.out.clear();
-        linked_.first = Lpn{~std::uint32_t{0}};
-        array_.set_linked(&linked_);
-    }
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
-    if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), start, origin));
-    if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), start, origin));
-    if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), start, origin));
-    array_.set_linked(nullptr);
+    if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
+    if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
+    if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
     if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, send(ready, std::uint64_t{sectors} * sector_bytes));
 }
@@ -180,14 +180,14 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
 /// A read's data to the host: in one piece once all is there, or, on a pipelined link, each page as it leaves the flash. What was read beyond the
 /// request (a cache's slot) is taken to have come first, what came from DRAM goes with the first page.
 SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
-    if (!config_.host_link.pipelined || linked_.out.size() < 2) return link_.reserve(ready, transfer(bytes)).end;
-    std::ranges::sort(linked_.out, {}, &LinkedRequest::Out::end);
+    if (!config_.host_link.pipelined || transfer_.out.size() < 2) return link_.reserve(ready, transfer(bytes)).end;
+    std::ranges::sort(transfer_.out, {}, &LinkTransfer::Out::end);
     std::uint64_t from_flash = 0;
-    for (const auto& out : linked_.out) from_flash += out.bytes;
+    for (const auto& out : transfer_.out) from_flash += out.bytes;
     std::uint64_t surplus = from_flash - std::min(from_flash, bytes);
     std::uint64_t beside = bytes - std::min(from_flash, bytes);
     SimTime end = ready;
-    for (const auto& out : linked_.out) {
+    for (const auto& out : transfer_.out) {
         const std::uint64_t left_out = std::min<std::uint64_t>(surplus, out.bytes);
         surplus -= left_out;
         const std::uint64_t sent = out.bytes - left_out + beside;
@@ -200,27 +200,24 @@ SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
 
 /// When a write may be issued: once all its data are there, or, on a pipelined link, at once, and the array programs no page before its data have
 /// come.
-SimTime Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin) {
-    if (!config_.host_link.pipelined || buffer_) return all_there;
+Io Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin) {
+    if (!config_.host_link.pipelined || buffer_) return {all_there, origin};
     const std::uint64_t page = ftl_.logical_page_bytes();
     const std::uint64_t first_bytes = s.head ? s.head->bytes : std::min(page, bytes);
-    linked_.origin = origin;
-    linked_.out.clear();
-    linked_.first = s.head ? s.head->lpn : s.whole != 0 ? s.first_whole : s.tail->lpn;
-    linked_.each_in = transfer(page);
-    linked_.all_in = all_there;
-    linked_.first_in = all_there - transfer(bytes) + transfer(first_bytes);
-    array_.set_linked(&linked_);
-    return linked_.first_in;
+    transfer_.begin_write(s.head         ? s.head->lpn
+                          : s.whole != 0 ? s.first_whole
+                                         : s.tail->lpn,
+                          all_there - transfer(bytes) + transfer(first_bytes), transfer(page), all_there);
+    return {transfer_.first_in, origin, &transfer_};
 }
 
 /// Part of a logical page is read, changed and written whole; empty `from` with `zeros` false writes no payload at all.
-FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origin) {
+FtlResult<SimTime> Ssd::write_part(const PartWrite& w, const Io& io) {
     std::span<std::byte> page;
     if (w.zeros || !w.from.empty()) page = scratch_;
-    SimTime ready = now;
+    SimTime ready = io.when;
     if (front_.is_mapped(w.lpn)) {
-        const auto read = front_.read(w.lpn, 1, page, now, origin);
+        const auto read = front_.read(w.lpn, 1, page, io);
         if (!read) return read;
         ready = *read;
     } else if (!page.empty()) {
@@ -230,47 +227,41 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, SimTime now, Origin origi
         std::ranges::fill(page.subspan(w.offset, w.bytes), std::byte{0});
     else if (!page.empty())
         std::memcpy(page.data() + w.offset, w.from.data(), w.from.size());
-    return write_pages(w.lpn, 1, page, w.durability, ready, origin);
+    return write_pages(w.lpn, 1, page, w.durability, io.at(ready));
 }
 
-FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now,
-                                    Origin origin) {
-    if (buffer_ && !buffer_->survives_cuts() && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, now, origin);
-    return front_.write(first, pages, from, now, origin);
+FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io) {
+    if (buffer_ && !buffer_->survives_cuts() && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, io);
+    return front_.write(first, pages, from, io);
 }
 
-DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, SimTime now) {
-    const HostRequestEvent event{events_.next_id(), now, now, HostOp::write, first, sectors, durability == WriteDurability::fua, false};
-    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, HostIo host) {
+    const HostRequestEvent event = arrived(HostOp::write, first, sectors, host, durability == WriteDurability::fua);
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ensure(from.empty() || from.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
     ++counters_.host_writes;
     counters_.host_write_bytes += std::uint64_t{sectors} * sector_bytes;
-    const Origin origin{Cause::user, event.id};
     const Duration on_link = config_.host_link.request_overhead + transfer(std::uint64_t{sectors} * sector_bytes);
-    const SimTime start = accept(now, on_link);
+    const SimTime start = accept(host.when, on_link);
     const Split s = split(first, sectors);
     SimTime done = start;
-    const SimTime issue = link_in(s, start, std::uint64_t{sectors} * sector_bytes, origin);
+    const Io io = link_in(s, start, std::uint64_t{sectors} * sector_bytes, origin_of(event.id, host));
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return from.empty() ? from : from.subspan(at, bytes); };
     const auto note = [&](const FtlResult<SimTime>& written) -> std::optional<FtlError> {
         if (!written) return written.error();
         done = std::max(done, *written);
         return std::nullopt;
     };
-    const auto in_part = [&](const Split::Part& p) {
-        return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, issue, origin);
-    };
+    const auto in_part = [&](const Split::Part& p) { return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, io); };
     std::optional<FtlError> error;
     if (s.head) error = note(in_part(*s.head)); // in ascending order, as the host's bytes come
     if (!error && s.whole != 0)
-        error = note(
-            write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, issue, origin));
+        error = note(write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, io));
     if (!error && s.tail) error = note(in_part(*s.tail));
-    array_.set_linked(nullptr);
     if (error) return answer(event, std::unexpected(translate(*error)));
     Ftl& last = buffer_ && buffer_->survives_cuts() ? front_ : ftl_; // what FUA has to wait for
     if (durability == WriteDurability::fua && !last.durable_when_answered()) {
-        const auto flushed = last.flush(done, origin);
+        const auto flushed = last.flush({done, io.origin});
         if (!flushed) return answer(event, std::unexpected(translate(flushed.error())));
         done = std::max(done, *flushed);
     }
@@ -279,24 +270,21 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     return answer(event, done);
 }
 
-DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now) {
-    const HostRequestEvent event{events_.next_id(), now, now, HostOp::trim, first, sectors, false, false};
-    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, now}));
+DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, HostIo host) {
+    const HostRequestEvent event = arrived(HostOp::trim, first, sectors, host);
+    if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ++counters_.host_trims;
     counters_.host_trim_bytes += sectors * sector_bytes;
-    const Origin origin{Cause::user, event.id};
-    const SimTime start = accept(now, config_.host_link.request_overhead);
+    const Io io{accept(host.when, config_.host_link.request_overhead), origin_of(event.id, host)};
     const Split s = split(first, sectors);
-    SimTime done = start;
+    SimTime done = io.when;
     const auto zero = [&](const std::optional<Split::Part>& p) -> FtlResult<SimTime> {
-        if (!p || !front_.is_mapped(p->lpn)) return start;
-        return write_part({p->lpn, p->offset, p->bytes, {}, true}, start, origin);
+        if (!p || !front_.is_mapped(p->lpn)) return io.when;
+        return write_part({p->lpn, p->offset, p->bytes, {}, true}, io);
     };
     for (const Step step : {Step::head, Step::whole, Step::tail}) {
         if (step == Step::whole && s.whole == 0) continue;
-        const auto trimmed = step == Step::head   ? zero(s.head)
-                             : step == Step::tail ? zero(s.tail)
-                                                  : front_.trim(s.first_whole, s.whole, start, origin);
+        const auto trimmed = step == Step::head ? zero(s.head) : step == Step::tail ? zero(s.tail) : front_.trim(s.first_whole, s.whole, io);
         if (!trimmed) return answer(event, std::unexpected(translate(trimmed.error())));
         done = std::max(done, *trimmed);
     }
@@ -305,11 +293,11 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, SimTime now
     return answer(event, trims_done_);
 }
 
-DeviceResult<SimTime> Ssd::flush(SimTime now) {
-    const HostRequestEvent event{events_.next_id(), now, now, HostOp::flush, Sector{0}, 0, false, false};
+DeviceResult<SimTime> Ssd::flush(HostIo host) {
+    const HostRequestEvent event = arrived(HostOp::flush, Sector{0}, 0, host);
     ++counters_.host_flushes;
-    const SimTime start = accept(now, config_.host_link.request_overhead);
-    const auto done = front_.flush(start, {Cause::user, event.id});
+    const SimTime start = accept(host.when, config_.host_link.request_overhead);
+    const auto done = front_.flush({start, origin_of(event.id, host)});
     if (!done) return answer(event, std::unexpected(translate(done.error())));
     return answer(event, array_.note_durable(*done));
 }
@@ -363,7 +351,7 @@ DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, Pram
     SsdCutReport report;
     // A cut before the latest request arrived would have to take its pages out of the buffer again: then the buffer is lost like any other.
     if (buffer_ && !buffer_->survives_cuts() && config_.dram.is_protected && at >= last_arrival_) {
-        if (const auto saved = buffer_->flush(at, {Cause::user, no_event})) at = std::max(*saved, last_reserved_end());
+        if (const auto saved = buffer_->flush({at, {Cause::user, no_event}})) at = std::max(*saved, last_reserved_end());
     }
     const auto nand = array_.cut(at, nand_outcomes);
     if (!nand) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, at, nand.error().host_errno});

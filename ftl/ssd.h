@@ -49,11 +49,11 @@ public:
     [[nodiscard]] DeviceResult<SimTime> take_over(SimTime now);
     [[nodiscard]] DeviceResult<SimTime> shut_down(SimTime now);
 
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override;
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override;
-    DeviceResult<SimTime> flush(SimTime now) override;
+                                HostIo host) override;
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override;
+    DeviceResult<SimTime> flush(HostIo host) override;
     [[nodiscard]] DeviceIdentity identify() const override;
     [[nodiscard]] std::vector<LbaRange> lba_status(Sector first, std::uint64_t sectors) const override;
     [[nodiscard]] std::vector<CheckProblem> check() override;
@@ -101,11 +101,11 @@ private:
     DeviceResult<SimTime> answer(HostRequestEvent event, DeviceResult<SimTime> result);
     /// The request has crossed the link, and the controller has understood it.
     [[nodiscard]] SimTime accept(SimTime now, Duration on_link);
+    [[nodiscard]] HostRequestEvent arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua = false);
     [[nodiscard]] SimTime send(SimTime ready, std::uint64_t bytes);
-    [[nodiscard]] SimTime link_in(const Split& s, SimTime all_there, std::uint64_t bytes, Origin origin);
-    FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, SimTime now,
-                                   Origin origin);
-    FtlResult<SimTime> write_part(const PartWrite& w, SimTime now, Origin origin);
+    [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
+    FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
+    FtlResult<SimTime> write_part(const PartWrite& w, const Io& io);
 
     const SsdConfig& config_;
     Ftl& ftl_;
@@ -118,7 +118,7 @@ private:
     std::unique_ptr<WearLeveler> wear_;
     Calendar link_;
     Calendar controller_;
-    LinkedRequest linked_; ///< the request at hand, on a pipelined link
+    LinkTransfer transfer_; ///< of the request at hand, on a pipelined link
     SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
     SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered

@@ -16,17 +16,17 @@ public:
     using Done = std::expected<SimTime, NandError>;
     virtual ~Addressing() = default;
     [[nodiscard]] virtual const Geometry& wide_geometry() const = 0; ///< as the users see it
-    virtual Done read(const PageRead& page, SimTime now, Origin origin) = 0;
-    virtual Done read(std::span<const PageRead> pages, SimTime now, Origin origin) = 0;
-    virtual std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) = 0;
-    virtual Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) = 0;
+    virtual Done read(const PageRead& page, const Io& io) = 0;
+    virtual Done read(std::span<const PageRead> pages, const Io& io) = 0;
+    virtual std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) = 0;
+    virtual Done program(std::span<const PageProgram> pages, const Io& io) = 0;
     /// `scheme_word`: none keeps the page's own.
-    virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) = 0;
-    virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) = 0;
-    virtual Done erase(BlockId block, SimTime now, Origin origin) = 0;
+    virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) = 0;
+    virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) = 0;
+    virtual Done erase(BlockId block, const Io& io) = 0;
     // Of a pair that NandOperations has found allowed; a two-plane program is program().
-    virtual Done read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) = 0;
-    virtual Done erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) = 0;
+    virtual Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) = 0;
+    virtual Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) = 0;
     virtual Done mark_bad(BlockId block, SimTime now) = 0;
     [[nodiscard]] virtual bool is_bad(BlockId block) const = 0;
     [[nodiscard]] virtual bool is_factory_bad(BlockId block) const = 0;

@@ -19,10 +19,10 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
 
 NandArray::Impl::~Impl() = default;
 
-Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part) {
+Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, const Io& io, PagePart part) {
     ensure(!cut_, "no operation after a power cut");
     const auto when =
-        scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, now), origin.cause == Cause::user, part);
+        scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, io.when), io.origin.cause == Cause::user, part);
     blocks.note_read(page.block, when.end);
     return when;
 }
@@ -58,23 +58,23 @@ std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimT
     return {};
 }
 
-NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, SimTime now, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, const Io& io) {
     check_read_call(page);
     const PageAddress at = address_of(page.page);
-    return finish_read(page, at, reserve_read(at, page.bytes, now, origin, PagePart::data), origin);
+    return finish_read(page, at, reserve_read(at, page.bytes, io, PagePart::data), io);
 }
 
-NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, Origin origin) {
-    ++counters.reads[static_cast<std::size_t>(origin.cause)];
-    if (events.wants(EventLevel::all)) emit_read(when, origin, page.page);
+NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io) {
+    ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
+    if (events.wants(EventLevel::all)) emit_read(when, io.origin, page.page);
     const auto state = state_of(page.page, at);
     if (!state) return std::unexpected(read_error(state.error(), page.page, when.end));
     if (*state == CellState::erased) return std::unexpected(NandError{NandErrorKind::erased_page, page.page, when.end});
     if (*state == CellState::garbage && guard) {
-        if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, when.end, origin);
+        if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, io.at(when.end));
     }
     if (faults != nullptr && faults->read_fails(page.page)) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
-    if (linked != nullptr && linked->origin == origin) linked->out.push_back({when.end, page.bytes});
+    if (io.transfer != nullptr) io.transfer->out.push_back({when.end, page.bytes});
     if (*state == CellState::unstable) [[unlikely]] {
         if (auto used = use_up(page.page); !used) return std::unexpected(host_error(used.error(), page.page, when.end));
     } else if (*state != CellState::programmed) {
@@ -86,16 +86,16 @@ NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAdd
     return when.end;
 }
 
-NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
-    Done all = now;
-    SimTime last = now;
+NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, const Io& io) {
+    Done all = io.when;
+    SimTime last = io.when;
     fetches_.clear();
     for (const PageRead& page : pages) {
         PageRead cells = page; // time and state one by one, the payload of whole pages together
         const bool together =
             page.bytes == geometry.page_bytes() && !page.to.empty() && store.keeps_payload() && !(guard && guard->backup_of(page.page) != nullptr);
         if (together) cells.to = {};
-        const Done one = read(cells, now, origin);
+        const Done one = read(cells, io);
         if (one && together) fetches_.push_back({page.page, page.to});
         last = std::max(last, one ? *one : one.error().done);
         if (!all) continue;
@@ -115,14 +115,14 @@ std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
     return {};
 }
 
-std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, SimTime now, Origin origin) {
-    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, now, origin, PagePart::spare);
-    ++counters.reads[static_cast<std::size_t>(origin.cause)];
-    if (events.wants(EventLevel::all)) emit_read(when, origin, page);
+std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, const Io& io) {
+    const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, io, PagePart::spare);
+    ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
+    if (events.wants(EventLevel::all)) emit_read(when, io.origin, page);
     const auto record = store.read_oob(page);
     if (!record) return std::unexpected(host_error(record.error(), page, when.end));
     if (const auto* backup = guard && record->state == CellState::garbage ? guard->backup_of(page) : nullptr) {
-        auto instead = read_oob(backup->at, when.end, origin);
+        auto instead = read_oob(backup->at, io.at(when.end));
         if (instead && instead->state == CellState::programmed) instead->oob = backup->oob.origin;
         return instead;
     }
@@ -143,7 +143,8 @@ void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) con
     }
 }
 
-NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, const Io& io) {
+    SimTime now = io.when;
     for (const PageProgram& page : pages) {
         if (!guard) break;
         const Done protected_at = guard->before_program(page.page, page.oob.kind, now);
@@ -157,8 +158,8 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         planes_.push_back(geometry.plane_of(addresses_.back().block));
     }
     check_program_call(pages);
-    if (linked != nullptr && linked->origin == origin) {
-        for (const PageProgram& page : pages) now = std::max(now, linked->arrival_of(page.oob.lpn));
+    if (io.transfer != nullptr) {
+        for (const PageProgram& page : pages) now = std::max(now, io.transfer->arrival_of(page.oob.lpn));
     }
     if (faults != nullptr) [[unlikely]]
         now = faults->program_from(pages.front().page, now);
@@ -171,16 +172,16 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         cells_from = blocks.program_ready(block, cells_from);
         bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
-    const auto when = scheduler.program(planes_, bytes, now, cells_from, origin.cause == Cause::user);
+    const auto when = scheduler.program(planes_, bytes, now, cells_from, io.origin.cause == Cause::user);
     const PageProgram* failed = nullptr; ///< the first
-    cause_ = origin.cause;
+    cause_ = io.origin.cause;
     for (std::size_t i = 0; i < pages.size(); ++i) {
         const PageProgram& page = pages[i];
         const bool fails = faults != nullptr && faults->program_fails(page.page);
         if (auto stored = put(page, addresses_[i], when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
         if (guard) guard->after_program(page.page, when.end);
-        ++counters.programs[static_cast<std::size_t>(origin.cause)];
-        if (events.wants(EventLevel::all)) emit(NandOp::program, when, origin, addresses_[i].block, addresses_[i].page, &page.oob);
+        ++counters.programs[static_cast<std::size_t>(io.origin.cause)];
+        if (events.wants(EventLevel::all)) emit(NandOp::program, when, io.origin, addresses_[i].block, addresses_[i].page, &page.oob);
         if (fails && failed == nullptr) failed = &page;
     }
     if (pages.size() > 1) ++counters.multi_plane_programs;
@@ -240,17 +241,17 @@ std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Sc
     return {};
 }
 
-std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) {
+std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) {
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const auto record = oob_of(from); // before the read, which may be the last that succeeds
-    const Done got = read(page, now, origin);
+    const Done got = read(page, io);
     if (!got) return std::unexpected(got.error());
     if (!record) return std::unexpected(read_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
     PageOob oob = *record->oob;
     if (scheme_word) oob.scheme_word = *scheme_word;
     const PageProgram again{to, page_, oob};
-    const Done done = program({&again, 1}, *got, origin);
+    const Done done = program({&again, 1}, io.at(*got));
     if (!done) return std::unexpected(done.error());
     return CopiedPage{*done, oob};
 }
@@ -286,18 +287,19 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
     return when.end;
 }
 
-NandArray::Impl::Done NandArray::Impl::erase(BlockId block, SimTime now, Origin origin) {
-    const Done done = erase_block(block, guard ? guard->before_erase(now) : now, origin);
+NandArray::Impl::Done NandArray::Impl::erase(BlockId block, const Io& io) {
+    const Done done = erase_block(block, io.at(guard ? guard->before_erase(io.when) : io.when));
     if (guard) guard->after_erase(block, done ? *done : done.error().done);
     return done;
 }
 
-NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, SimTime now, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, const Io& io) {
+    SimTime now = io.when;
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
     if (faults != nullptr) [[unlikely]]
         now = faults->erase_from(block, now);
-    return finish_erase(block, scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now)), origin);
+    return finish_erase(block, scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now)), io.origin);
 }
 
 NandArray::Impl::Done NandArray::Impl::finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin) {

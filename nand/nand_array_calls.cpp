@@ -20,30 +20,21 @@ const NandArray& NandOperations::self() const { return static_cast<const NandArr
 const Geometry& NandOperations::geometry() const { return self().addressing_.wide_geometry(); }
 const NandConfig& NandOperations::config() const { return self().impl_->config; }
 bool NandOperations::keeps_payload() const { return self().impl_->store.keeps_payload(); }
-void NandOperations::set_linked(LinkedRequest* request) { self().impl_->linked = request; }
 
-NandOperations::Result NandOperations::read(const PageRead& page, SimTime now, Origin origin) { return self().addressing_.read(page, now, origin); }
-NandOperations::Result NandOperations::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
-    return self().addressing_.read(pages, now, origin);
-}
-std::expected<OobRead, NandError> NandOperations::read_oob(Ppn page, SimTime now, Origin origin) {
-    return self().addressing_.read_oob(page, now, origin);
-}
-NandOperations::Result NandOperations::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
-    return self().addressing_.program(pages, now, origin);
-}
-NandOperations::Result NandOperations::copy(Ppn from, Ppn to, SimTime now, Origin origin) {
-    const auto copied = self().addressing_.copy(from, to, std::nullopt, now, origin);
+NandOperations::Result NandOperations::read(const PageRead& page, const Io& io) { return self().addressing_.read(page, io); }
+NandOperations::Result NandOperations::read(std::span<const PageRead> pages, const Io& io) { return self().addressing_.read(pages, io); }
+std::expected<OobRead, NandError> NandOperations::read_oob(Ppn page, const Io& io) { return self().addressing_.read_oob(page, io); }
+NandOperations::Result NandOperations::program(std::span<const PageProgram> pages, const Io& io) { return self().addressing_.program(pages, io); }
+NandOperations::Result NandOperations::copy(Ppn from, Ppn to, const Io& io) {
+    const auto copied = self().addressing_.copy(from, to, std::nullopt, io);
     if (!copied) return std::unexpected(copied.error());
     return copied->done;
 }
-std::expected<CopiedPage, NandError> NandOperations::copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin) {
-    return self().addressing_.copy(from, to, scheme_word, now, origin);
+std::expected<CopiedPage, NandError> NandOperations::copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, const Io& io) {
+    return self().addressing_.copy(from, to, scheme_word, io);
 }
-CopiedRun NandOperations::copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
-    return self().addressing_.copy_run(from, to, pages, now, origin);
-}
-NandOperations::Result NandOperations::erase(BlockId block, SimTime now, Origin origin) { return self().addressing_.erase(block, now, origin); }
+CopiedRun NandOperations::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) { return self().addressing_.copy_run(from, to, pages, io); }
+NandOperations::Result NandOperations::erase(BlockId block, const Io& io) { return self().addressing_.erase(block, io); }
 NandOperations::Result NandOperations::mark_bad(BlockId block, SimTime now) { return self().addressing_.mark_bad(block, now); }
 
 bool NandOperations::is_bad(BlockId block) const { return self().addressing_.is_bad(block); }

@@ -25,15 +25,15 @@ public:
 
     // Addressing: an address is the chips' own
     [[nodiscard]] const Geometry& wide_geometry() const override { return geometry; }
-    Done read(const PageRead& page, SimTime now, Origin origin) override;
-    Done read(std::span<const PageRead> pages, SimTime now, Origin origin) override;
-    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) override;
-    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) override;
-    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) override;
-    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) override;
-    Done erase(BlockId block, SimTime now, Origin origin) override;
-    Done read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) override;
-    Done erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) override;
+    Done read(const PageRead& page, const Io& io) override;
+    Done read(std::span<const PageRead> pages, const Io& io) override;
+    std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) override;
+    Done program(std::span<const PageProgram> pages, const Io& io) override;
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) override;
+    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
+    Done erase(BlockId block, const Io& io) override;
+    Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
+    Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
     Done mark_bad(BlockId block, SimTime now) override;
     [[nodiscard]] bool is_bad(BlockId block) const override { return blocks.is_bad(block) || is_backup_block(config, block); }
     [[nodiscard]] bool is_factory_bad(BlockId block) const override { return blocks.is_factory_bad(block) || is_backup_block(config, block); }
@@ -50,7 +50,7 @@ public:
     std::expected<PageRecord, HostIoError> record_of(Ppn page);
     std::expected<void, HostIoError> records_of(BlockId block, std::span<PageRecord> to);
     /// For PairGuard: the erase of one of its backup blocks, and the program of a page in one.
-    Done erase_block(BlockId block, SimTime now, Origin origin);
+    Done erase_block(BlockId block, const Io& io);
     Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
     [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
         return {NandErrorKind::host_io, page, at, error.error_number};
@@ -78,7 +78,6 @@ public:
     const PairedPages pairs;
     NandCounters counters;
     NandFaults* faults = nullptr;
-    LinkedRequest* linked = nullptr;
     std::unique_ptr<PairGuard> guard; ///< null: cells of one bit, or not asked for
 
 private:
@@ -89,9 +88,9 @@ private:
     [[nodiscard]] PageAddress address_of(Ppn page) const { return {geometry.block_of(page), geometry.page_in_block(page)}; }
 
     /// Reserves the time of a page read and notes it for the block. It does not look at the data.
-    [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, SimTime now, Origin origin, PagePart part);
+    [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, const Io& io, PagePart part);
     /// What the read of a page gives whose time is reserved.
-    Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, Origin origin);
+    Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io);
     /// What an erase makes of a block whose time is reserved.
     Done finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
@@ -104,8 +103,8 @@ private:
     /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state);
-    /// Copies as many pages of a run at once as is allowed, and returns their number. 0: the first page has to be copied by itself.
-    [[nodiscard]] std::expected<std::uint32_t, NandError> copy_at_once(Ppn from, Ppn to, std::uint32_t pages, SimTime& now, Origin origin);
+    /// Copies as many pages of a run at once as is allowed. None: the first page has to be copied by itself.
+    [[nodiscard]] CopiedRun copy_at_once(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
     void check_read_call(const PageRead& page) const {

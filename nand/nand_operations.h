@@ -24,34 +24,32 @@ public:
     /// False: pages have a state and an OOB, but no data. A scheme that keeps records of its own on flash must then remember their content itself.
     [[nodiscard]] bool keeps_payload() const;
 
-    /// Sets the request at hand: its pages are programmed only when their data have arrived, and the pages that it reads are noted in `out`. Null:
-    /// none.
-    void set_linked(LinkedRequest* request);
-
-    // Operations. Each reserves its time and changes the state at the call. It is durable at the time returned: a cut from then on leaves it (cut()).
+    // Operations. Each reserves its time and changes the state at the call. A page whose data are on the link (Io::transfer) is programmed once they
+    // have arrived, and one that is read for the host is noted there.
+    // It is durable at the time returned: a cut from then on leaves it (cut()).
 
     /// Returns the time at which the data are out of the chip.
     /// Fails with erased_page on an erased page, and with uncorrectable on a torn or garbage page.
     /// A page that a cut left unstable can be read once more (T4): who wants to keep it writes it anew.
-    [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> read(const PageRead& page, const Io& io);
     /// Issues independent reads together, each as a command of its own. All are issued, then the first failure is returned.
-    [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> read(std::span<const PageRead> pages, const Io& io);
     /// Reads the OOB only: command, tR, transfer of the spare bytes. An erased or torn page is no error here: OobRead says it.
-    [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io);
     /// Programs one page, or, as a multi-plane command, one page on each of several planes of one die, all with the same number in their block.
     /// All end together. Each page lies at or past its block's write pointer, and its block is not bad (N1).
     /// All pages are programmed, then the first failure is returned: the other pages hold their data.
     /// A cut in the middle leaves each page as T0 to T6 of docs/crash-model.md say.
-    [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, const Io& io);
     /// Reads a page through the controller and programs it again with the same LPN, sequence and kind (no copy-back command).
-    [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, const Io& io);
     /// copy() with another scheme word. Returns the OOB that was written.
-    [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, const Io& io);
     /// Copies `pages` consecutive pages to consecutive pages, one after another. Times, records and failures are those of single calls of copy().
-    [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin);
+    [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     /// By `now` what must survive of the block is durable elsewhere: the caller sees to that. The array waits for the block's own operations only.
     /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
-    [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, const Io& io);
 
     // Two-plane commands, on chips that have them (NandOptions::two_plane): one command does the same to a pair of planes, 2k and 2k + 1 of one
     // die, in the same block of its plane and, of a page, the same page of its block. Another pair, or chips without them, is a ContractViolation.
@@ -59,10 +57,10 @@ public:
     // returned.
 
     /// program() of two pages.
-    [[nodiscard]] std::expected<SimTime, NandError> program_two_plane(std::span<const PageProgram, 2> pages, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> program_two_plane(std::span<const PageProgram, 2> pages, const Io& io);
     /// Both planes sense at once; then the data of one page after the other cross the bus.
-    [[nodiscard]] std::expected<SimTime, NandError> read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin);
-    [[nodiscard]] std::expected<SimTime, NandError> erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> read_two_plane(std::span<const PageRead, 2> pages, const Io& io);
+    [[nodiscard]] std::expected<SimTime, NandError> erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io);
 
     [[nodiscard]] bool is_bad(BlockId block) const; ///< factory or grown
     [[nodiscard]] bool is_factory_bad(BlockId block) const;

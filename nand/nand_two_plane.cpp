@@ -38,39 +38,39 @@ NandArray::Result joined(NandArray::Result one, const NandArray::Result& other) 
 
 } // namespace
 
-NandOperations::Result NandOperations::program_two_plane(std::span<const PageProgram, 2> pages, SimTime now, Origin origin) {
+NandOperations::Result NandOperations::program_two_plane(std::span<const PageProgram, 2> pages, const Io& io) {
     check_pair(self(), pages[0].page, pages[1].page);
     ++self().impl_->counters.two_plane_programs;
-    return self().addressing_.program(pages, now, origin);
+    return self().addressing_.program(pages, io);
 }
 
-NandOperations::Result NandOperations::read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) {
+NandOperations::Result NandOperations::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
     check_pair(self(), pages[0].page, pages[1].page);
     ++self().impl_->counters.two_plane_reads;
-    return self().addressing_.read_two_plane(pages, now, origin);
+    return self().addressing_.read_two_plane(pages, io);
 }
 
-NandOperations::Result NandOperations::erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) {
+NandOperations::Result NandOperations::erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) {
     check_pair(self(), blocks[0], blocks[1]);
     ++self().impl_->counters.two_plane_erases;
-    return self().addressing_.erase_two_plane(blocks, now, origin);
+    return self().addressing_.erase_two_plane(blocks, io);
 }
 
-NandArray::Impl::Done NandArray::Impl::read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
     ensure(!cut_, "no operation after a power cut");
     for (const PageRead& page : pages) check_read_call(page);
     const std::array at{address_of(pages[0].page), address_of(pages[1].page)};
-    const SimTime from = std::max(blocks.read_ready(at[0].block, at[0].page, now), blocks.read_ready(at[1].block, at[1].page, now));
+    const SimTime from = std::max(blocks.read_ready(at[0].block, at[0].page, io.when), blocks.read_ready(at[1].block, at[1].page, io.when));
     const std::array bytes{pages[0].bytes, pages[1].bytes};
-    const auto when = scheduler.read_two_plane(geometry.plane_of(at[0].block), bytes, from, origin.cause == Cause::user);
+    const auto when = scheduler.read_two_plane(geometry.plane_of(at[0].block), bytes, from, io.origin.cause == Cause::user);
     for (const PageAddress& page : at) blocks.note_read(page.block, when.end);
-    Done first = finish_read(pages[0], at[0], when, origin);
-    return joined(std::move(first), finish_read(pages[1], at[1], when, origin));
+    Done first = finish_read(pages[0], at[0], when, io);
+    return joined(std::move(first), finish_read(pages[1], at[1], when, io));
 }
 
-NandArray::Impl::Done NandArray::Impl::erase_two_plane(std::span<const BlockId, 2> pair, SimTime now, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::erase_two_plane(std::span<const BlockId, 2> pair, const Io& io) {
     ensure(!cut_, "no operation after a power cut");
-    SimTime from = guard ? guard->before_erase(now) : now;
+    SimTime from = guard ? guard->before_erase(io.when) : io.when;
     for (const BlockId block : pair) {
         blocks.check_erase(block);
         if (faults != nullptr) [[unlikely]]
@@ -78,8 +78,8 @@ NandArray::Impl::Done NandArray::Impl::erase_two_plane(std::span<const BlockId, 
     }
     for (const BlockId block : pair) from = blocks.erase_ready(block, from);
     const auto when = scheduler.erase_two_plane(geometry.plane_of(pair[0]), from);
-    Done first = finish_erase(pair[0], when, origin);
-    Done all = joined(std::move(first), finish_erase(pair[1], when, origin));
+    Done first = finish_erase(pair[0], when, io.origin);
+    Done all = joined(std::move(first), finish_erase(pair[1], when, io.origin));
     for (const BlockId block : pair)
         if (guard) guard->after_erase(block, when.end);
     return all;

@@ -6,16 +6,12 @@
 /// Power cut  ProgramOutcome and EraseOutcome are docs/crash-model.md's T0 to T6 and E0 to E4.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "base/events.h"
-#include "base/id.h"
-#include "base/sim_time.h"
+#include "base/io.h"
 #include "nand/page_store.h"
 
 namespace flashlab {
@@ -97,24 +93,6 @@ struct NandCutReport {
     std::uint64_t undone = 0;
     std::uint64_t torn_programs = 0;
     std::uint64_t torn_erases = 0;
-};
-
-/// The host request at hand, on a drive whose link transfers each page's data by themselves.
-struct LinkedRequest {
-    struct Out {
-        SimTime end;
-        std::uint32_t bytes = 0;
-    };
-    Origin origin;          ///< an operation with this origin belongs to the request
-    std::vector<Out> out{}; ///< read: the pages that have left the flash
-    Lpn first{0};           ///< write: the data of this logical page arrive at `first_in`
-    SimTime first_in = sim_start;
-    Duration each_in{0};        ///< the data of each further page arrive later by this much
-    SimTime all_in = sim_start; ///< no data arrive later than this
-    [[nodiscard]] SimTime arrival_of(Lpn lpn) const {
-        if (lpn < first) return sim_start;
-        return std::min(all_in, first_in + static_cast<std::int64_t>(lpn.value() - first.value()) * each_in);
-    }
 };
 
 enum class UndoPolicy : std::uint8_t { keep, none };

@@ -42,7 +42,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::scan(SimTime now) {
     for (const Die& die : dies_) {
         for (const BlockId block : die.blocks) {
             for (const std::uint32_t index : safe_pages_) {
-                const auto read = chips_.read_oob(chips_.geometry.page_of(block, index), now, {Cause::recovery, no_event});
+                const auto read = chips_.read_oob(chips_.geometry.page_of(block, index), {now, {Cause::recovery, no_event}});
                 if (!read) return std::unexpected(read.error());
                 done = std::max(done, read->done);
                 if (read->state == CellState::erased) break;
@@ -135,7 +135,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::back_up(Ppn page, const PageOob
 
 NandArray::PairGuard::Done NandArray::PairGuard::copy_to_next(Die& die, Ppn from, const BackupOob& oob, SimTime now, Ppn& at) {
     ensure(die.active && die.next < safe_pages_.size(), "a backup block with room");
-    const Done read = chips_.read(PageRead{from, 0, chips_.geometry.page_bytes(), page_}, now, {Cause::backup, no_event});
+    const Done read = chips_.read(PageRead{from, 0, chips_.geometry.page_bytes(), page_}, {now, {Cause::backup, no_event}});
     if (!read) return read;
     at = chips_.geometry.page_of(*die.active, safe_pages_[die.next++]);
     return chips_.program_backup(at, oob, page_, std::max(*read, die.ready));
@@ -151,7 +151,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime no
             if (!chips_.blocks.is_bad(block) && block != die.active && backups_in(block) == 0) empty = empty.value_or(block);
         }
         if (!empty) return std::unexpected(NandError{NandErrorKind::program_failed, chips_.geometry.page_of(die.blocks.front(), 0), now});
-        const Done erased = chips_.erase_block(*empty, std::max(now, needed_until_), {Cause::backup, no_event});
+        const Done erased = chips_.erase_block(*empty, {std::max(now, needed_until_), {Cause::backup, no_event}});
         if (erased) {
             die.ready = *erased;
             break;

@@ -83,59 +83,59 @@ std::span<const std::byte> NandArray::Striped::part_of(std::span<const std::byte
     return to;
 }
 
-NandArray::Striped::Done NandArray::Striped::read(const PageRead& page, SimTime now, Origin origin) {
+NandArray::Striped::Done NandArray::Striped::read(const PageRead& page, const Io& io) {
     ensure(page.offset <= geometry_.page_bytes() && page.bytes <= geometry_.page_bytes() - page.offset, "a read stays within its page");
     ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
-    Done all = now;
+    Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         if (range(page.offset, page.bytes, m).bytes == 0 && !(m == 0 && page.bytes == 0)) continue;
-        join(all, read_part(page, m, now, origin), page.page);
+        join(all, read_part(page, m, io), page.page);
     }
     return all;
 }
 
-NandArray::Striped::Done NandArray::Striped::read_part(const PageRead& page, std::uint32_t m, SimTime now, Origin origin) {
+NandArray::Striped::Done NandArray::Striped::read_part(const PageRead& page, std::uint32_t m, const Io& io) {
     const Range part = range(page.offset, page.bytes, m);
-    const Done done = chips_.read(PageRead{member(page.page, m), part.begin, part.bytes, target_of(page, part, m)}, now, origin);
+    const Done done = chips_.read(PageRead{member(page.page, m), part.begin, part.bytes, target_of(page, part, m)}, io);
     deal(page, m);
     return done;
 }
 
 /// Member by member: a command where it has something of both pages.
-NandArray::Striped::Done NandArray::Striped::read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) {
-    Done all = now;
+NandArray::Striped::Done NandArray::Striped::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
+    Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         const std::array parts{range(pages[0].offset, pages[0].bytes, m), range(pages[1].offset, pages[1].bytes, m)};
         if (!in_pages() || parts[0].bytes == 0 || parts[1].bytes == 0) {
             for (std::size_t i = 0; i < 2; ++i)
-                if (parts[i].bytes != 0) join(all, read_part(pages[i], m, now, origin), pages[i].page);
+                if (parts[i].bytes != 0) join(all, read_part(pages[i], m, io), pages[i].page);
             continue;
         }
         const auto part = [&](std::size_t i) {
             return PageRead{member(pages[i].page, m), parts[i].begin, parts[i].bytes, target_of(pages[i], parts[i], m)};
         };
         const std::array both{part(0), part(1)};
-        const Done one = chips_.read_two_plane(both, now, origin);
+        const Done one = chips_.read_two_plane(both, io);
         join(all, one, !one && one.error().page == both[1].page ? pages[1].page : pages[0].page);
     }
     return all;
 }
 
-NandArray::Striped::Done NandArray::Striped::read(std::span<const PageRead> pages, SimTime now, Origin origin) {
-    Done all = now;
+NandArray::Striped::Done NandArray::Striped::read(std::span<const PageRead> pages, const Io& io) {
+    Done all = io.when;
     for (const PageRead& page : pages) {
-        const Done one = read(page, now, origin);
+        const Done one = read(page, io);
         if (!all) continue;
         all = one ? Done{std::max(*all, *one)} : one;
     }
     return all;
 }
 
-std::expected<OobRead, NandError> NandArray::Striped::read_oob(Ppn page, SimTime now, Origin origin) {
+std::expected<OobRead, NandError> NandArray::Striped::read_oob(Ppn page, const Io& io) {
     StoredOob all;
-    SimTime done = now;
+    SimTime done = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
-        auto one = chips_.read_oob(member(page, m), now, origin);
+        auto one = chips_.read_oob(member(page, m), io);
         if (!one) {
             one.error().page = page;
             return std::unexpected(one.error());
@@ -150,7 +150,7 @@ std::expected<OobRead, NandError> NandArray::Striped::read_oob(Ppn page, SimTime
     return OobRead{all.oob, all.state, done};
 }
 
-NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram> pages, SimTime now, Origin origin) {
+NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram> pages, const Io& io) {
     const std::uint32_t part = chips_.geometry.page_bytes();
     ensure(!pages.empty(), "a program has one page a plane");
     for (const PageProgram& page : pages) {
@@ -158,7 +158,7 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
         ensure(page.bytes <= geometry_.page_bytes(), "a partial program stays within its page");
     }
     if (!in_pages()) scratch_.resize(std::max(scratch_.size(), pages.size() * part));
-    Done all = now;
+    Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         parts_.clear();
         for (const PageProgram& page : pages) {
@@ -167,7 +167,7 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
             const std::uint32_t bytes = page.bytes == 0 ? 0 : std::max(1u, share(page.bytes, m));
             parts_.push_back({member(page.page, m), data, page.oob, bytes});
         }
-        Done one = chips_.program(parts_, now, origin);
+        Done one = chips_.program(parts_, io);
         Ppn failed = pages.front().page;
         for (std::size_t i = 0; !one && i < pages.size(); ++i) {
             if (parts_[i].page == one.error().page) failed = pages[i].page;
@@ -178,18 +178,16 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
     return all;
 }
 
-std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now,
-                                                              Origin origin) {
+std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) {
     const auto whole = inspect_oob(from);
     if (!whole) return std::unexpected(whole.error());
-    Done all = now;
+    Done all = io.when;
     if (whole->state != CellState::programmed || !whole->oob) {
-        for (std::uint32_t m = 0; m < width_; ++m)
-            join(all, chips_.read(PageRead{member(from, m), 0, chips_.geometry.page_bytes(), {}}, now, origin), from);
+        for (std::uint32_t m = 0; m < width_; ++m) join(all, chips_.read(PageRead{member(from, m), 0, chips_.geometry.page_bytes(), {}}, io), from);
         return std::unexpected(all ? NandError{NandErrorKind::uncorrectable, from, *all} : all.error());
     }
     for (std::uint32_t m = 0; m < width_; ++m) {
-        const auto one = chips_.copy(member(from, m), member(to, m), scheme_word, now, origin);
+        const auto one = chips_.copy(member(from, m), member(to, m), scheme_word, io);
         join(all, one ? Done{one->done} : std::unexpected(one.error()), !one && one.error().page == member(to, m) ? to : from);
         if (!all && all.error().kind == NandErrorKind::host_io) break;
     }
@@ -199,10 +197,10 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
     return CopiedPage{*all, oob};
 }
 
-CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
-    CopiedRun run{.pages = 0, .done = now, .failed = std::nullopt};
+CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) {
+    CopiedRun run{.pages = 0, .done = io.when, .failed = std::nullopt};
     for (; run.pages < pages; ++run.pages) {
-        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, std::nullopt, run.done, origin);
+        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, std::nullopt, io.at(run.done));
         if (!copied) {
             run.failed = copied.error();
             break;
@@ -212,20 +210,20 @@ CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, Si
     return run;
 }
 
-NandArray::Striped::Done NandArray::Striped::erase(BlockId block, SimTime now, Origin origin) {
-    Done all = now;
+NandArray::Striped::Done NandArray::Striped::erase(BlockId block, const Io& io) {
+    Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
-        join(all, chips_.erase(member(block, m), now, origin), geometry_.page_of(block, 0));
+        join(all, chips_.erase(member(block, m), io), geometry_.page_of(block, 0));
         if (!all && all.error().kind == NandErrorKind::host_io) return all;
     }
     return all;
 }
 
-NandArray::Striped::Done NandArray::Striped::erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) {
-    Done all = now;
+NandArray::Striped::Done NandArray::Striped::erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) {
+    Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         const std::array both{member(blocks[0], m), member(blocks[1], m)};
-        const Done one = chips_.erase_two_plane(both, now, origin);
+        const Done one = chips_.erase_two_plane(both, io);
         join(all, one, geometry_.page_of(!one && chips_.geometry.block_of(one.error().page) == both[1] ? blocks[1] : blocks[0], 0));
         if (!all && all.error().kind == NandErrorKind::host_io) return all;
     }

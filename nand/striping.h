@@ -21,15 +21,15 @@ public:
     Striped(Impl& chips, std::uint32_t width);
 
     [[nodiscard]] const Geometry& wide_geometry() const override { return geometry_; }
-    Done read(const PageRead& page, SimTime now, Origin origin) override;
-    Done read(std::span<const PageRead> pages, SimTime now, Origin origin) override;
-    std::expected<OobRead, NandError> read_oob(Ppn page, SimTime now, Origin origin) override;
-    Done program(std::span<const PageProgram> pages, SimTime now, Origin origin) override;
-    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, SimTime now, Origin origin) override;
-    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) override;
-    Done erase(BlockId block, SimTime now, Origin origin) override;
-    Done read_two_plane(std::span<const PageRead, 2> pages, SimTime now, Origin origin) override;
-    Done erase_two_plane(std::span<const BlockId, 2> blocks, SimTime now, Origin origin) override;
+    Done read(const PageRead& page, const Io& io) override;
+    Done read(std::span<const PageRead> pages, const Io& io) override;
+    std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) override;
+    Done program(std::span<const PageProgram> pages, const Io& io) override;
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) override;
+    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
+    Done erase(BlockId block, const Io& io) override;
+    Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
+    Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
     Done mark_bad(BlockId block, SimTime now) override;
     std::expected<StoredOob, NandError> inspect_oob(Ppn page) override;
     std::expected<PageRecord, NandError> inspect(Ppn page) override;
@@ -66,7 +66,7 @@ private:
     /// Where member m's data of this read go: into the read's own target, or, with short stripes, into scratch_ until deal() brings them there.
     [[nodiscard]] std::span<std::byte> target_of(const PageRead& page, Range range, std::uint32_t m);
     void deal(const PageRead& page, std::uint32_t m);
-    [[nodiscard]] Done read_part(const PageRead& page, std::uint32_t m, SimTime now, Origin origin);
+    [[nodiscard]] Done read_part(const PageRead& page, std::uint32_t m, const Io& io);
     /// Member m's part of a whole striped page that is programmed, as `at` says in scratch_ if it has to be gathered.
     [[nodiscard]] std::span<const std::byte> part_of(std::span<const std::byte> data, std::uint32_t m, std::size_t at);
 

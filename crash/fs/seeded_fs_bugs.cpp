@@ -148,29 +148,29 @@ struct CountsAPageTooMany : ForwardingFileSystem {
 
 struct ForgetsFlushes : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> flush(SimTime now) override { return now; }
+    DeviceResult<SimTime> flush(HostIo host) override { return host.when; }
 };
 
 /// Sizes and extents are committed when the data are issued.
 struct AnswersDataEarly : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        const auto done = real_.write(first, sectors, from, durability, now);
-        return done ? DeviceResult<SimTime>{now} : done;
+                                HostIo host) override {
+        const auto done = real_.write(first, sectors, from, durability, host);
+        return done ? DeviceResult<SimTime>{host.when} : done;
     }
-    DeviceResult<SimTime> flush(SimTime now) override {
-        const auto done = real_.flush(now);
-        return done ? DeviceResult<SimTime>{now} : done;
+    DeviceResult<SimTime> flush(HostIo host) override {
+        const auto done = real_.flush(host);
+        return done ? DeviceResult<SimTime>{host.when} : done;
     }
 };
 
 struct DropsAPageInSeven : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        if (durability == WriteDurability::fua || ++writes_ % 7 != 0) return real_.write(first, sectors, from, durability, now);
-        return now;
+                                HostIo host) override {
+        if (durability == WriteDurability::fua || ++writes_ % 7 != 0) return real_.write(first, sectors, from, durability, host);
+        return host.when;
     }
     int writes_ = 0;
 };
@@ -178,36 +178,36 @@ struct DropsAPageInSeven : ForwardingDevice {
 struct WritesTheFirstPageOnly : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
+                                HostIo host) override {
         const std::uint32_t page = identify().atomic_unit_bytes / sector_bytes;
-        return real_.write(first, std::min(sectors, page), from.first(std::min(sectors, page) * sector_bytes), durability, now);
+        return real_.write(first, std::min(sectors, page), from.first(std::min(sectors, page) * sector_bytes), durability, host);
     }
 };
 
 struct SwapsThePagesOfAWrite : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
+                                HostIo host) override {
         const std::size_t page = identify().atomic_unit_bytes;
-        if (from.size() < 2 * page) return real_.write(first, sectors, from, durability, now);
+        if (from.size() < 2 * page) return real_.write(first, sectors, from, durability, host);
         std::vector<std::byte> swapped(from.begin(), from.end());
         std::swap_ranges(swapped.begin(), swapped.begin() + static_cast<std::ptrdiff_t>(page), swapped.begin() + static_cast<std::ptrdiff_t>(page));
-        return real_.write(first, sectors, swapped, durability, now);
+        return real_.write(first, sectors, swapped, durability, host);
     }
 };
 
 struct ForgetsTrims : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> trim(Sector, std::uint64_t, SimTime now) override { return now; }
+    DeviceResult<SimTime> trim(Sector, std::uint64_t, HostIo host) override { return host.when; }
 };
 
 struct TrimsAPageTooMuch : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override {
         const DeviceIdentity id = identify();
         const std::uint64_t page = id.atomic_unit_bytes / sector_bytes;
         const bool fits = first.value() + sectors + page <= id.sectors;
-        return real_.trim(first, sectors + (fits ? page : 0), now);
+        return real_.trim(first, sectors + (fits ? page : 0), host);
     }
 };
 
@@ -215,7 +215,7 @@ struct TrimsAPageTooMuch : ForwardingDevice {
 class RenamesBeforeTheFlush final : public FsSabotage {
     struct Drive : ForwardingDevice {
         Drive(BlockDevice& real, const bool& renames) : ForwardingDevice{real}, renames_{renames} {}
-        DeviceResult<SimTime> flush(SimTime now) override { return renames_ ? DeviceResult<SimTime>{now} : real_.flush(now); }
+        DeviceResult<SimTime> flush(HostIo host) override { return renames_ ? DeviceResult<SimTime>{host.when} : real_.flush(host); }
         const bool& renames_;
     };
     struct Call final : SlowCall {
@@ -261,17 +261,17 @@ class DriveDisagrees final : public FsSabotage {
 
 struct WritesRecordsVolatile : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability, SimTime now) override {
-        return real_.write(first, sectors, from, WriteDurability::volatile_ok, now);
+    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability, HostIo host) override {
+        return real_.write(first, sectors, from, WriteDurability::volatile_ok, host);
     }
 };
 
 struct LosesARecordInThree : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        if (durability == WriteDurability::fua && ++records_ % 3 == 0) return now;
-        return real_.write(first, sectors, from, durability, now);
+                                HostIo host) override {
+        if (durability == WriteDurability::fua && ++records_ % 3 == 0) return host.when;
+        return real_.write(first, sectors, from, durability, host);
     }
     int records_ = 0;
 };
@@ -279,11 +279,11 @@ struct LosesARecordInThree : ForwardingDevice {
 struct WritesHalfARecord : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
+                                HostIo host) override {
         const std::uint32_t page = identify().atomic_unit_bytes / sector_bytes;
         if (durability != WriteDurability::fua || sectors < 2 * page || ++records_ % 3 != 0)
-            return real_.write(first, sectors, from, durability, now);
-        return real_.write(first, page, from.first(page * sector_bytes), durability, now);
+            return real_.write(first, sectors, from, durability, host);
+        return real_.write(first, page, from.first(page * sector_bytes), durability, host);
     }
     int records_ = 0;
 };
@@ -291,9 +291,9 @@ struct WritesHalfARecord : ForwardingDevice {
 struct AnswersRecordsEarly : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
-        const auto done = real_.write(first, sectors, from, durability, now);
-        return done && durability == WriteDurability::fua ? DeviceResult<SimTime>{now} : done;
+                                HostIo host) override {
+        const auto done = real_.write(first, sectors, from, durability, host);
+        return done && durability == WriteDurability::fua ? DeviceResult<SimTime>{host.when} : done;
     }
 };
 
@@ -306,7 +306,7 @@ struct ForgetsCommits : ForwardingMetadataStore {
 /// The records do not wait for the data that they name.
 struct SkipsTheFlushBeforeARecord : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> flush(SimTime now) override { return ++flushes_ % 2 == 0 ? DeviceResult<SimTime>{now} : real_.flush(now); }
+    DeviceResult<SimTime> flush(HostIo host) override { return ++flushes_ % 2 == 0 ? DeviceResult<SimTime>{host.when} : real_.flush(host); }
     int flushes_ = 0;
 };
 

@@ -46,15 +46,15 @@ void BlockPool::bring_forward(PlaneId plane, SimTime now) {
     });
 }
 
-FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, SimTime now, Origin origin) {
+FtlResult<BlockPool::Taken> BlockPool::take(PlaneId plane, const Io& io) {
     for (;;) {
-        const auto from = choose(plane, now);
-        if (!from) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
-        bring_forward(*from, now);
+        const auto from = choose(plane, io.when);
+        if (!from) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when});
+        bring_forward(*from, io.when);
         const FreeBlock taken = *free_.take(*from);
-        if (taken.erased) return Taken{taken.block, std::max(now, ready_[taken.block.value()])};
+        if (taken.erased) return Taken{taken.block, std::max(io.when, ready_[taken.block.value()])};
         // What a ring has given back is not touched before the ring's table leaves it out.
-        const auto erased = array_.erase(taken.block, std::max(now, ready_[taken.block.value()]), origin);
+        const auto erased = array_.erase(taken.block, io.at(std::max(io.when, ready_[taken.block.value()])));
         if (erased) return Taken{taken.block, *erased};
         if (erased.error().kind == NandErrorKind::host_io) {
             free_.add_garbage(taken.block);
@@ -82,12 +82,12 @@ void BlockPool::give(BlockId block, SimTime ready) {
     add(block, false);
 }
 
-FtlResult<SimTime> BlockPool::give_back(BlockId block, SimTime now, Origin origin) {
+FtlResult<SimTime> BlockPool::give_back(BlockId block, const Io& io) {
     if (is_failing(block) || array_.is_bad(block)) {
-        if (auto lost = lose(block, now); !lost) return std::unexpected(lost.error());
-        return now;
+        if (auto lost = lose(block, io.when); !lost) return std::unexpected(lost.error());
+        return io.when;
     }
-    const auto erased = array_.erase(block, now, origin);
+    const auto erased = array_.erase(block, io);
     if (erased) {
         ready_[block.value()] = *erased;
         last_end_ = std::max(last_end_, *erased);

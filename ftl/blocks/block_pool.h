@@ -37,7 +37,7 @@ public:
 
     void set_order(TakeOrder order) { order_ = order; }
     /// no_free_block when there is none. Blocks whose erase fails are lost on the way.
-    [[nodiscard]] FtlResult<Taken> take(PlaneId plane, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<Taken> take(PlaneId plane, const Io& io);
     /// What was taken was not used.
     void put_back(const Taken& unused) {
         ready_[unused.block.value()] = unused.ready;
@@ -45,7 +45,7 @@ public:
         free_.add_erased(unused.block);
     }
     /// Erased at once, or lost when it failed before. Returns the end of the erase.
-    [[nodiscard]] FtlResult<SimTime> give_back(BlockId block, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> give_back(BlockId block, const Io& io);
     [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;
     void lend(BlockId offered) override;
     void give(BlockId block, SimTime ready) override;

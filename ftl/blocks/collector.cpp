@@ -38,10 +38,10 @@ std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32
     return best ? std::optional{best->block} : std::nullopt;
 }
 
-void Collector::start(Job& job, BlockId victim, bool retire, SimTime now) {
+void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), events_.next_id(), collecting_as_};
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), events_.next_id(), cause};
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -102,7 +102,7 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
         OpenSuperblock& set = frontiers_.open(group, frontier);
         const OpenColumn column = set.columns[set.column()];
         const UnitId to = units.unit_at(column.block, set.row());
-        const auto copied = program_copy(set, from, to, now, {job.cause, job.id});
+        const auto copied = program_copy(set, from, to, {now, {job.cause, job.id}});
         if (!copied) [[unlikely]] {
             if (copied.error().kind == NandErrorKind::host_io) return std::unexpected(ledger_.fail(copied.error(), Lpn{0}));
             if (copied.error().kind == NandErrorKind::program_failed) {
@@ -146,14 +146,14 @@ FtlResult<std::optional<std::uint32_t>> Collector::open_for_copy(std::uint32_t g
 }
 
 /// Answers with the unit's last page.
-std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin) {
+std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io) {
     const UnitGeometry& units = ledger_.units();
-    const SimTime at = std::max(now, set.ready);
+    const SimTime at = std::max(io.when, set.ready);
     const auto copy = [&](std::uint32_t p) {
-        return array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, at, origin);
+        return array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, io.at(at));
     };
     auto copied = copy(0); // the one object that is returned: no copy of it waits for its fields (nand/copy_fields.h)
-    SimTime done = now;
+    SimTime done = io.when;
     for (std::uint32_t p = 1; copied && p < units.pages_per_unit(); ++p) {
         done = std::max(done, copied->done);
         copied = copy(p);
@@ -199,7 +199,7 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
     const BlockId victim = *job.victim;
     SimTime done = forgotten;
     if (!job.retire) {
-        const auto erased = array_.erase(victim, forgotten, {job.cause, job.id});
+        const auto erased = array_.erase(victim, {forgotten, {job.cause, job.id}});
         ledger_.count_erase(victim, erased);
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             ledger_.set_free(victim, forgotten, erased);
@@ -214,7 +214,7 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
     return done;
 }
 
-FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime now) {
+FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime now, Cause cause) {
     const std::uint32_t group = ledger_.group_of(victim);
     Job& job = jobs_[group].job;
     if (jobs_[group].inner.victim == victim) drop(jobs_[group].inner);
@@ -223,11 +223,11 @@ FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime n
         if (job.victim)
             job.retire = job.retire || retire;
         else
-            start(job, victim, retire, now);
+            start(job, victim, retire, now, cause);
         const auto end = run(job, now, {}, frontiers_.copies_keep_free(victim));
         if (!end) return std::unexpected(end.error());
         if (*end != JobEnd::no_room) break;
-        const auto compacted = compact(group, now);
+        const auto compacted = compact(group, now, cause);
         if (!compacted) return std::unexpected(compacted.error());
         if (!*compacted) break;
     }
@@ -252,10 +252,7 @@ FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now) {
     if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     if (ledger_.state(block) == BlockLedger::State::outside) return now;
     if (!frontiers_.close_holder(block, now)) return now;
-    collecting_as_ = Cause::wear;
-    const auto moved = collect_now(block, false, now);
-    collecting_as_ = Cause::gc;
-    return moved;
+    return collect_now(block, false, now, Cause::wear);
 }
 
 std::vector<BlockId> Collector::victims() const {

@@ -34,7 +34,7 @@ public:
     /// A superblock for the host could be opened only after copies out of a block that the host is emptying.
     [[nodiscard]] bool waits_for_host(std::uint32_t group, std::uint32_t frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
-    [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now);
+    [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now, Cause cause = Cause::gc);
     /// While the host asks for nothing; when to come back.
     [[nodiscard]] SimTime idle(SimTime now);
 
@@ -82,7 +82,7 @@ private:
     [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_kind) const;
     /// What is invalid in it was written first: the host overwrites it in the order in which it was written, and will have emptied it soon.
     [[nodiscard]] bool host_empties(BlockId block) const;
-    void start(Job& job, BlockId victim, bool retire, SimTime now);
+    void start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
@@ -90,12 +90,12 @@ private:
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
     [[nodiscard]] FtlResult<std::optional<std::uint32_t>> open_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now,
                                                                         std::uint32_t keep_free);
-    [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, SimTime now, Origin origin);
+    [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop(Job& job);
     void tell(const Job& job, SimTime end);
-    [[nodiscard]] FtlResult<SimTime> collect_now(BlockId victim, bool retire, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> collect_now(BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
 
     const PageBlocksConfig& config_;
     BlockLedger& ledger_;
@@ -109,8 +109,7 @@ private:
     std::vector<BlockId> failed_; ///< a program failed: to be retired
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
-    std::uint32_t under_way_ = 0;     ///< on the call stack: nothing is retired meanwhile
-    Cause collecting_as_ = Cause::gc; ///< wear within relocate()
+    std::uint32_t under_way_ = 0; ///< on the call stack: nothing is retired meanwhile
 };
 
 } // namespace flashlab

@@ -71,13 +71,13 @@ FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier
     return {};
 }
 
-FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now) {
+FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now, Cause cause) {
     if (config_.kinds() == 1) return false;
     Job& job = jobs_[group].inner;
     if (!job.victim) {
         const auto victim = choose_victim(group, 1);
         if (!victim) return false;
-        start(job, *victim, false, now);
+        start(job, *victim, false, now, cause);
     }
     const auto end = run(job, now, {}, frontiers_.copies_keep_free(*job.victim));
     if (!end) return std::unexpected(end.error());

@@ -89,7 +89,7 @@ SimTime Frontiers::forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTi
 std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
     if (taken.erased) return ledger_.settled_at(taken.block);
     // What a ring has given back is not touched before the ring's table leaves it out; other garbage is from before the mount.
-    const auto erased = array_.erase(taken.block, std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event});
+    const auto erased = array_.erase(taken.block, {std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event}});
     ledger_.count_erase(taken.block, erased);
     if (erased) return *erased;
     failed_at = erased.error().done;

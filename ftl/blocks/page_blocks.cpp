@@ -103,17 +103,17 @@ FtlResult<PageBlocks::Room> PageBlocks::room(std::uint32_t group, std::uint32_t 
     return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
 }
 
-FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, Origin origin) {
-    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(asked.frontier, now);
+FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) {
+    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(asked.frontier, io.when);
     std::uint32_t group = chosen.group;
     RowWrite write = asked;
     write.pages = row_width(asked, chosen.is_idle);
     if (config_.kind_of(write.frontier) == 0)
-        if (const auto paced = collector_.keep_pace(group, write.frontier, write.pages, now); !paced) return std::unexpected(paced.error());
-    auto made = room(group, write.frontier, now);
+        if (const auto paced = collector_.keep_pace(group, write.frontier, write.pages, io.when); !paced) return std::unexpected(paced.error());
+    auto made = room(group, write.frontier, io.when);
     if (!made && made.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
         group = roomiest_group();
-        made = room(group, write.frontier, now);
+        made = room(group, write.frontier, io.when);
     }
     if (!made) {
         // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
@@ -126,12 +126,12 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, O
     }
     OpenSuperblock& set = frontiers_.open(group, made->frontier);
     const std::uint32_t count = std::min(write.pages, set.left_in_row());
-    const auto end = program(set, write, count, made->ready, origin);
+    const auto end = program(set, write, count, io.at(made->ready));
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
         collector_.note_failed(units().geometry().block_of(end.error().page));
         frontiers_.retire_open(group, made->frontier);
-        if (const auto retired = retire_failed(now); !retired) return std::unexpected(retired.error());
+        if (const auto retired = retire_failed(io.when); !retired) return std::unexpected(retired.error());
         if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, write.first, end.error().done});
         return PlacedRow{.end = end.error().done};
     }
@@ -142,11 +142,10 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, SimTime now, O
     return placed;
 }
 
-std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready,
-                                                      Origin origin) {
+std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io) {
     const UnitGeometry& u = units();
     const std::uint32_t page_bytes = u.geometry().page_bytes();
-    SimTime end = ready;
+    SimTime end = io.when;
     for (std::uint32_t p = 0; p < u.pages_per_unit(); ++p) {
         programs_.clear();
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -158,7 +157,7 @@ std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set,
                  data,
                  {Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, config_.stamps_pages ? set.stamp : p}});
         }
-        const auto programmed = array_.program(programs_, ready, origin);
+        const auto programmed = array_.program(programs_, io);
         if (!programmed) return std::unexpected(programmed.error());
         end = std::max(end, *programmed);
     }

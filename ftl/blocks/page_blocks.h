@@ -47,7 +47,7 @@ public:
     PageBlocks& operator=(const PageBlocks&) = delete;
 
     // Requests
-    [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, const Io& io);
     /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t group, std::uint32_t frontier, SimTime now);
     struct StreamRun {
@@ -137,8 +137,7 @@ private:
     [[nodiscard]] Chosen choose_group(std::uint32_t frontier, SimTime now);
     [[nodiscard]] std::uint32_t roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
-    [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, SimTime ready,
-                                                            Origin origin);
+    [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io);
 
     PageBlocksConfig config_;
     NandArray& array_;

@@ -29,11 +29,11 @@ inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return
 /// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
 /// `follow(pages, at)`: so many pages were placed, programmed from `at` on.
 template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
-[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, SimTime now, Origin origin, const Prepare& prepare,
+[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
                                             const Current& current, const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {
     const UnitGeometry& units = blocks.units();
-    SimTime done = now;
-    SimTime at = now;
+    SimTime done = io.when;
+    SimTime at = io.when;
     for (std::uint32_t i = 0; i < what.pages;) {
         const Lpn lpn{what.first.value() + i};
         const std::uint32_t row = std::min(what.pages - i, units.geometry().planes_per_die());
@@ -43,7 +43,7 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
         const auto run = blocks.stream_run(lpn, row);
         const auto placed =
-            blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, at, origin);
+            blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, io.at(at));
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0; k < placed->count; ++k) {
             const Lpn written{lpn.value() + k};
@@ -57,7 +57,7 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
         done = std::max(done, placed->end);
         if (const auto followed = follow(placed->count, at); !followed) return std::unexpected(followed.error());
         if (!blocks.has_failed_blocks()) continue;
-        if (const auto retired = blocks.retire_failed(now); !retired) return std::unexpected(retired.error());
+        if (const auto retired = blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
     }
     return done;
 }

@@ -20,8 +20,7 @@ public:
 
     /// `current(lpn)`: the unit, or none.
     template <class Current>
-    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin,
-                                          const Current& current) {
+    [[nodiscard]] FtlResult<SimTime> read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io, const Current& current) {
         const UnitGeometry& units = blocks_.units();
         const std::uint32_t page_bytes = units.geometry().page_bytes();
         const std::uint32_t unit_bytes = units.bytes_per_unit();
@@ -37,8 +36,8 @@ public:
                 reads_.push_back(
                     {units.page_of(*unit, p), 0, page_bytes, part.empty() ? part : part.subspan(std::size_t{p} * page_bytes, page_bytes)});
         }
-        if (reads_.empty()) return now;
-        const auto done = array_.read(reads_, now, origin);
+        if (reads_.empty()) return io.when;
+        const auto done = array_.read(reads_, io);
         if (done) return *done;
         const UnitId lost = units.unit_of(done.error().page);
         Lpn lpn = first;
@@ -49,10 +48,10 @@ public:
 
     /// Part of one logical page; only the pages and bytes asked for cross the bus.
     [[nodiscard]] FtlResult<SimTime> read_part(Lpn lpn, std::optional<UnitId> unit, std::uint32_t offset, std::uint32_t bytes,
-                                               std::span<std::byte> to, SimTime now, Origin origin) {
+                                               std::span<std::byte> to, const Io& io) {
         if (!unit) {
             if (!to.empty()) std::memset(to.data(), 0, to.size());
-            return now;
+            return io.when;
         }
         const std::uint32_t page_bytes = blocks_.units().geometry().page_bytes();
         reads_.clear();
@@ -62,7 +61,7 @@ public:
             reads_.push_back({blocks_.units().page_of(*unit, at / page_bytes), in_page, n, to.empty() ? to : to.subspan(at - offset, n)});
             at += n;
         }
-        const auto done = array_.read(reads_, now, origin);
+        const auto done = array_.read(reads_, io);
         if (!done) return std::unexpected(blocks_.fail(done.error(), lpn));
         return *done;
     }

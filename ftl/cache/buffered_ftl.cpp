@@ -45,7 +45,7 @@ FtlResult<FtlRecovery> BufferedFtl::do_recover(SimTime now) {
     for (const PramSlots::Found& page : found.pages) {
         const auto slot = buffer_.insert(page.lpn);
         home_[slot] = page.slot;
-        buffer_.set_ready(slot, done->done);
+        buffer_.set_written(slot, done->done, {});
     }
     const auto fits = set_capacity(most_, done->done);
     // A device that takes no more writes keeps them all: there are slots enough.
@@ -69,9 +69,9 @@ SimTime BufferedFtl::hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime no
 }
 
 /// Pages that are here come from DRAM, the runs between them from the flash.
-FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
     const std::size_t bytes = logical_page_bytes();
-    FtlResult<SimTime> all = now;
+    FtlResult<SimTime> all = io.when;
     const auto join = [&all](const FtlResult<SimTime>& one) {
         if (!all) return;
         all = one ? FtlResult<SimTime>{std::max(*all, *one)} : one;
@@ -79,7 +79,7 @@ FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::spa
     std::uint32_t missing = 0; // pages before i that the flash must give
     const auto read_missing = [&](std::uint32_t end) {
         const std::uint32_t begin = end - missing;
-        if (missing != 0) join(below().read(after(first, begin), missing, part(to, begin * bytes, missing * bytes), now, origin));
+        if (missing != 0) join(below().read(after(first, begin), missing, part(to, begin * bytes, missing * bytes), io));
         miss_reads(after(first, begin), missing);
         missing = 0;
     };
@@ -92,25 +92,24 @@ FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::spa
         read_missing(i);
         const auto data = data_of(*slot);
         if (!to.empty() && !data.empty()) std::memcpy(to.data() + i * bytes, data.data(), bytes);
-        join(hit(*slot, bytes, now));
+        join(hit(*slot, bytes, io.when));
     }
     read_missing(pages);
     return all;
 }
 
-FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now,
-                                             Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
     const auto slot = buffer_.find(lpn);
     if (!slot) {
         miss_reads(lpn, 1);
-        return below().read_part(lpn, offset, bytes, to, now, origin);
+        return below().read_part(lpn, offset, bytes, to, io);
     }
     const auto data = data_of(*slot);
     if (!to.empty() && !data.empty()) std::memcpy(to.data(), data.data() + offset, bytes);
-    return hit(*slot, bytes, now);
+    return hit(*slot, bytes, io.when);
 }
 
-FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
     // It would push out everything and itself.
     if (pages > buffer_.capacity()) {
         // The others go first: overtaken by pages that came later, a stream would reach the flash out of its order.
@@ -118,10 +117,10 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
             const auto slot = *buffer_.least_recently_used();
             if (const std::uint32_t lpn = buffer_.lpn_of(slot).value(); lpn >= first.value() && lpn - first.value() < pages)
                 buffer_.used(slot);
-            else if (const auto gone = evict(now, origin); !gone)
+            else if (const auto gone = evict(io.when); !gone)
                 return gone;
         }
-        const auto written = write_through(first, pages, from, now, origin);
+        const auto written = write_through(first, pages, from, io);
         if (!written || pages > buffer_.most()) return written;
         for (std::uint32_t i = 0; curve_ && i < pages; ++i) curve_->write(first.value() + i);
         if (!ghost_) return written;
@@ -132,22 +131,22 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
         return written;
     }
     const std::size_t bytes = logical_page_bytes();
-    SimTime done = now;
+    SimTime done = io.when;
     for (std::uint32_t i = 0; i < pages; ++i) {
-        const auto one = put(after(first, i), part(from, i * bytes, bytes), now, origin);
+        const auto one = put(after(first, i), part(from, i * bytes, bytes), io);
         if (!one) return one;
         done = std::max(done, *one);
     }
     return done;
 }
 
-FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, const Io& io) {
     auto slot = buffer_.find(lpn);
     const bool is_new = !slot;
     if (curve_) curve_->write(lpn.value());
-    SimTime ready = now;
+    SimTime ready = io.when;
     if (slots_ && !slots_->has_free()) {
-        const auto freed = release(now, origin);
+        const auto freed = release(io);
         if (!freed) return freed;
         if (!slots_->has_free()) return std::unexpected(FtlError{.kind = FtlErrorKind::read_only, .lpn = lpn, .done = *freed}); // all were found so
         ready = *freed;
@@ -158,7 +157,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, Si
         ++counted_.write_hits;
     } else {
         if (buffer_.is_full()) {
-            const auto freed = evict(now, origin);
+            const auto freed = evict(io.when);
             if (!freed) return freed;
             ready = std::max(ready, *freed);
         }
@@ -170,7 +169,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, Si
         ready = keep(*slot, is_new, from, ready);
     else if (!from.empty())
         std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
-    buffer_.set_ready(*slot, ready);
+    buffer_.set_written(*slot, ready, io.origin);
     return ready;
 }
 
@@ -184,9 +183,9 @@ SimTime BufferedFtl::keep(WriteBuffer::Slot slot, bool is_new, std::span<const s
 }
 
 /// The scheme promises what has left PRAM, and only then PRAM forgets it.
-FtlResult<SimTime> BufferedFtl::release(SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::release(const Io& io) {
     // A flush promises what was answered before it: requests overlap, and a page may still be on its way to the flash.
-    const auto flushed = below().flush(std::max({now, slots_->retired_from(), owed_from_}), origin);
+    const auto flushed = below().flush(io.at(std::max({io.when, slots_->retired_from(), owed_from_})));
     if (!flushed) return flushed;
     // A flush before this one may still be wiping heads whose pages this one promises as well.
     promised_ = std::max(promised_, slots_->forget_retired(*flushed));
@@ -195,11 +194,11 @@ FtlResult<SimTime> BufferedFtl::release(SimTime now, Origin origin) {
 }
 
 /// After a request that went to the scheme at once. Pages in PRAM would bring back what it made worthless.
-FtlResult<SimTime> BufferedFtl::promise(SimTime done, Origin origin) {
-    if (!slots_) return done;
+FtlResult<SimTime> BufferedFtl::promise(const Io& io) {
+    if (!slots_) return io.when;
     owes_flush_ = true;
-    owed_from_ = std::max(owed_from_, done);
-    return durable_when_answered() ? release(done, origin) : FtlResult<SimTime>{done};
+    owed_from_ = std::max(owed_from_, io.when);
+    return durable_when_answered() ? release(io) : FtlResult<SimTime>{io.when};
 }
 
 void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
@@ -207,9 +206,9 @@ void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
     buffer_.remove(slot);
 }
 
-FtlResult<SimTime> BufferedFtl::evict(SimTime now, Origin origin) {
+FtlResult<SimTime> BufferedFtl::evict(SimTime now) {
     const WriteBuffer::Slot slot = *buffer_.least_recently_used();
-    const auto written = below().write(buffer_.lpn_of(slot), 1, data_of(slot), std::max(now, buffer_.ready(slot)), origin);
+    const auto written = below().write(buffer_.lpn_of(slot), 1, data_of(slot), {std::max(now, buffer_.ready(slot)), buffer_.written_by(slot)});
     if (!written) return written;
     if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
     leave(slot, *written);
@@ -220,7 +219,7 @@ FtlResult<SimTime> BufferedFtl::evict(SimTime now, Origin origin) {
 FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
     SimTime done = now;
     while (buffer_.size() > pages) {
-        const auto written = evict(now, {Cause::user, no_event});
+        const auto written = evict(now);
         if (!written) return written;
         done = std::max(done, *written);
     }
@@ -235,18 +234,18 @@ void BufferedFtl::miss_reads(Lpn first, std::uint32_t pages) {
         for (std::uint32_t i = 0; i < pages; ++i) ghost_->missed_read(after(first, i));
 }
 
-FtlResult<SimTime> BufferedFtl::write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    const auto written = below().write(first, pages, from, now, origin);
+FtlResult<SimTime> BufferedFtl::write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    const auto written = below().write(first, pages, from, io);
     if (!written) return written;
     drop(first, pages, *written);
-    return promise(*written, origin);
+    return promise(io.at(*written));
 }
 
-FtlResult<SimTime> BufferedFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    const auto trimmed = below().trim(first, pages, now, origin);
+FtlResult<SimTime> BufferedFtl::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    const auto trimmed = below().trim(first, pages, io);
     if (!trimmed) return trimmed;
     drop(first, pages, *trimmed);
-    return promise(*trimmed, origin);
+    return promise(io.at(*trimmed));
 }
 
 /// The ghost keeps what a trim made worthless: its entries age like any other.
@@ -266,40 +265,43 @@ void BufferedFtl::drop(Lpn first, std::uint32_t pages, SimTime gone) {
     counted_.dropped_pages += leaving_.size();
 }
 
-FtlResult<SimTime> BufferedFtl::do_flush(SimTime now, Origin origin) {
-    if (slots_) return owes_flush_ ? release(now, origin) : FtlResult<SimTime>{std::max(now, promised_)};
-    const auto down = destage(now, origin);
+FtlResult<SimTime> BufferedFtl::do_flush(const Io& io) {
+    if (slots_) return owes_flush_ ? release(io) : FtlResult<SimTime>{std::max(io.when, promised_)};
+    const auto down = destage(io);
     if (!down) return down;
-    return below().flush(*down, origin);
+    return below().flush(io.at(*down));
 }
 
 FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
-    auto down = destage(now, {});
-    if (down && slots_) down = release(*down, {});
+    auto down = destage({now, {}});
+    if (down && slots_) down = release({*down, {}});
     // A device that takes no more writes can still be shut down; whoever flushed has been told, and PRAM keeps what it holds.
     if (!down && down.error().kind != FtlErrorKind::read_only) return down;
     return below().shut_down(down.value_or(now));
 }
 
-/// In the order of writing; consecutive pages that were written one after the other go down together.
-FtlResult<SimTime> BufferedFtl::destage(SimTime now, Origin origin) {
+/// In the order of writing; consecutive pages that were written one after the other go down together: in the name of the request that wrote them, or
+/// of the flush where several did.
+FtlResult<SimTime> BufferedFtl::destage(const Io& io) {
     const std::size_t bytes = logical_page_bytes();
-    SimTime done = now;
+    SimTime done = io.when;
     while (const auto oldest = buffer_.first_written()) {
         const Lpn first = buffer_.lpn_of(*oldest);
-        SimTime ready = now;
+        SimTime ready = io.when;
+        Origin by = buffer_.written_by(*oldest);
         leaving_.clear();
         run_.clear();
         for (auto slot = oldest; slot && leaving_.size() < longest_run; slot = buffer_.written_next(*slot)) {
             if (buffer_.lpn_of(*slot) != after(first, static_cast<std::uint32_t>(leaving_.size()))) break;
             leaving_.push_back(*slot);
             ready = std::max(ready, buffer_.ready(*slot));
+            if (buffer_.written_by(*slot) != by) by = io.origin;
             const auto data = data_of(*slot);
             run_.insert(run_.end(), data.begin(), data.end());
         }
         const auto pages = static_cast<std::uint32_t>(leaving_.size());
         ensure(run_.empty() || run_.size() == pages * bytes, "a run has all its pages' data or none");
-        const auto written = below().write(first, pages, run_, ready, origin);
+        const auto written = below().write(first, pages, run_, {ready, by});
         if (!written) return written;
         done = std::max(done, *written);
         for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool durable_when_answered() const override { return survives_cuts() && below().durable_when_answered(); }
     [[nodiscard]] bool survives_cuts() const { return slots_ != nullptr; }
     /// A write past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
-    [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io);
 
     [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
     [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
@@ -55,27 +55,27 @@ public:
 private:
     // Ftl
     FtlResult<FtlRecovery> do_recover(SimTime now) override;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
+    FtlResult<SimTime> do_flush(const Io& io) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
     bool do_is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below().is_mapped(lpn); }
     std::vector<CheckProblem> do_check() override;
 
-    [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> evict(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> evict(SimTime now);
     void miss_reads(Lpn first, std::uint32_t pages);
-    [[nodiscard]] FtlResult<SimTime> destage(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> destage(const Io& io);
     void drop(Lpn first, std::uint32_t pages, SimTime gone);
     void leave(WriteBuffer::Slot slot, SimTime gone);
     [[nodiscard]] std::span<const std::byte> data_of(WriteBuffer::Slot slot);
     [[nodiscard]] SimTime hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now);
     // In PRAM.
     [[nodiscard]] SimTime keep(WriteBuffer::Slot slot, bool is_new, std::span<const std::byte> from, SimTime ready);
-    [[nodiscard]] FtlResult<SimTime> release(SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> promise(SimTime done, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> release(const Io& io);
+    [[nodiscard]] FtlResult<SimTime> promise(const Io& io);
 
     WriteBuffer buffer_;
     std::uint32_t most_;                ///< pages that the capacity may be set to

@@ -3,7 +3,7 @@
 /// Idea       A slot a page, on two lists: by use (reads that hit count) and by writing. The least recently used page makes room, a flush goes in the
 ///            order of writing.
 /// Invariant  B1 a logical page has at most one slot. B2 every slot in use is on both lists once. B3 at most capacity() slots are in use.
-/// Cost       O(1) a call; page_bytes and about 40 bytes a slot. Memory for the data appears with the first write that has any.
+/// Cost       O(1) a call; page_bytes and about 56 bytes a slot. Memory for the data appears with the first write that has any.
 /// Power cut  DRAM: gone. What protects it lies with the drive (ftl/ssd.h).
 /// Source     Shim et al. (AP1): page-level LRU buffer of writes; reads are not inserted, reads that hit are served.
 #pragma once
@@ -15,8 +15,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "base/id.h"
-#include "base/sim_time.h"
+#include "base/io.h"
 
 namespace flashlab {
 
@@ -36,7 +35,12 @@ public:
     [[nodiscard]] Lpn lpn_of(Slot slot) const { return slots_[slot].lpn; }
     /// The slot's page is in DRAM from here on.
     [[nodiscard]] SimTime ready(Slot slot) const { return slots_[slot].ready; }
-    void set_ready(Slot slot, SimTime at) { slots_[slot].ready = at; }
+    /// Whose write the page holds: it is programmed in that name.
+    [[nodiscard]] const Origin& written_by(Slot slot) const { return slots_[slot].by; }
+    void set_written(Slot slot, SimTime ready, const Origin& by) {
+        slots_[slot].ready = ready;
+        slots_[slot].by = by;
+    }
 
     /// A slot for a page that has none, newest on both lists. Not when full.
     Slot insert(Lpn lpn);
@@ -67,6 +71,7 @@ private:
     struct Entry {
         Lpn lpn{0};
         SimTime ready = sim_start;
+        Origin by;
         std::array<Links, 2> links;
     };
     [[nodiscard]] std::optional<Slot> front(Order order) const {

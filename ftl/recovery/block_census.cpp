@@ -30,7 +30,7 @@ std::expected<BlockCensus, NandError> BlockCensus::take(NandArray& array, const 
             continue;
         }
         if (array.is_factory_bad(block)) continue;
-        const auto first = array.read_oob(units.page_of(units.unit_at(block, 0), 0), now, {Cause::recovery, no_event});
+        const auto first = array.read_oob(units.page_of(units.unit_at(block, 0), 0), {now, {Cause::recovery, no_event}});
         if (!first) return std::unexpected(first.error());
         ++census.pages_read_;
         census.done_ = std::max(census.done_, first->done);

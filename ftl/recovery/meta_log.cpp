@@ -120,35 +120,33 @@ std::uint32_t MetaLog::spare_rows() const {
 
 bool MetaLog::can_write() const { return live_rows_ + rows_for(tail_ + live_rows_, area_.checkpoint_pages) <= area_.rows; }
 
-FtlResult<SimTime> MetaLog::append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::append(std::uint32_t kind, std::span<const std::byte> payload, const Io& io) {
     ensure(recovered_ && kind != checkpoint_kind, "recover() comes first, and a record has a kind of its own");
     ensure(!needs_checkpoint(payload.size()), "a record leaves room for a checkpoint");
-    return write_record(kind, payload.size(), payload, now, origin);
+    return write_record(kind, payload.size(), payload, io);
 }
 
-FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) {
-    return write_checkpoint(payload.size(), payload, now, origin);
-}
+FtlResult<SimTime> MetaLog::checkpoint(std::span<const std::byte> payload, const Io& io) { return write_checkpoint(payload.size(), payload, io); }
 
-FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::checkpoint_of(std::uint64_t payload_bytes, const Io& io) {
     ensure(!array_.keeps_payload(), "bytes that are kept are given");
-    return write_checkpoint(payload_bytes, {}, now, origin);
+    return write_checkpoint(payload_bytes, {}, io);
 }
 
-FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
-    const auto begun = begin_checkpoint(bytes, payload, now, origin);
-    return begun && is_writing() ? continue_checkpoint(pages_left(), now) : begun;
+FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, const Io& io) {
+    const auto begun = begin_checkpoint(bytes, payload, io);
+    return begun && is_writing() ? continue_checkpoint(pages_left(), io.when) : begun;
 }
 
-FtlResult<SimTime> MetaLog::begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, const Io& io) {
     ensure(recovered_ && pages_of(bytes) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
     ensure(!is_writing(), "one checkpoint is under way");
     // Behind the record before it where its row has room for all of it, else in a row of its own: the rows before it are free as a whole afterwards.
     const bool shares_row = !head_.empty() && pages_of(bytes) <= room_in_head();
     if (!shares_row) head_.clear();
-    const SimTime from = std::max(now, last_end_); // M1: what came before it has ended
-    under_way_ = {next_number_++, pages_of(bytes), 0, live_rows_ - (shares_row ? 1 : 0), payload, from, from, origin};
-    return continue_checkpoint(1, now);
+    const SimTime from = std::max(io.when, last_end_); // M1: what came before it has ended
+    under_way_ = {next_number_++, pages_of(bytes), 0, live_rows_ - (shares_row ? 1 : 0), payload, from, from, io.origin};
+    return continue_checkpoint(1, io.when);
 }
 
 FtlResult<SimTime> MetaLog::continue_checkpoint(std::uint32_t pages, SimTime now) {
@@ -157,7 +155,7 @@ FtlResult<SimTime> MetaLog::continue_checkpoint(std::uint32_t pages, SimTime now
     const SimTime from = std::max(now, c.from);
     for (std::uint32_t left = std::min(pages, pages_left()); left != 0; --left) {
         const PageOob oob{Lpn{c.written}, WriteSequence{c.number}, PageKind::checkpoint, c.pages};
-        const auto done = write_page(checkpoint_kind, oob, c.rest, from, c.origin);
+        const auto done = write_page(checkpoint_kind, oob, c.rest, {from, c.origin});
         if (!done) {
             under_way_ = {};
             return done;
@@ -202,14 +200,14 @@ void MetaLog::lay_out(std::uint32_t kind, bool is_first, std::span<const std::by
     rest = rest.subspan(part.size());
 }
 
-FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, const Io& io) {
     const std::uint32_t pages = pages_of(bytes);
-    const SimTime from = std::max(now, last_end_); // M1: records end in order
+    const SimTime from = std::max(io.when, last_end_); // M1: records end in order
     SimTime end = from;
     PageOob oob{Lpn{0}, WriteSequence{next_number_++}, PageKind::journal, pages};
     for (std::uint32_t i = 0; i < pages; ++i) {
         oob.lpn = Lpn{i};
-        const auto done = write_page(kind, oob, payload, from, origin);
+        const auto done = write_page(kind, oob, payload, io.at(from));
         if (!done) return done;
         end = std::max(end, *done);
     }
@@ -217,23 +215,24 @@ FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes
     return end;
 }
 
-FtlResult<SimTime> MetaLog::write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, const Io& io) {
     if (array_.keeps_payload()) lay_out(kind, oob.lpn.value() == 0, rest);
-    return program_page(oob, now, origin);
+    return program_page(oob, io);
 }
 
 /// A block that fails takes the rest of its row with it; the page goes to the next row, the record stays one.
-FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, const Io& io) {
+    SimTime now = io.when;
     for (;;) {
         if (head_.empty() || room_in_head() == 0) {
-            const auto taken = take_row(now, origin);
+            const auto taken = take_row(io.at(now));
             if (!taken) return taken;
         }
         const auto columns = static_cast<std::uint32_t>(head_.size());
         const BlockId block = head_[next_ % columns];
         const PageProgram program{array_.geometry().page_of(block, next_ / columns), page_, oob};
         ++next_;
-        const auto done = array_.program({&program, 1}, now, origin);
+        const auto done = array_.program({&program, 1}, io.at(now));
         if (done) return *done;
         if (done.error().kind != NandErrorKind::program_failed) return std::unexpected(to_ftl_error(done.error()));
         now = done.error().done;
@@ -242,20 +241,20 @@ FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, SimTime now, Origin
     }
 }
 
-FtlResult<SimTime> MetaLog::take_row(SimTime now, Origin origin) {
+FtlResult<SimTime> MetaLog::take_row(const Io& io) {
     head_.clear();
     next_ = 0;
-    SimTime from = std::max(now, last_end_); // what made its old content worthless is durable
+    SimTime from = std::max(io.when, last_end_); // what made its old content worthless is durable
     while (head_.empty()) {
         if (live_rows_ == area_.rows) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, from});
         const std::uint32_t row = (tail_ + live_rows_++) % area_.rows;
-        const auto moved = move_row(row, from, origin);
+        const auto moved = move_row(row, io.at(from));
         if (!moved) return moved;
         from = *moved;
         for (std::uint32_t column = 0; column < area_.width; ++column) {
             const BlockId block = block_at(row, column);
             if (array_.is_bad(block)) continue;
-            const auto erased = array_.erase(block, from, origin);
+            const auto erased = array_.erase(block, io.at(from));
             if (erased) {
                 head_.push_back(block);
                 continue;

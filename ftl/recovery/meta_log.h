@@ -95,15 +95,15 @@ public:
 
     /// When the record is durable. kind > 0. Fails with no_free_block when failed blocks have used up the ring, host_io otherwise.
     /// ensure()s that the record fits: ask needs_checkpoint() first.
-    [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, const Io& io);
     /// Everything before is worthless once this has ended.
-    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, const Io& io);
     /// The same where the array keeps no bytes: nobody has to make them.
-    [[nodiscard]] FtlResult<SimTime> checkpoint_of(std::uint64_t payload_bytes, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> checkpoint_of(std::uint64_t payload_bytes, const Io& io);
     /// The same in parts: begins one of what is now, with its first page, and continues it. A record that is newer lies behind that page.
     /// `payload` (empty where the array keeps no bytes) must not change until it is whole.
     /// `now` is not before the end of anything that the checkpoint speaks of. None may be under way.
-    [[nodiscard]] FtlResult<SimTime> begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, const Io& io);
     /// Its next pages, `pages` at most. Once it is whole, everything before its begin is worthless. Returns when what is written has ended.
     [[nodiscard]] FtlResult<SimTime> continue_checkpoint(std::uint32_t pages, SimTime now);
     [[nodiscard]] bool is_writing() const { return under_way_.pages != 0; }
@@ -141,18 +141,17 @@ private:
     /// Whole rows, counted from `row` on, that `pages` pages take; more than are not live when they do not fit.
     [[nodiscard]] std::uint32_t rows_for(std::uint32_t first, std::uint32_t pages) const;
     [[nodiscard]] std::uint32_t spare_rows() const;
-    [[nodiscard]] FtlResult<SimTime> take_row(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> take_row(const Io& io);
     // meta_log_move.cpp
     [[nodiscard]] std::vector<std::byte> encode_table() const;
     [[nodiscard]] bool adopt_table(std::span<const std::byte> table);
     [[nodiscard]] std::expected<SimTime, NandError> find_ring(SimTime now, std::uint64_t& pages_read);
     [[nodiscard]] std::optional<BlockExchange::Lent> best_offer(std::uint32_t row, std::uint32_t column) const;
-    [[nodiscard]] FtlResult<SimTime> move_row(std::uint32_t row, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, SimTime now,
-                                                  Origin origin);
-    [[nodiscard]] FtlResult<SimTime> write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> move_row(std::uint32_t row, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> program_page(const PageOob& oob, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> write_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> write_record(std::uint32_t kind, std::uint64_t bytes, std::span<const std::byte> payload, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> write_page(std::uint32_t kind, PageOob oob, std::span<const std::byte>& rest, const Io& io);
     void lay_out(std::uint32_t kind, bool is_first, std::span<const std::byte>& rest);
     [[nodiscard]] FtlResult<void> drop_block(BlockId block, SimTime now);
 
@@ -164,7 +163,7 @@ private:
         std::span<const std::byte> rest;
         SimTime from;
         SimTime end;
-        Origin origin{Cause::map, no_event};
+        Origin origin{Cause::map};
     };
 
     MetaArea area_;

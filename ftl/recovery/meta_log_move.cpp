@@ -71,14 +71,14 @@ std::optional<BlockExchange::Lent> MetaLog::best_offer(std::uint32_t row, std::u
 }
 
 /// Before the row is erased: its blocks that are worn for less worn free ones. Returns when the row may be erased.
-FtlResult<SimTime> MetaLog::move_row(std::uint32_t row, SimTime now, Origin origin) {
-    if (exchange_ == nullptr || !anchor_ || !anchor_->can_write()) return now;
+FtlResult<SimTime> MetaLog::move_row(std::uint32_t row, const Io& io) {
+    if (exchange_ == nullptr || !anchor_ || !anchor_->can_write()) return io.when;
     struct Moved {
         std::size_t place;
         BlockId old;
     };
     std::vector<Moved> moved;
-    SimTime from = now;
+    SimTime from = io.when;
     for (std::uint32_t column = 0; column < area_.width; ++column) {
         const std::size_t place = std::size_t{row} * area_.width + column;
         const BlockId old = area_.blocks[place];
@@ -91,10 +91,10 @@ FtlResult<SimTime> MetaLog::move_row(std::uint32_t row, SimTime now, Origin orig
         moved.push_back({place, old});
         area_.blocks[place] = lent->block;
     }
-    if (moved.empty()) return now;
+    if (moved.empty()) return io.when;
     const std::vector<std::byte> table = encode_table();
     const auto written =
-        anchor_->needs_checkpoint(table.size()) ? anchor_->checkpoint(table, from, origin) : anchor_->append(table_kind, table, from, origin);
+        anchor_->needs_checkpoint(table.size()) ? anchor_->checkpoint(table, io.at(from)) : anchor_->append(table_kind, table, io.at(from));
     if (!written) {
         for (const Moved& m : moved) {
             exchange_->give(area_.blocks[m.place], from);
@@ -102,7 +102,7 @@ FtlResult<SimTime> MetaLog::move_row(std::uint32_t row, SimTime now, Origin orig
         }
         exchange_ = nullptr; // the ring stays where it is
         if (written.error().kind == FtlErrorKind::host_io) return written;
-        return now;
+        return io.when;
     }
     for (const Moved& m : moved) exchange_->give(m.old, *written);
     moves_ += moved.size();

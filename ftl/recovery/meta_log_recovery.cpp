@@ -31,7 +31,7 @@ std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, 
     BlockScan scan{0, now};
     for (std::uint32_t i = 0; i < array.geometry().pages_per_block(); ++i) {
         const Ppn page = array.geometry().page_of(block, i);
-        const auto read = array.read_oob(page, scan.done, {Cause::recovery, no_event});
+        const auto read = array.read_oob(page, {scan.done, {Cause::recovery, no_event}});
         if (!read) return std::unexpected(read.error());
         scan.done = read->done;
         ++scan.pages_read;
@@ -60,7 +60,7 @@ std::expected<std::vector<RowAge>, NandError> look_at_rows(NandArray& array, con
         RowAge age{row};
         for (std::uint32_t column = 0; column < area.width; ++column) {
             const Ppn first = array.geometry().page_of(area.blocks[std::size_t{row} * area.width + column], 0);
-            const auto read = array.read_oob(first, start, {Cause::recovery, no_event});
+            const auto read = array.read_oob(first, {start, {Cause::recovery, no_event}});
             if (!read) return std::unexpected(read.error());
             cost.done = std::max(cost.done, read->done);
             ++cost.pages_read;
@@ -129,8 +129,8 @@ std::expected<ReadRecord, NandError> read_record(NandArray& array, std::span<con
     std::vector<std::byte> bytes(std::size_t{page_bytes} * pages.size());
     SimTime done = now;
     for (std::size_t i = 0; i < pages.size(); ++i) {
-        const auto read = array.read(PageRead{pages[i].page, 0, page_bytes, std::span{bytes}.subspan(i * page_bytes, page_bytes)}, now,
-                                     {Cause::recovery, no_event});
+        const auto read = array.read(PageRead{pages[i].page, 0, page_bytes, std::span{bytes}.subspan(i * page_bytes, page_bytes)},
+                                     {now, {Cause::recovery, no_event}});
         if (!read) return std::unexpected(read.error());
         done = std::max(done, *read);
     }

@@ -65,18 +65,18 @@ std::expected<MetaLog::Recovered, NandError> MirroredLog::recover(SimTime now) {
     return std::move(taken);
 }
 
-FtlResult<SimTime> MirroredLog::append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin) {
+FtlResult<SimTime> MirroredLog::append(std::uint32_t kind, std::span<const std::byte> payload, const Io& io) {
     ensure(is_even_, "M6: logs that differ are made equal by a checkpoint");
-    const auto done = log_.append(kind, payload, now, origin);
+    const auto done = log_.append(kind, payload, io);
     if (!mirror_ || !done) return done;
-    const auto copied = mirror_->append(kind, payload, now, origin);
+    const auto copied = mirror_->append(kind, payload, io);
     return copied ? FtlResult<SimTime>{std::max(*done, *copied)} : copied;
 }
 
-FtlResult<SimTime> MirroredLog::checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin) {
-    const auto done = log_.checkpoint(payload, now, origin);
+FtlResult<SimTime> MirroredLog::checkpoint(std::span<const std::byte> payload, const Io& io) {
+    const auto done = log_.checkpoint(payload, io);
     if (!mirror_ || !done) return done;
-    const auto copied = mirror_->checkpoint(payload, now, origin);
+    const auto copied = mirror_->checkpoint(payload, io);
     if (!copied) return copied;
     is_even_ = true;
     return std::max(*done, *copied);

@@ -30,8 +30,8 @@ public:
     /// False: the logs differ (M6). True without a mirror.
     [[nodiscard]] bool is_even() const { return is_even_; }
     /// As those of MetaLog; durable once it is in both.
-    [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> append(std::uint32_t kind, std::span<const std::byte> payload, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> payload, const Io& io);
     [[nodiscard]] bool needs_checkpoint(std::size_t payload_bytes) const;
     [[nodiscard]] bool can_write() const { return log_.can_write() && (!mirror_ || mirror_->can_write()); }
     [[nodiscard]] bool contains(BlockId block) const { return log_.area().contains(block) || (mirror_ && mirror_->area().contains(block)); }

@@ -13,7 +13,7 @@ std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const 
         std::optional<PageOob> first;
         bool whole = true;
         for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-            const auto read = array.read_oob(units.page_of(unit, p), scan.done, origin);
+            const auto read = array.read_oob(units.page_of(unit, p), {scan.done, origin});
             if (!read) return std::unexpected(read.error());
             scan.done = read->done;
             ++scan.pages_read;

@@ -82,7 +82,7 @@ FtlResult<SimTime> PageJournal::load(const Start& start, SimTime now) {
         // Only a ring whose blocks failed is that short: then nothing may be programmed any more.
         if (log_.needs_checkpoint(0))
             blocks_.set_read_only();
-        else if (const auto done = written(log_.append(static_cast<std::uint32_t>(Record::mounted), {}, now, {Cause::map, no_event})); !done)
+        else if (const auto done = written(log_.append(static_cast<std::uint32_t>(Record::mounted), {}, {now, {Cause::map, no_event}})); !done)
             return done;
         else
             ready = *done;
@@ -143,14 +143,14 @@ FtlResult<SimTime> PageJournal::written(FtlResult<SimTime> done) {
     return done;
 }
 
-FtlResult<SimTime> PageJournal::flush_trims(std::span<const std::byte> map, SimTime now, Origin origin) {
-    if (pending_.count() == 0) return std::max(now, trims_durable_at_);
+FtlResult<SimTime> PageJournal::flush_trims(std::span<const std::byte> map, const Io& io) {
+    if (pending_.count() == 0) return std::max(io.when, trims_durable_at_);
     if (log_.needs_checkpoint(pending_.encoded_bytes())) {
-        if (const auto finished = finish(now); !finished) return finished;
-        if (log_.needs_checkpoint(pending_.encoded_bytes())) return checkpoint(map, now, origin);
+        if (const auto finished = finish(io.when); !finished) return finished;
+        if (log_.needs_checkpoint(pending_.encoded_bytes())) return checkpoint(map, io);
     }
     pending_.encode(record_);
-    const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), record_, now, {Cause::map, origin.parent}));
+    const auto done = written(log_.append(static_cast<std::uint32_t>(Record::trims), record_, io.as(Cause::map)));
     if (!done) return done;
     trims_are_durable(*done);
     return done;
@@ -191,13 +191,13 @@ PageCheckpoint PageJournal::head(bool clean) const {
     return c;
 }
 
-FtlResult<SimTime> PageJournal::begin(std::span<const std::byte> map, SimTime now, Origin origin) {
-    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
+FtlResult<SimTime> PageJournal::begin(std::span<const std::byte> map, const Io& io) {
+    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when}));
     const PageCheckpoint checkpoint = head(false);
     if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
     const std::uint64_t bytes = checkpoint.encoded_bytes(map.size());
     const auto payload = array_.keeps_payload() ? std::span<const std::byte>{buffer_} : std::span<const std::byte>{};
-    const auto begun = written(log_.begin_checkpoint(bytes, payload, now, {Cause::map, origin.parent}));
+    const auto begun = written(log_.begin_checkpoint(bytes, payload, io.as(Cause::map)));
     if (!begun) return begun;
     if (!log_.is_writing()) ++checkpoints_;
     stamp_at_checkpoint_ = blocks_.next_stamp();
@@ -216,14 +216,14 @@ FtlResult<SimTime> PageJournal::finish(SimTime now) { return log_.is_writing() ?
 
 std::uint64_t PageJournal::programs() const { return std::reduce(std::begin(array_.counters().programs), std::end(array_.counters().programs)); }
 
-FtlResult<void> PageJournal::pace(std::span<const std::byte> map, SimTime now, Origin origin) {
+FtlResult<void> PageJournal::pace(std::span<const std::byte> map, const Io& io) {
     const auto no_value = [](const FtlResult<SimTime>& result) { return result ? FtlResult<void>{} : std::unexpected(result.error()); };
     if (!log_.is_writing()) {
         if (!is_checkpoint_due()) return {};
         // Trims are in the map, but the checkpoint is not whole for long.
-        if (pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes())) return no_value(checkpoint(map, now, origin));
-        if (const auto flushed = flush_trims(map, now, origin); !flushed) return no_value(flushed);
-        return no_value(begin(map, now, origin));
+        if (pending_.count() != 0 && log_.needs_checkpoint(pending_.encoded_bytes())) return no_value(checkpoint(map, io));
+        if (const auto flushed = flush_trims(map, io); !flushed) return no_value(flushed);
+        return no_value(begin(map, io));
     }
     const Geometry& g = array_.geometry();
     const std::uint64_t spread =
@@ -231,12 +231,12 @@ FtlResult<void> PageJournal::pace(std::span<const std::byte> map, SimTime now, O
     const std::uint64_t due = std::min<std::uint64_t>(log_.pages_under_way(), log_.pages_under_way() * (programs() - programs_at_begin_) / spread);
     const std::uint32_t have = log_.pages_under_way() - log_.pages_left();
     if (due <= have) return {};
-    return no_value(go_on(static_cast<std::uint32_t>(due - have), now));
+    return no_value(go_on(static_cast<std::uint32_t>(due - have), io.when));
 }
 
 FtlResult<SimTime> PageJournal::pace_idle(std::span<const std::byte> map, SimTime now) {
     if (begins_checkpoint())
-        if (const auto begun = pace(map, now, {Cause::map, no_event}); !begun) return std::unexpected(begun.error());
+        if (const auto begun = pace(map, {now, {Cause::map, no_event}}); !begun) return std::unexpected(begun.error());
     if (!log_.is_writing()) return sim_never;
     const auto user = std::to_underlying(Cause::user);
     const std::uint64_t asked = array_.counters().reads[user] + array_.counters().programs[user];
@@ -248,14 +248,13 @@ FtlResult<SimTime> PageJournal::pace_idle(std::span<const std::byte> map, SimTim
     return log_.is_writing() ? next_idle_ : sim_never;
 }
 
-FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin) {
-    if (const auto finished = finish(now); !finished) return finished;
-    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now}));
+FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, const Io& io) {
+    if (const auto finished = finish(io.when); !finished) return finished;
+    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when}));
     const PageCheckpoint checkpoint = head(clean);
-    const Origin by{Cause::map, origin.parent};
+    const Io by = io.as(Cause::map);
     if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
-    const auto done =
-        written(array_.keeps_payload() ? log_.checkpoint(buffer_, now, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), now, by));
+    const auto done = written(array_.keeps_payload() ? log_.checkpoint(buffer_, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), by));
     if (!done) return done;
     stamp_at_checkpoint_ = blocks_.next_stamp();
     trims_are_durable(*done);
@@ -263,14 +262,12 @@ FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std
     return done;
 }
 
-FtlResult<SimTime> PageJournal::checkpoint(std::span<const std::byte> map, SimTime now, Origin origin) {
-    return write_checkpoint(false, map, now, origin);
-}
+FtlResult<SimTime> PageJournal::checkpoint(std::span<const std::byte> map, const Io& io) { return write_checkpoint(false, map, io); }
 
 FtlResult<SimTime> PageJournal::shut_down(std::span<const std::byte> map, SimTime now) {
     for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
         for (const BlockId b : blocks_.free_blocks().erased_of(PlaneId{p})) now = std::max(now, blocks_.settled_at(b));
-    return write_checkpoint(true, map, now, {Cause::map, no_event});
+    return write_checkpoint(true, map, {now, {Cause::map, no_event}});
 }
 
 } // namespace flashlab

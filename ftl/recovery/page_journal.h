@@ -59,7 +59,7 @@ public:
     /// True when trims fill a page: flush_trims() is due although nobody asked.
     [[nodiscard]] bool is_full() const;
     /// When every trim so far is durable. `map` as for checkpoint(): written instead when the ring is short.
-    [[nodiscard]] FtlResult<SimTime> flush_trims(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> flush_trims(std::span<const std::byte> map, const Io& io);
     /// False: trims wait, and a device that is read-only cannot record them. It still can while the ring has room and the image is sound.
     [[nodiscard]] bool can_flush_read_only() const {
         return pending_.count() == 0 || (!is_broken_ && !blocks_.has_failed_image() && !log_.needs_checkpoint(pending_.encoded_bytes()));
@@ -70,12 +70,12 @@ public:
     [[nodiscard]] bool begins_checkpoint() const { return !log_.is_writing() && is_checkpoint_due(); }
     /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
     /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it.
-    [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, const Io& io);
     /// The same once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of the time. Beside
     /// requests reads would wait for a program each; writes, which pace() goes with, hide it. When to come back.
     [[nodiscard]] FtlResult<SimTime> pace_idle(std::span<const std::byte> map, SimTime now);
     /// `now` is not before the end of any program that `map` names.
-    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, const Io& io);
     /// The last one: nothing is programmed afterwards.
     [[nodiscard]] FtlResult<SimTime> shut_down(std::span<const std::byte> map, SimTime now);
 
@@ -86,11 +86,11 @@ public:
 
 private:
     [[nodiscard]] PageCheckpoint head(bool clean) const;
-    [[nodiscard]] FtlResult<SimTime> begin(std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> begin(std::span<const std::byte> map, const Io& io);
     [[nodiscard]] FtlResult<SimTime> go_on(std::uint32_t pages, SimTime now);
     [[nodiscard]] FtlResult<SimTime> finish(SimTime now);
     [[nodiscard]] std::uint64_t programs() const;
-    [[nodiscard]] FtlResult<SimTime> write_checkpoint(bool clean, std::span<const std::byte> map, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> write_checkpoint(bool clean, std::span<const std::byte> map, const Io& io);
     [[nodiscard]] FtlResult<SimTime> written(FtlResult<SimTime> done);
     void trims_are_durable(SimTime at);
     void load_clean(const PageCheckpoint& checkpoint);

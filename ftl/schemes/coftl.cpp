@@ -50,12 +50,12 @@ FtlError Coftl::fail(const NandError& error, Lpn lpn) {
     return {FtlErrorKind::lost_page, lpn, error.done};
 }
 
-FtlResult<SimTime> Coftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    SimTime done = now;
+FtlResult<SimTime> Coftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
+    SimTime done = io.when;
     std::optional<FtlError> error;
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        const auto read = read_page(shape_.address(Lpn{first.value() + i}), part, now, origin);
+        const auto read = read_page(shape_.address(Lpn{first.value() + i}), part, io);
         if (read)
             done = std::max(done, *read);
         else if (!error)
@@ -67,18 +67,18 @@ FtlResult<SimTime> Coftl::do_read(Lpn first, std::uint32_t pages, std::span<std:
 }
 
 /// A whole virtual page: given out of the cache where it is there, never brought into it (CO5: only what is smaller is likely to be read again).
-FtlResult<SimTime> Coftl::read_page(CoftlShape::Address at, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::read_page(CoftlShape::Address at, std::span<std::byte> to, const Io& io) {
     const auto [vb, page] = at;
     const VirtualBlock& b = block(vb);
     if (b.length == 0 && !b.has_table()) {
         if (!to.empty()) std::memset(to.data(), 0, to.size());
-        return now;
+        return io.when;
     }
-    const auto looked_up = table_of(vb, now, origin, TableUse::read);
+    const auto looked_up = table_of(vb, io, TableUse::read);
     if (!looked_up) return looked_up;
     if (const auto slot = tables_.slot(b.table, page)) {
         ++own_.cache_hits;
-        cache_.touch(*slot, now);
+        cache_.touch(*slot, io.when);
         if (!to.empty() && array_.keeps_payload()) std::memcpy(to.data(), cache_.payload(*slot).data(), to.size());
         return std::max(*looked_up, cache_.ready(*slot));
     }
@@ -89,12 +89,12 @@ FtlResult<SimTime> Coftl::read_page(CoftlShape::Address at, std::span<std::byte>
     }
     ++own_.cache_misses;
     if (place.lost()) return std::unexpected(FtlError{FtlErrorKind::lost_page, shape_.lpn(vb, page), *looked_up});
-    const auto done = read_row(set_at(vb, place.index()), place.row(), to, *looked_up, origin);
+    const auto done = read_row(set_at(vb, place.index()), place.row(), to, io.at(*looked_up));
     if (!done) return std::unexpected(fail(done.error(), shape_.lpn(vb, page)));
     return *done;
 }
 
-FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
     const auto [vb, page] = shape_.address(lpn);
     ++counters_.host_pages_read;
     const VirtualBlock& b = block(vb);
@@ -102,14 +102,14 @@ FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint3
         if (!to.empty()) std::memset(to.data(), 0, to.size());
         return at;
     };
-    if (b.length == 0 && !b.has_table()) return zeros(now);
-    const auto looked_up = table_of(vb, now, origin, TableUse::read);
+    if (b.length == 0 && !b.has_table()) return zeros(io.when);
+    const auto looked_up = table_of(vb, io, TableUse::read);
     if (!looked_up) return looked_up;
     std::optional<SlotId> slot = tables_.slot(b.table, page);
     SimTime ready = *looked_up;
     if (slot) {
         ++own_.cache_hits;
-        cache_.touch(*slot, now);
+        cache_.touch(*slot, io.when);
     } else {
         const CoftlPlace place = tables_.place(b.table, page);
         if (!place.mapped()) return zeros(*looked_up);
@@ -126,19 +126,19 @@ FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint3
                     {array_.geometry().page_of(block, place.row().value()), at % page_bytes, n, to.empty() ? to : to.subspan(at - offset, n)});
                 at += n;
             }
-            const auto done = array_.read(reads_, *looked_up, origin);
+            const auto done = array_.read(reads_, io.at(*looked_up));
             if (!done) return std::unexpected(fail(done.error(), lpn));
             return *done;
         }
-        const auto free = free_slot(vb, page, false, *looked_up, origin);
+        const auto free = free_slot(vb, page, false, io.at(*looked_up));
         if (!free) return std::unexpected(free.error());
         slot = free->slot;
         ready = free->ready;
         // What made room may have merged this very virtual block: its place is looked up again.
         const CoftlPlace now_at = tables_.place(b.table, page);
-        const auto done = read_row(set_at(vb, now_at.index()), now_at.row(), cache_.payload(*slot), ready, origin);
+        const auto done = read_row(set_at(vb, now_at.index()), now_at.row(), cache_.payload(*slot), io.at(ready));
         if (!done) {
-            drop_slot(vb, page, now);
+            drop_slot(vb, page, io.when);
             return std::unexpected(fail(done.error(), lpn));
         }
         cache_.set_ready(*slot, *done);
@@ -148,23 +148,23 @@ FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint3
 }
 
 /// A slot for a page that has none; whatever must leave leaves before.
-FtlResult<Coftl::FreeSlot> Coftl::free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, SimTime now, Origin origin) {
-    SimTime ready = now;
+FtlResult<Coftl::FreeSlot> Coftl::free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, const Io& io) {
+    SimTime ready = io.when;
     if (cache_.full()) {
-        const auto evicted = evict_slot(cache_.victim(now), now, origin);
+        const auto evicted = evict_slot(cache_.victim(io.when), io.when);
         if (!evicted) return std::unexpected(evicted.error());
         ready = std::max(ready, *evicted);
     }
-    const SlotId slot = cache_.insert(shape_.lpn(vb, page), dirty, now);
+    const SlotId slot = cache_.insert(shape_.lpn(vb, page), dirty, io.when);
     tables_.set_slot(block(vb).table, page, slot);
     return FreeSlot{slot, ready};
 }
 
-FtlResult<SimTime> Coftl::evict_slot(SlotId slot, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::evict_slot(SlotId slot, SimTime now) {
     const auto [vb, page] = shape_.address(cache_.lpn(slot));
     SimTime done = now;
     if (cache_.is_dirty(slot)) {
-        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, now));
         if (!written) return written;
         done = *written;
         ++own_.dirty_evictions;
@@ -184,47 +184,47 @@ void Coftl::drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now) {
     tables_.set_slot(table, page, std::nullopt);
 }
 
-FtlResult<SimTime> Coftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-    SimTime done = now;
+FtlResult<SimTime> Coftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+    SimTime done = io.when;
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto [vb, page] = shape_.address(Lpn{first.value() + i});
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
-        const auto looked_up = table_of(vb, now, origin, TableUse::write);
+        const auto looked_up = table_of(vb, io, TableUse::write);
         if (!looked_up) return looked_up;
         const bool cached = tables_.slot(block(vb).table, page).has_value();
-        const auto written = cached || (pages == 1 && cache_.capacity() != 0) ? write_cached(vb, page, part, *looked_up, origin)
-                                                                              : program_page(vb, block(vb).table, page, part, *looked_up, origin);
+        const auto written = cached || (pages == 1 && cache_.capacity() != 0) ? write_cached(vb, page, part, io.at(*looked_up))
+                                                                              : program_page(vb, block(vb).table, page, part, io.at(*looked_up));
         if (!written) return written;
         done = std::max(done, *written);
     }
     counters_.host_pages_written += pages;
-    if (const auto levelled = level_wear(now); !levelled && levelled.error().kind == FtlErrorKind::host_io) return levelled;
+    if (const auto levelled = level_wear(io.when); !levelled && levelled.error().kind == FtlErrorKind::host_io) return levelled;
     return done;
 }
 
-FtlResult<SimTime> Coftl::write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, const Io& io) {
     std::optional<SlotId> slot = tables_.slot(block(vb).table, page);
-    SimTime ready = now;
+    SimTime ready = io.when;
     if (slot) {
         ++own_.cache_hits;
-        cache_.make_dirty(*slot, now);
-        cache_.touch(*slot, now);
+        cache_.make_dirty(*slot, io.when);
+        cache_.touch(*slot, io.when);
     } else {
         ++own_.cache_misses;
-        const auto free = free_slot(vb, page, true, now, origin);
+        const auto free = free_slot(vb, page, true, io);
         if (!free) return std::unexpected(free.error());
         slot = free->slot;
         ready = free->ready;
     }
-    cache_.set_ready(*slot, ready);
+    cache_.set_written(*slot, ready, io.origin);
     if (!from.empty() && array_.keeps_payload()) std::memcpy(cache_.payload(*slot).data(), from.data(), from.size());
     return ready;
 }
 
-FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-    SimTime done = now;
+FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+    SimTime done = io.when;
     for (std::uint32_t i = 0; i < pages;) {
         const auto [vb, begin] = shape_.address(Lpn{first.value() + i});
         const VirtualPage end{std::min(shape_.page_count(), begin.value() + pages - i)};
@@ -234,7 +234,7 @@ FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, O
         // The old places need not be known where all of them go.
         const bool whole = begin == VirtualPage{0} && end == VirtualPage{shape_.page_count()};
         if (!b.settled && !whole) {
-            const auto looked_up = table_of(vb, now, origin, TableUse::other);
+            const auto looked_up = table_of(vb, io, TableUse::other);
             if (!looked_up) return looked_up;
             done = std::max(done, *looked_up);
         }
@@ -242,7 +242,7 @@ FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, O
         bool changed = false;
         for (VirtualPage p = begin; p < end; p = next(p)) {
             if (!do_is_mapped(shape_.lpn(vb, p))) continue;
-            drop_slot(vb, p, now);
+            drop_slot(vb, p, io.when);
             ++counters_.host_pages_trimmed;
             if (!mapped_.has(vb, p)) continue;
             mapped_.set(vb, p, false);
@@ -258,17 +258,17 @@ FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, O
 }
 
 /// Everything answered so far: dirty pages, then what says that trimmed ones are gone.
-FtlResult<SimTime> Coftl::do_flush(SimTime now, Origin origin) {
-    if (read_only_ && cache_.dirty() + pending_.size() != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
+FtlResult<SimTime> Coftl::do_flush(const Io& io) {
+    if (read_only_ && cache_.dirty() + pending_.size() != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, io.when});
     for (const SlotId slot : cache_.list_dirty()) {
         const auto [vb, page] = shape_.address(cache_.lpn(slot));
-        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), std::max(now, cache_.ready(slot)), origin);
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, io.when));
         if (!written) return written;
-        cache_.make_clean(slot, now);
+        cache_.make_clean(slot, io.when);
     }
-    const auto stated = flush_trims(std::max(now, durable_at_), origin);
+    const auto stated = flush_trims(io.at(std::max(io.when, durable_at_)));
     if (!stated) return stated;
-    return std::max({now, durable_at_, *stated});
+    return std::max({io.when, durable_at_, *stated});
 }
 
 } // namespace flashlab

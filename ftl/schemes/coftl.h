@@ -87,11 +87,11 @@ public:
 private:
     // Ftl
     FtlResult<FtlRecovery> do_recover(SimTime now) override;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
+    FtlResult<SimTime> do_flush(const Io& io) override;
     SimTime do_idle(SimTime now) override;
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
@@ -124,21 +124,21 @@ private:
     using Buffer = std::span<const std::byte>;
 
     // coftl.cpp: requests through the cache
-    FtlResult<SimTime> read_page(CoftlShape::Address at, std::span<std::byte> to, SimTime now, Origin origin);
-    FtlResult<SimTime> write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, SimTime now, Origin origin);
+    FtlResult<SimTime> read_page(CoftlShape::Address at, std::span<std::byte> to, const Io& io);
+    FtlResult<SimTime> write_cached(VirtualBlockId vb, VirtualPage page, Buffer from, const Io& io);
     struct FreeSlot {
         SlotId slot;
         SimTime ready; ///< what had to leave for it has left
     };
-    FtlResult<FreeSlot> free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, SimTime now, Origin origin);
-    FtlResult<SimTime> evict_slot(SlotId slot, SimTime now, Origin origin);
+    FtlResult<FreeSlot> free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, const Io& io);
+    FtlResult<SimTime> evict_slot(SlotId slot, SimTime now);
     void drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now);
     FtlError fail(const NandError& error, Lpn lpn);
 
     // coftl_tables.cpp: page tables in and out of RAM
     enum class TableUse : std::uint8_t { read, write, other };
-    FtlResult<SimTime> table_of(VirtualBlockId vb, SimTime now, Origin origin, TableUse use);
-    FtlResult<SimTime> evict_table(TableId table, SimTime now, Origin origin);
+    FtlResult<SimTime> table_of(VirtualBlockId vb, const Io& io, TableUse use);
+    FtlResult<SimTime> evict_table(TableId table, SimTime now);
     FtlResult<SimTime> retire_places(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> load_table(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> settle(VirtualBlockId vb, TableId table, SimTime now);
@@ -171,7 +171,7 @@ private:
     void know_bits(VirtualBlockId vb) const;
 
     // coftl_chain.cpp: the flash side of a virtual block
-    FtlResult<SimTime> program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, SimTime now, Origin origin);
+    FtlResult<SimTime> program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, const Io& io);
     FtlResult<SimTime> make_room(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> add_replacement(VirtualBlockId vb, SimTime now);
     FtlResult<SimTime> commit(VirtualBlockId vb, TableId table, SimTime now);
@@ -180,13 +180,13 @@ private:
         bool whole; ///< false: a program failed
         SimTime done;
     };
-    FtlResult<Copied> copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, SimTime now, Origin origin);
+    FtlResult<Copied> copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, const Io& io);
     /// Columns of a set that one command reaches; two are a pair of planes.
     [[nodiscard]] std::uint32_t at_once() const { return BlockSets::planes_at_once(array_.config()); }
     /// Erases the set's blocks from this column on that one command reaches.
-    std::expected<SimTime, NandError> erase_columns(SetId set, std::uint32_t column, SimTime now, Origin origin);
-    std::expected<SimTime, NandError> program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin);
-    std::expected<SimTime, NandError> read_row(SetId set, RowId row, std::span<std::byte> to, SimTime now, Origin origin);
+    std::expected<SimTime, NandError> erase_columns(SetId set, std::uint32_t column, const Io& io);
+    std::expected<SimTime, NandError> program_row(SetId set, RowId row, const PageOob& oob, Buffer data, const Io& io);
+    std::expected<SimTime, NandError> read_row(SetId set, RowId row, std::span<std::byte> to, const Io& io);
     void begin_chain(VirtualBlockId vb, SetId set, SimTime now);
     void set_place(VirtualBlockId vb, TableId table, VirtualPage page, CoftlPlace place);
     [[nodiscard]] SetId set_at(VirtualBlockId vb, ChainIndex index) const;
@@ -203,11 +203,11 @@ private:
     FtlResult<SimTime> reclaim(VirtualBlockId vb, SimTime now, Cause cause);
     FtlResult<SimTime> level_wear(SimTime now);
     FtlResult<SimTime> make_free(SimTime now);
-    FtlResult<SimTime> release(std::span<const SetId> sets, SimTime now, Origin origin);
+    FtlResult<SimTime> release(std::span<const SetId> sets, const Io& io);
     FtlResult<SimTime> write_version(SimTime now, bool clean);
-    FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
+    FtlResult<SimTime> flush_trims(const Io& io);
     FtlResult<SimTime> drop_chain(VirtualBlockId vb, SimTime now, Cause cause);
-    FtlResult<SimTime> log_trims(const CoftlRecord& record, SimTime now, Origin origin);
+    FtlResult<SimTime> log_trims(const CoftlRecord& record, const Io& io);
     FtlResult<void> mark_bad(BlockId block, SimTime now);
     /// The sets it had, newest first: a span of gone_, until the next call, so that a merge allocates nothing.
     std::span<const SetId> detach(VirtualBlockId vb);

@@ -9,7 +9,7 @@ namespace flashlab {
 
 CoftlCache::CoftlCache(std::uint32_t slots, std::size_t payload_bytes, Duration alpha_write, Duration alpha_read)
     : payload_bytes_{payload_bytes}, alpha_write_{static_cast<std::uint64_t>(std::max<std::int64_t>(alpha_write.count(), 1))},
-      alpha_read_{static_cast<std::uint64_t>(std::max<std::int64_t>(alpha_read.count(), 1))}, slots_(slots),
+      alpha_read_{static_cast<std::uint64_t>(std::max<std::int64_t>(alpha_read.count(), 1))}, slots_(slots), written_by_(slots),
       payload_{std::make_unique_for_overwrite<std::byte[]>(slots * payload_bytes)} {
     for (std::uint32_t s = slots; s > 0; --s) unused_.push_back(SlotId{s - 1});
     for (Heap& heap : heaps_) heap.reserve(slots);

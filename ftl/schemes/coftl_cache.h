@@ -4,17 +4,18 @@
 ///            below alpha x the dirty root's, else the dirty one: a dirty page costs a write, a clean one a read if it is wanted again.
 /// Invariant  K1 every used slot is in exactly one heap, at its own position. K2 a value is compared as of the moment of the comparison; nodes that
 ///            nobody touches change places only when a root is examined, so the order is the paper's as of the last touch.
-/// Cost       O(log n) a reference. RAM: 48 bytes and the payload a slot.
+/// Cost       O(log n) a reference. RAM: 64 bytes and the payload a slot.
 /// Power cut  Gone: what was dirty was promised to nobody.
 /// Source     Chang et al., III B and III C (CO4, CO5); the deviation of the root from the exact minimum is measured in ftl/DESIGN-coftl.md.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "base/sim_time.h"
+#include "base/io.h"
 #include "ftl/schemes/coftl_ids.h"
 
 namespace flashlab {
@@ -45,6 +46,13 @@ public:
     /// When the content is there: a page still on its way from flash.
     [[nodiscard]] SimTime ready(SlotId slot) const { return slot_of(slot).ready; }
     void set_ready(SlotId slot, SimTime at) { slot_of(slot).ready = at; }
+    /// A request's page is in the slot: it is programmed in that name.
+    void set_written(SlotId slot, SimTime ready, const Origin& by) {
+        set_ready(slot, ready);
+        written_by_[slot.value()] = by;
+    }
+    /// How the slot's page is programmed.
+    [[nodiscard]] Io write_back(SlotId slot, SimTime now) const { return {std::max(now, ready(slot)), written_by_[slot.value()]}; }
     [[nodiscard]] std::span<std::byte> payload(SlotId slot) { return {payload_.get() + std::size_t{slot.value()} * payload_bytes_, payload_bytes_}; }
     /// Rank of the least important of the clean (false) or dirty heap among its nodes: 0 = it is the exact minimum. O(n), for measurements.
     [[nodiscard]] std::uint32_t rank_of_root(bool dirty_heap, SimTime now) const;
@@ -80,6 +88,7 @@ private:
     std::uint64_t alpha_write_;
     std::uint64_t alpha_read_;
     std::vector<Slot> slots_;
+    std::vector<Origin> written_by_; ///< by slot
     std::vector<SlotId> unused_;
     std::vector<SlotId> by_page_;          ///< what list_dirty() gave last
     Heap heaps_[2];                        ///< clean, dirty

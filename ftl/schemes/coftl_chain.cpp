@@ -22,10 +22,10 @@ Ppn Coftl::pointer_page(VirtualBlockId vb, ChainIndex index) const {
     return array_.geometry().page_of(sets_.block(block(vb).primary, index.value()), shape_.pointer_row().value());
 }
 
-std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const PageOob& oob, Buffer data, SimTime now, Origin origin) {
+std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const PageOob& oob, Buffer data, const Io& io) {
     const Geometry& g = array_.geometry();
     const std::uint32_t together = at_once();
-    SimTime end = now;
+    SimTime end = io.when;
     std::optional<NandError> error;
     const auto page = [&](std::uint32_t c) {
         const auto part = data.empty() ? data : data.subspan(std::size_t{c} * g.page_bytes(), g.page_bytes());
@@ -33,9 +33,9 @@ std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const
     };
     const auto program = [&](std::uint32_t c) {
         const PageProgram one = page(c);
-        if (together == 1) return array_.program({&one, 1}, now, origin);
+        if (together == 1) return array_.program({&one, 1}, io);
         const std::array pair{one, page(c + 1)};
-        return array_.program_two_plane(pair, now, origin);
+        return array_.program_two_plane(pair, io);
     };
     for (std::uint32_t c = 0; c < config_.width; c += together) {
         const auto done = program(c);
@@ -50,25 +50,25 @@ std::expected<SimTime, NandError> Coftl::program_row(SetId set, RowId row, const
     return end;
 }
 
-std::expected<SimTime, NandError> Coftl::read_row(SetId set, RowId row, std::span<std::byte> to, SimTime now, Origin origin) {
+std::expected<SimTime, NandError> Coftl::read_row(SetId set, RowId row, std::span<std::byte> to, const Io& io) {
     const Geometry& g = array_.geometry();
     reads_.clear();
     for (std::uint32_t c = 0; c < config_.width; ++c) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{c} * g.page_bytes(), g.page_bytes());
         reads_.push_back({g.page_of(sets_.block(set, c), row.value()), 0, g.page_bytes(), part});
     }
-    if (at_once() == 1) return array_.read(reads_, now, origin);
-    std::expected<SimTime, NandError> all = now; // all are issued, then the first failure is returned, as by read()
+    if (at_once() == 1) return array_.read(reads_, io);
+    std::expected<SimTime, NandError> all = io.when; // all are issued, then the first failure is returned, as by read()
     for (std::uint32_t c = 0; c < config_.width; c += 2) {
-        const auto one = array_.read_two_plane(std::span{reads_}.subspan(c).first<2>(), now, origin);
+        const auto one = array_.read_two_plane(std::span{reads_}.subspan(c).first<2>(), io);
         if (all) all = one ? std::max(*all, *one) : one;
     }
     return all;
 }
 
-std::expected<SimTime, NandError> Coftl::erase_columns(SetId set, std::uint32_t column, SimTime now, Origin origin) {
-    if (at_once() == 1) return array_.erase(sets_.block(set, column), now, origin);
-    return array_.erase_two_plane(sets_.blocks(set).subspan(column).first<2>(), now, origin);
+std::expected<SimTime, NandError> Coftl::erase_columns(SetId set, std::uint32_t column, const Io& io) {
+    if (at_once() == 1) return array_.erase(sets_.block(set, column), io);
+    return array_.erase_two_plane(sets_.blocks(set).subspan(column).first<2>(), io);
 }
 
 void Coftl::set_place(VirtualBlockId vb, TableId table, VirtualPage page, CoftlPlace place) {
@@ -79,17 +79,17 @@ void Coftl::set_place(VirtualBlockId vb, TableId table, VirtualPage page, CoftlP
 }
 
 /// The next page set of the chain. A set whose program fails is closed and merged away, the page goes to the next.
-FtlResult<SimTime> Coftl::program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, const Io& io) {
     VirtualBlock& b = block(vb);
     for (;;) {
-        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.lpn(vb, page), now});
-        const auto room = make_room(vb, table, now);
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.lpn(vb, page), io.when});
+        const auto room = make_room(vb, table, io.when);
         if (!room) return room;
         const ChainIndex index = b.last_index();
         const CoftlSets::Info& set = info_.of(b.last);
         const CoftlWord word = index == primary_index ? CoftlWord::in_primary(0) : CoftlWord::naming(index, b.primary);
         const PageOob oob{shape_.lpn(vb, page), WriteSequence{set.birth}, PageKind::data, word.encode()};
-        const auto end = program_row(b.last, b.next_row, oob, data, *room, origin);
+        const auto end = program_row(b.last, b.next_row, oob, data, io.at(*room));
         b.last_end = std::max(b.last_end, end ? *end : end.error().done);
         if (!end) {
             if (end.error().kind != NandErrorKind::program_failed) return std::unexpected(fail(end.error(), shape_.lpn(vb, page)));
@@ -173,7 +173,7 @@ FtlResult<SimTime> Coftl::add_replacement(VirtualBlockId vb, SimTime now) {
     const PageProgram one{
         pointer_page(vb, index), page_,
         PageOob{shape_.first_lpn(vb), WriteSequence{info_.of(b.primary).birth}, PageKind::translation, CoftlWord::naming(index, set).encode()}};
-    const auto end = array_.program({&one, 1}, ready, {Cause::map, no_event});
+    const auto end = array_.program({&one, 1}, {ready, {Cause::map, no_event}});
     durable_at_ = std::max(durable_at_, end ? *end : end.error().done);
     if (!end) {
         if (end.error().kind != NandErrorKind::program_failed) return std::unexpected(fail(end.error(), shape_.first_lpn(vb)));
@@ -206,7 +206,7 @@ FtlResult<SimTime> Coftl::commit(VirtualBlockId vb, TableId table, SimTime now) 
         shadow_[vb.value()].assign(places_.begin(), places_.end());
     const PageOob oob{shape_.first_lpn(vb), WriteSequence{birth}, PageKind::summary, CoftlWord::in_summary(index).encode()};
     const PageProgram one{summary_page(vb, index), page_, oob};
-    const auto end = array_.program({&one, 1}, std::max({now, b.last_end, b.ready}), {Cause::map, no_event});
+    const auto end = array_.program({&one, 1}, {std::max({now, b.last_end, b.ready}), {Cause::map, no_event}});
     durable_at_ = std::max(durable_at_, end ? *end : end.error().done);
     b.closed = true;
     if (!end) {
@@ -234,14 +234,14 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         const auto taken = take_set(now, now);
         if (!taken) return std::unexpected(taken.error());
         const auto [set, ready] = *taken;
-        const auto copied = copy_into(set, vb, table, valid, ready, origin);
+        const auto copied = copy_into(set, vb, table, valid, {ready, origin});
         if (!copied) {
             info_.add_free(set, false);
             return std::unexpected(copied.error());
         }
         const SimTime done = copied->done;
         if (!copied->whole) {
-            const auto lost = release({&set, 1}, done, origin);
+            const auto lost = release({&set, 1}, {done, origin});
             if (!lost) return lost;
             if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.first_lpn(vb), done});
             continue;
@@ -265,7 +265,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         counters_.gc_page_copies += std::uint64_t{valid} * config_.width;
         const BlockId first_old = sets_.block(old_sets.front(), 0);
         const SimTime start = now;
-        const auto released = release(old_sets, done, origin);
+        const auto released = release(old_sets, {done, origin});
         if (!released) return released;
         if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, start, *released, GroupId{0}, first_old, valid, cause});
         if (valid == shape_.page_count()) return commit(vb, table, done);
@@ -274,15 +274,15 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
 }
 
 /// Not whole: a program failed, the set is of no use. A page that cannot be read leaves a page set that says so (C9).
-FtlResult<Coftl::Copied> Coftl::copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, SimTime now, Origin origin) {
-    SimTime done = now;
+FtlResult<Coftl::Copied> Coftl::copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, const Io& io) {
+    SimTime done = io.when;
     RowId row = first_row;
     for (const VirtualPage p : shape_.pages()) {
         CoftlPlace place = tables_.place(table, p);
         if (!place.mapped()) continue;
-        SimTime got = now;
+        SimTime got = io.when;
         if (!place.lost()) {
-            const auto read = read_row(set_at(vb, place.index()), place.row(), row_, now, origin);
+            const auto read = read_row(set_at(vb, place.index()), place.row(), row_, io);
             if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), shape_.lpn(vb, p)));
             got = read ? *read : read.error().done;
             if (!read) {
@@ -292,7 +292,7 @@ FtlResult<Coftl::Copied> Coftl::copy_into(SetId target, VirtualBlockId vb, Table
         }
         const PageOob oob{shape_.lpn(vb, p), WriteSequence{info_.of(target).birth}, place.lost() ? PageKind::padding : PageKind::data,
                           CoftlWord::in_primary(valid).encode()};
-        const auto end = program_row(target, row, oob, row_, got, origin);
+        const auto end = program_row(target, row, oob, row_, io.at(got));
         done = std::max(done, end ? *end : end.error().done);
         if (!end) {
             if (end.error().kind != NandErrorKind::program_failed) return std::unexpected(fail(end.error(), shape_.lpn(vb, p)));

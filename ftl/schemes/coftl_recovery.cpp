@@ -51,7 +51,7 @@ FtlResult<FtlRecovery> Coftl::take_over(const MetaLog::Recovered& log) {
             if (!written) return std::unexpected(written.error());
             return report(*written, 0);
         }
-        const auto opened = log_.append(CoftlRecord::opened, {}, log.done, {Cause::recovery, no_event});
+        const auto opened = log_.append(CoftlRecord::opened, {}, {log.done, {Cause::recovery, no_event}});
         if (!opened) return std::unexpected(log_failed(opened.error()));
         return report(*opened, 0);
     }
@@ -176,7 +176,7 @@ void Coftl::collect_free(const CoftlVersion& version, bool erased) {
 
 FtlResult<SimTime> Coftl::do_shut_down(SimTime now) {
     if (!read_only_) {
-        const auto flushed = do_flush(now, {Cause::user, no_event});
+        const auto flushed = do_flush({now, {Cause::user, no_event}});
         if (!flushed) return flushed;
         now = *flushed;
     }
@@ -190,7 +190,7 @@ FtlResult<SimTime> Coftl::do_relocate(BlockId block, SimTime now) {
     const auto set = sets_.set_of(block);
     if (!set || info_.of(*set).use != CoftlSets::Use::used) return now;
     const VirtualBlockId vb = info_.of(*set).vb;
-    const auto looked_up = table_of(vb, now, {Cause::wear, no_event}, TableUse::other);
+    const auto looked_up = table_of(vb, {now, {Cause::wear, no_event}}, TableUse::other);
     if (!looked_up) return looked_up;
     if (const auto made = make_free(*looked_up); !made) return made;
     if (info_.of(*set).use != CoftlSets::Use::used || info_.of(*set).vb != vb) return *looked_up;

@@ -21,7 +21,7 @@ FtlResult<Coftl::TakenSet> Coftl::take_set(SimTime now, SimTime earliest) {
         bool failed = false;
         SimTime done = ready;
         for (std::uint32_t c = 0; c < config_.width; c += at_once()) {
-            const auto erased = erase_columns(set, c, now, {Cause::gc, no_event});
+            const auto erased = erase_columns(set, c, {now, {Cause::gc, no_event}});
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
@@ -57,19 +57,19 @@ void Coftl::lose(SetId set) {
 }
 
 /// Sets that nobody needs any more, `now` being when that is durable: erased, and last in the queue.
-FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, SimTime now, Origin origin) {
-    SimTime done = now;
+FtlResult<SimTime> Coftl::release(std::span<const SetId> sets, const Io& io) {
+    SimTime done = io.when;
     for (const SetId set : sets) {
         bool bad = false;
         for (const BlockId block : sets_.blocks(set)) {
             if (const auto failed = std::ranges::find(failed_, block); failed != failed_.end()) {
                 failed_.erase(failed);
-                if (const auto marked = mark_bad(block, now); !marked) return std::unexpected(marked.error());
+                if (const auto marked = mark_bad(block, io.when); !marked) return std::unexpected(marked.error());
             }
             bad = bad || array_.is_bad(block);
         }
         for (std::uint32_t c = 0; c < config_.width && !bad; c += at_once()) {
-            const auto erased = erase_columns(set, c, now, origin);
+            const auto erased = erase_columns(set, c, io);
             done = std::max(done, erased ? *erased : erased.error().done);
             if (erased) continue;
             if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(fail(erased.error(), Lpn{0}));
@@ -176,7 +176,7 @@ FtlResult<SimTime> Coftl::write_version(SimTime now, bool clean) {
         if (const CoftlStatement* s = recovered_statement(vb); s != nullptr) v.statements.push_back(*s);
     }
     v.encode(record_);
-    const auto end = log_.checkpoint(record_, std::max(now, durable_at_), {Cause::map, no_event});
+    const auto end = log_.checkpoint(record_, {std::max(now, durable_at_), {Cause::map, no_event}});
     if (!end) return std::unexpected(log_failed(end.error()));
     info_.list(v.listed);
     list_ready_ = *end;
@@ -201,10 +201,10 @@ std::span<const SetId> Coftl::detach(VirtualBlockId vb) {
 }
 
 /// A record between two versions, or a version that says the same.
-FtlResult<SimTime> Coftl::log_trims(const CoftlRecord& record, SimTime now, Origin origin) {
-    if (log_.needs_checkpoint(record.encoded_size())) return write_version(now, false);
+FtlResult<SimTime> Coftl::log_trims(const CoftlRecord& record, const Io& io) {
+    if (log_.needs_checkpoint(record.encoded_size())) return write_version(io.when, false);
     record.encode(record_);
-    const auto end = log_.append(CoftlRecord::trims, record_, std::max(now, durable_at_), origin);
+    const auto end = log_.append(CoftlRecord::trims, record_, io.at(std::max(io.when, durable_at_)));
     if (!end) return std::unexpected(log_failed(end.error()));
     durable_at_ = std::max(durable_at_, *end);
     return *end;
@@ -215,17 +215,17 @@ FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause
     CoftlRecord record;
     record.drops.push_back({vb, info_.of(block(vb).primary).birth});
     const std::span<const SetId> sets = detach(vb);
-    const auto durable = log_trims(record, now, {Cause::map, no_event});
+    const auto durable = log_trims(record, {now, {Cause::map, no_event}});
     if (!durable) return durable;
     const Origin origin{cause, events_.next_id()};
-    const auto released = release(sets, *durable, origin);
+    const auto released = release(sets, {*durable, origin});
     if (!released) return released;
     if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(sets.front(), 0), 0, cause});
     return durable;
 }
 
 /// What was trimmed since the last flush becomes durable: a statement of each virtual block that still holds something, and the rest dropped.
-FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::flush_trims(const Io& io) {
     CoftlRecord record;
     std::vector<SetId> sets;
     for (const VirtualBlockId vb : pending_) {
@@ -241,10 +241,10 @@ FtlResult<SimTime> Coftl::flush_trims(SimTime now, Origin origin) {
         sets.insert(sets.end(), gone.begin(), gone.end());
     }
     pending_.clear();
-    if (record.drops.empty() && record.statements.empty()) return now;
-    const auto durable = log_trims(record, now, origin);
+    if (record.drops.empty() && record.statements.empty()) return io.when;
+    const auto durable = log_trims(record, io);
     if (!durable) return durable;
-    if (const auto released = release(sets, *durable, {Cause::gc, origin.parent}); !released) return released;
+    if (const auto released = release(sets, {*durable, {Cause::gc, io.origin.parent}}); !released) return released;
     return durable;
 }
 

@@ -36,7 +36,7 @@ std::expected<bool, NandError> CoftlSwap::open_next(SimTime now) {
     const BlockIndex empty = next_ ? next_good(open_) : open_;
     const BlockIndex oldest = next_good(empty);
     if (empty == oldest || array_.is_bad(block_of(empty)) || live_in(empty) != 0 || live_in(oldest) == pages_) return false;
-    const auto erased = array_.erase(block_of(empty), now, {Cause::map, no_event});
+    const auto erased = array_.erase(block_of(empty), {now, {Cause::map, no_event}});
     if (!erased) {
         if (erased.error().kind == NandErrorKind::host_io) return std::unexpected(erased.error());
         if (auto marked = array_.mark_bad(block_of(empty), erased.error().done); !marked) return std::unexpected(marked.error());
@@ -47,7 +47,8 @@ std::expected<bool, NandError> CoftlSwap::open_next(SimTime now) {
     for (std::uint32_t i = 0; i < pages_; ++i) {
         const VirtualBlockId vb = owner_[page_in(oldest, i).value()];
         if (vb == no_virtual_block) continue;
-        const auto got = array_.read(PageRead{ppn_of(page_of_[vb.value()]), 0, array_.geometry().page_bytes(), buffer_}, now, {Cause::map, no_event});
+        const auto got =
+            array_.read(PageRead{ppn_of(page_of_[vb.value()]), 0, array_.geometry().page_bytes(), buffer_}, {now, {Cause::map, no_event}});
         if (!got && got.error().kind == NandErrorKind::host_io) return std::unexpected(got.error());
         forget(vb); // where it cannot be read or written again, the last set of its virtual block is scanned
         if (!got) continue;
@@ -61,7 +62,7 @@ std::expected<std::optional<SimTime>, NandError> CoftlSwap::append(VirtualBlockI
     if (!has_room() || array_.is_bad(block_of(open_))) return std::nullopt;
     const SwapPage at = page_in(open_, (*next_)++);
     const PageProgram one{ppn_of(at), page, PageOob{Lpn{vb.value()}, WriteSequence{0}, PageKind::translation, 0}};
-    const auto end = array_.program({&one, 1}, now, {Cause::map, no_event});
+    const auto end = array_.program({&one, 1}, {now, {Cause::map, no_event}});
     if (!end && end.error().kind == NandErrorKind::host_io) return std::unexpected(end.error());
     if (!end) {
         // The rest of the block is given up; what it holds can still be read.
@@ -85,7 +86,7 @@ std::expected<std::optional<SimTime>, NandError> CoftlSwap::write(VirtualBlockId
 }
 
 std::expected<SimTime, NandError> CoftlSwap::read(VirtualBlockId vb, std::span<std::byte> page, SimTime now) {
-    return array_.read(PageRead{ppn_of(page_of_[vb.value()]), 0, array_.geometry().page_bytes(), page}, now, {Cause::map, no_event});
+    return array_.read(PageRead{ppn_of(page_of_[vb.value()]), 0, array_.geometry().page_bytes(), page}, {now, {Cause::map, no_event}});
 }
 
 } // namespace flashlab

@@ -5,16 +5,16 @@
 
 namespace flashlab {
 
-FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, SimTime now, Origin origin, TableUse use) {
+FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, const Io& io, TableUse use) {
     VirtualBlock& b = block(vb);
     if (ghost_ || curve_) count_use(vb, use, !b.has_table());
     if (b.has_table()) {
         tables_.touch(b.table);
-        return now;
+        return io.when;
     }
-    SimTime at = now;
+    SimTime at = io.when;
     if (!tables_.has_free()) {
-        const auto evicted = evict_table(tables_.least_recently_used(), now, origin);
+        const auto evicted = evict_table(tables_.least_recently_used(), io.when);
         if (!evicted) return evicted;
         at = *evicted;
     }
@@ -33,7 +33,7 @@ FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, SimTime now, Origin origin
 }
 
 /// The slots that the table names leave with it (X5), dirty ones through flash.
-FtlResult<SimTime> Coftl::evict_table(TableId table, SimTime now, Origin origin) {
+FtlResult<SimTime> Coftl::evict_table(TableId table, SimTime now) {
     const VirtualBlockId vb = tables_.vb(table);
     SimTime done = now;
     for (const VirtualPage p : shape_.pages()) {
@@ -42,7 +42,7 @@ FtlResult<SimTime> Coftl::evict_table(TableId table, SimTime now, Origin origin)
         if (!slot) continue;
         if (cache_.is_dirty(*slot)) {
             if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.lpn(vb, p), now});
-            const auto written = program_page(vb, table, p, cache_.payload(*slot), std::max(now, cache_.ready(*slot)), origin);
+            const auto written = program_page(vb, table, p, cache_.payload(*slot), cache_.write_back(*slot, now));
             if (!written) return written;
             done = std::max(done, *written);
         }
@@ -145,7 +145,7 @@ FtlResult<SimTime> Coftl::load_before_last(VirtualBlockId vb, TableId table, Sim
 
 FtlResult<Coftl::LoadedSummary> Coftl::load_summary(VirtualBlockId vb, ChainIndex commit, TableId table, SimTime now) {
     const Ppn at = summary_page(vb, commit);
-    const auto read = array_.read(PageRead{at, 0, array_.geometry().page_bytes(), page_}, now, {Cause::map, no_event});
+    const auto read = array_.read(PageRead{at, 0, array_.geometry().page_bytes(), page_}, {now, {Cause::map, no_event}});
     const SimTime done = std::max(now, read ? *read : read.error().done);
     if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), shape_.first_lpn(vb)));
     if (!read) return LoadedSummary{read.error().kind == NandErrorKind::erased_page ? Summary::absent : Summary::spoilt, done};
@@ -163,7 +163,7 @@ FtlResult<Coftl::LoadedSummary> Coftl::load_summary(VirtualBlockId vb, ChainInde
 /// by a trim that was not flushed, would be seen as gone now and come back with the next cut.
 FtlResult<Coftl::LoadedSummary> Coftl::load_last_summary(VirtualBlockId vb, TableId table, SimTime now) {
     const ChainIndex commit = block(vb).last_index();
-    const auto oob = array_.read_oob(summary_page(vb, commit), now, {Cause::recovery, no_event});
+    const auto oob = array_.read_oob(summary_page(vb, commit), {now, {Cause::recovery, no_event}});
     if (!oob) return std::unexpected(fail(oob.error(), shape_.first_lpn(vb)));
     if (oob->state == CellState::erased) return LoadedSummary{Summary::absent, oob->done};
     if (oob->state != CellState::programmed) return LoadedSummary{Summary::spoilt, oob->done};
@@ -177,7 +177,7 @@ FtlResult<Coftl::RowOob> Coftl::read_row_oob(SetId set, RowId row, SimTime now) 
     bool erased = true;
     SimTime done = now;
     for (std::uint32_t c = 0; c < config_.width; ++c) {
-        const auto read = array_.read_oob(array_.geometry().page_of(sets_.block(set, c), row.value()), now, {Cause::recovery, no_event});
+        const auto read = array_.read_oob(array_.geometry().page_of(sets_.block(set, c), row.value()), {now, {Cause::recovery, no_event}});
         if (!read) return std::unexpected(fail(read.error(), Lpn{0}));
         done = std::max(done, read->done);
         erased = erased && read->state == CellState::erased;
@@ -220,7 +220,7 @@ FtlResult<SimTime> Coftl::settle(VirtualBlockId vb, TableId table, SimTime now) 
     Summary summary = Summary::absent;
     bool pointed = false;
     if (shape_.has_summary(index)) {
-        const auto pointer = array_.read_oob(pointer_page(vb, index), now, {Cause::recovery, no_event});
+        const auto pointer = array_.read_oob(pointer_page(vb, index), {now, {Cause::recovery, no_event}});
         if (!pointer) return std::unexpected(fail(pointer.error(), shape_.first_lpn(vb)));
         pointed = pointer->state != CellState::erased;
         const auto read = load_last_summary(vb, table, pointer->done);

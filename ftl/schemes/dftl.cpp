@@ -19,32 +19,32 @@ Dftl::Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, Cac
     ensure(blocks.frontiers.size() == 2, "data and translation pages have a frontier each");
 }
 
-FtlResult<SimTime> Dftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    const auto looked_up = look_up(first, pages, now, origin);
+FtlResult<SimTime> Dftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
+    const auto looked_up = look_up(first, pages, io);
     if (!looked_up) return looked_up;
     counters_.host_pages_read += pages;
-    return reader_.read(first, pages, to, *looked_up, origin, [this](Lpn lpn) { return unit_of(entry_of(lpn)); });
+    return reader_.read(first, pages, to, io.at(*looked_up), [this](Lpn lpn) { return unit_of(entry_of(lpn)); });
 }
 
-FtlResult<SimTime> Dftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    const auto looked_up = look_up(lpn, 1, now, origin);
+FtlResult<SimTime> Dftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
+    const auto looked_up = look_up(lpn, 1, io);
     if (!looked_up) return looked_up;
     ++counters_.host_pages_read;
-    return reader_.read_part(lpn, unit_of(entry_of(lpn)), offset, bytes, to, *looked_up, origin);
+    return reader_.read_part(lpn, unit_of(entry_of(lpn)), offset, bytes, to, io.at(*looked_up));
 }
 
-FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-    if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
+FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+    if (const auto paced = pace_checkpoint(io); !paced) return std::unexpected(paced.error());
     std::optional<std::uint32_t> just_read;
     const auto prepare = [&](Lpn lpn, std::uint32_t row, SimTime at) -> FtlResult<SimTime> {
         std::uint32_t new_entries = 0;
         for (std::uint32_t k = 0; k < row; ++k) new_entries += cache_.peek(Lpn{lpn.value() + k}) ? 0 : 1;
-        const auto room = make_room(new_entries, at, origin);
+        const auto room = make_room(new_entries, io.at(at));
         if (!room) return room;
         at = std::max(at, *room);
         if (!most_.fetched_for_writes) return at;
-        const auto fetched = fetch_missing(lpn, row, just_read, at, origin);
+        const auto fetched = fetch_missing(lpn, row, just_read, io.at(at));
         if (!fetched) return fetched;
         return std::max(at, *fetched);
     };
@@ -53,18 +53,18 @@ FtlResult<SimTime> Dftl::do_write(Lpn first, std::uint32_t pages, std::span<cons
         programmed_at_ = std::max(programmed_at_, end);
     };
     const auto written = write_rows(
-        blocks_, {first, pages, from}, now, origin, prepare, [this](Lpn lpn) { return unit_of(entry_of(lpn)); }, adopt,
-        [&](std::uint32_t placed, SimTime at) { return keep_pace(placed, at, origin); });
+        blocks_, {first, pages, from}, io, prepare, [this](Lpn lpn) { return unit_of(entry_of(lpn)); }, adopt,
+        [&](std::uint32_t placed, SimTime at) { return keep_pace(placed, io.at(at)); });
     if (!written) return written;
     counters_.host_pages_written += pages;
     durable_at_ = std::max(durable_at_, *written);
     return *written;
 }
 
-FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
     const std::uint64_t trimmed_before = counters_.host_pages_trimmed;
-    const auto room = make_room(0, now, origin); // a checkpoint holds the dirty entries of a cache within its capacity
+    const auto room = make_room(0, io); // a checkpoint holds the dirty entries of a cache within its capacity
     if (!room) return room;
     FtlResult<SimTime> done = *room;
     std::uint32_t l = first.value();
@@ -72,7 +72,7 @@ FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Or
         const std::uint32_t page = page_of(Lpn{l});
         const std::uint32_t stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, (page + std::uint64_t{1}) * entries_per_page_));
         const std::uint64_t before = counters_.host_pages_trimmed;
-        const auto trimmed = trim_in_page(page, Lpn{l}, stop - l, now, origin);
+        const auto trimmed = trim_in_page(page, Lpn{l}, stop - l, io);
         if (trimmed || counters_.host_pages_trimmed != before) l = stop;
         done = trimmed ? FtlResult<SimTime>{std::max(*done, *trimmed)} : trimmed;
     }
@@ -80,16 +80,16 @@ FtlResult<SimTime> Dftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Or
     if (counters_.host_pages_trimmed != trimmed_before) journal_.trimmed(first, l - first.value());
     if (!done) return done;
     if (blocks_.has_failed_blocks())
-        if (const auto retired = blocks_.retire_failed(now); !retired) return std::unexpected(retired.error());
+        if (const auto retired = blocks_.retire_failed(io.when); !retired) return std::unexpected(retired.error());
     if (journal_.is_full())
-        if (const auto written = flush_trims(now, origin); !written) return written;
+        if (const auto written = flush_trims(io); !written) return written;
     return done;
 }
 
-FtlResult<SimTime> Dftl::do_flush(SimTime now, Origin origin) {
-    const SimTime written = std::max(now, durable_at_);
-    if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-    const auto trims = flush_trims(now, origin);
+FtlResult<SimTime> Dftl::do_flush(const Io& io) {
+    const SimTime written = std::max(io.when, durable_at_);
+    if (blocks_.is_read_only() && !journal_.can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, io.when});
+    const auto trims = flush_trims(io);
     if (!trims) return trims;
     return std::max(written, *trims);
 }
@@ -98,12 +98,12 @@ SimTime Dftl::do_idle(SimTime now) {
     if (blocks_.is_read_only()) return sim_never;
     if (journal_.begins_checkpoint()) {
         if (programmed_at_ > now) return std::min(programmed_at_, blocks_.idle(now));
-        if (!pace_checkpoint(now, {Cause::map, no_event})) return sim_never;
+        if (!pace_checkpoint({now, {Cause::map, no_event}})) return sim_never;
     }
     const auto next = journal_.pace_idle({}, now);
     if (!next) return sim_never;
     const SimTime again = blocks_.idle(now);
-    if (!keep_pace(blocks_.groups(), now, {Cause::map, no_event})) return sim_never;
+    if (!keep_pace(blocks_.groups(), {now, {Cause::map, no_event}})) return sim_never;
     return std::min(*next, again);
 }
 
@@ -132,9 +132,9 @@ FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId j
     Collected& collected = collected_[blocks_.kind_of(victim)];
     collected.copies_a_block.add(std::exchange(collected.copies, 0));
     if (blocks_.kind_of(victim) == data_frontier)
-        if (const auto room = make_room(0, at, {Cause::map, job}); !room) return room;
+        if (const auto room = make_room(0, {at, {Cause::map, job}}); !room) return room;
     if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
-    return journal_.flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+    return journal_.flush_trims(map_bytes(), {std::max(at, programmed_at_), {Cause::map, job}});
 }
 
 FtlSpace Dftl::space() const {

@@ -75,11 +75,11 @@ public:
 private:
     // Ftl
     FtlResult<FtlRecovery> do_recover(SimTime now) override;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
+    FtlResult<SimTime> do_flush(const Io& io) override;
     SimTime do_idle(SimTime now) override;
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
@@ -103,28 +103,27 @@ private:
 
     // dftl_map.cpp: the map's traffic with flash
     /// The entries of the run are in the cache, or none is needed; returns when.
-    [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, const Io& io);
     /// The translation pages of entries of the run that are not cached have been read; returns when. One read serves the pages of one request:
     /// `just_read` is the page that its earlier rows read last.
-    [[nodiscard]] FtlResult<SimTime> fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, SimTime now,
-                                                   Origin origin);
+    [[nodiscard]] FtlResult<SimTime> fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, const Io& io);
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
-    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, const Io& io);
     /// Writes the translation page with all its dirty entries. None when the group has no room now: they stay dirty.
-    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> read_translation_page(std::uint32_t page, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> read_translation_page(std::uint32_t page, const Io& io);
     [[nodiscard]] std::span<const std::byte> translation_page(std::uint32_t page);
-    [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io);
     void forget_page(std::uint32_t page, SimTime now);
     /// A share of the translation pages whose entries are set aside, with so many pages of the host. Nobody waits for it.
-    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t pages, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t pages, const Io& io);
     [[nodiscard]] std::uint32_t most_aside() const { return blocks_.groups() * blocks_.units().units_per_block(); }
     void drop_clean_excess();
     void set_entry(Lpn lpn, std::uint32_t entry);
     void evict_entry(Lpn lpn);
     [[nodiscard]] std::span<const std::byte> map_bytes();
-    [[nodiscard]] FtlResult<void> pace_checkpoint(SimTime now, Origin origin);
-    [[nodiscard]] FtlResult<SimTime> flush_trims(SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<void> pace_checkpoint(const Io& io);
+    [[nodiscard]] FtlResult<SimTime> flush_trims(const Io& io);
 
     // dftl_recovery.cpp
     struct DirtyEntry {

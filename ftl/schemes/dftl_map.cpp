@@ -7,8 +7,8 @@
 
 namespace flashlab {
 
-FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    SimTime at = now;
+FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, const Io& io) {
+    SimTime at = io.when;
     std::optional<std::uint32_t> just_read;
     GhostBitmap::Together of_one_read;
     if (curve_) count_reads(first, pages);
@@ -25,11 +25,11 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
             if (just_read && just_read != page) ghost_->missed_read(std::exchange(of_one_read, {}));
             ghost_->join(of_one_read, l);
         }
-        const auto room = make_room(1, at, origin);
+        const auto room = make_room(1, io.at(at));
         if (!room) return room;
         at = std::max(at, *room);
         if (just_read != page) { // one read serves the pages of one request
-            const auto read = read_translation_page(page, at, origin);
+            const auto read = read_translation_page(page, io.at(at));
             if (!read) return read;
             at = *read;
             just_read = page;
@@ -42,12 +42,12 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, SimTime now, Or
     return at;
 }
 
-FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, SimTime now, Origin origin) {
-    SimTime at = now;
+FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, std::optional<std::uint32_t>& just_read, const Io& io) {
+    SimTime at = io.when;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const std::uint32_t page = page_of(Lpn{l});
         if (cache_.peek(Lpn{l}) || gtd_[page] == unmapped || just_read == page) continue;
-        const auto read = read_translation_page(page, at, origin);
+        const auto read = read_translation_page(page, io.at(at));
         if (!read) return read;
         at = *read;
         just_read = page;
@@ -55,8 +55,8 @@ FtlResult<SimTime> Dftl::fetch_missing(Lpn first, std::uint32_t pages, std::opti
     return at;
 }
 
-FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin origin) {
-    SimTime at = now;
+FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, const Io& io) {
+    SimTime at = io.when;
     while (cache_.in_order() != 0 && cache_.in_order() + entries > cache_.capacity()) {
         const auto victim = *cache_.coldest();
         if (!victim.is_dirty) {
@@ -66,7 +66,7 @@ FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin or
         }
         if (blocks_.is_read_only()) break;
         ++counters_.map_dirty_evictions;
-        const auto written = batch_update(page_of(victim.lpn), at, origin);
+        const auto written = batch_update(page_of(victim.lpn), io.at(at));
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;
         at = std::max(at, *written);
@@ -74,12 +74,12 @@ FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, SimTime now, Origin or
     return at;
 }
 
-FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, SimTime now, Origin origin) {
+FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, const Io& io) {
     const UnitGeometry& units = blocks_.units();
     const UnitId unit{gtd_[page] - 1};
-    SimTime done = now;
+    SimTime done = io.when;
     for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-        const auto read = array_.read(PageRead{units.page_of(unit, p), 0, units.geometry().page_bytes(), {}}, now, {Cause::map, origin.parent});
+        const auto read = array_.read(PageRead{units.page_of(unit, p), 0, units.geometry().page_bytes(), {}}, io.as(Cause::map));
         if (!read) return std::unexpected(blocks_.fail(read.error(), Lpn{page * entries_per_page_}));
         done = std::max(done, *read);
     }
@@ -96,14 +96,14 @@ std::span<const std::byte> Dftl::translation_page(std::uint32_t page) {
     return page_;
 }
 
-FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin origin) {
+FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, const Io& io) {
     const std::uint32_t group = page % blocks_.groups(); // a home for each, so that every group's share of translation pages is known
     for (;;) {
-        if (const auto room = blocks_.make_room(group, map_frontier, now); !room) return room;
-        if (cache_.dirty_of(page) == 0) return now; // a collection that made the room has written them
-        SimTime at = now;
+        if (const auto room = blocks_.make_room(group, map_frontier, io.when); !room) return room;
+        if (cache_.dirty_of(page) == 0) return io.when; // a collection that made the room has written them
+        SimTime at = io.when;
         if (gtd_[page] != unmapped) {
-            const auto read = read_translation_page(page, now, origin);
+            const auto read = read_translation_page(page, io);
             if (!read) return read;
             at = *read;
         }
@@ -117,7 +117,7 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
                                                .frontier = map_frontier,
                                                .group = group,
                                                .can_wait = true},
-                                              at, {Cause::map, origin.parent});
+                                              {at, {Cause::map, io.origin.parent}});
         if (!placed) return std::unexpected(placed.error());
         if (placed->count == 0) continue;
         const UnitId unit = blocks_.unit_of(*placed, 0);
@@ -137,13 +137,13 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, SimTime now, Origin or
 
 /// Half of what may be set aside is let be: the longer entries wait, the more go with one page. The other half is for collections that are made in
 /// one go.
-FtlResult<void> Dftl::keep_pace(std::uint32_t pages, SimTime now, Origin origin) {
+FtlResult<void> Dftl::keep_pace(std::uint32_t pages, const Io& io) {
     constexpr std::uint64_t most_a_page = 8; // translation pages with a page of the host, when nothing more finds room aside
     const std::uint32_t let_be = most_aside() / 2;
     const std::uint64_t more = cache_.aside() - std::min(cache_.aside(), let_be);
     const std::uint64_t due = (more * pages * 2 * most_a_page + most_aside() - 1) / most_aside();
     for (std::uint64_t i = 0; i < due && cache_.aside() > let_be && !blocks_.is_read_only(); ++i) {
-        const auto written = batch_update(page_of(*cache_.oldest_aside()), now, origin);
+        const auto written = batch_update(page_of(*cache_.oldest_aside()), io);
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // they stay dirty until there is room
         if (!written) return std::unexpected(written.error());
     }
@@ -182,15 +182,15 @@ void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
     }
 }
 
-FtlResult<SimTime> Dftl::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (gtd_[page] == unmapped && cache_.dirty_of(page) == 0) return now;
+FtlResult<SimTime> Dftl::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io) {
+    if (gtd_[page] == unmapped && cache_.dirty_of(page) == 0) return io.when;
     const std::uint32_t end = first.value() + pages;
     const bool is_whole = to_page_.remainder(first.value()) == 0 && (pages == entries_per_page_ || end == logical_pages_);
-    SimTime at = now;
+    SimTime at = io.when;
     bool reads_page = false;
     for (std::uint32_t l = first.value(); l < end && !reads_page; ++l) reads_page = on_flash_[l] != unmapped && !cache_.peek(Lpn{l});
     if (reads_page) { // to learn which pages are invalid now
-        const auto read = read_translation_page(page, now, origin);
+        const auto read = read_translation_page(page, io);
         if (!read) return read;
         at = *read;
     }
@@ -203,7 +203,7 @@ FtlResult<SimTime> Dftl::trim_in_page(std::uint32_t page, Lpn first, std::uint32
         if (!unit) continue;
         ++counters_.host_pages_trimmed;
         journal_.keep_until_flushed(blocks_.units().block_of(*unit));
-        blocks_.invalidate(*unit, now);
+        blocks_.invalidate(*unit, io.when);
         if (is_whole) continue;
         if (is_cached) {
             cache_.update(lpn, unmapped);
@@ -212,9 +212,9 @@ FtlResult<SimTime> Dftl::trim_in_page(std::uint32_t page, Lpn first, std::uint32
             brought = true;
         }
     }
-    if (is_whole) forget_page(page, now);
+    if (is_whole) forget_page(page, io.when);
     if (!brought) return at;
-    const auto written = batch_update(page, at, origin);
+    const auto written = batch_update(page, io.at(at));
     if (!written && written.error().kind != FtlErrorKind::no_free_block) return written;
     drop_clean_excess();
     return at;
@@ -230,16 +230,16 @@ void Dftl::forget_page(std::uint32_t page, SimTime now) {
     std::ranges::fill(std::span{on_flash_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_), unmapped);
 }
 
-FtlResult<void> Dftl::pace_checkpoint(SimTime now, Origin origin) {
-    if (!journal_.begins_checkpoint()) return journal_.pace({}, now, origin);
-    if (const auto room = make_room(0, now, origin); !room) return std::unexpected(room.error());
-    return journal_.pace(map_bytes(), std::max(now, programmed_at_), origin);
+FtlResult<void> Dftl::pace_checkpoint(const Io& io) {
+    if (!journal_.begins_checkpoint()) return journal_.pace({}, io);
+    if (const auto room = make_room(0, io); !room) return std::unexpected(room.error());
+    return journal_.pace(map_bytes(), io.at(std::max(io.when, programmed_at_)));
 }
 
-FtlResult<SimTime> Dftl::flush_trims(SimTime now, Origin origin) {
-    if (!journal_.needs_map_to_flush()) return journal_.flush_trims({}, now, origin);
-    if (const auto room = make_room(0, now, origin); !room) return room;
-    return journal_.flush_trims(map_bytes(), std::max(now, programmed_at_), origin);
+FtlResult<SimTime> Dftl::flush_trims(const Io& io) {
+    if (!journal_.needs_map_to_flush()) return journal_.flush_trims({}, io);
+    if (const auto room = make_room(0, io); !room) return room;
+    return journal_.flush_trims(map_bytes(), io.at(std::max(io.when, programmed_at_)));
 }
 
 } // namespace flashlab

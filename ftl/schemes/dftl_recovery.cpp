@@ -79,7 +79,7 @@ FtlResult<SimTime> Dftl::read_translation_pages(SimTime now, FtlRecovery& report
         if (unit->value() >= units.units()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, done});
         for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
             const auto part = std::span{page_}.subspan(std::size_t{p} * page_bytes, page_bytes);
-            const auto read = array_.read(PageRead{units.page_of(*unit, p), 0, page_bytes, part}, now, {Cause::recovery, no_event});
+            const auto read = array_.read(PageRead{units.page_of(*unit, p), 0, page_bytes, part}, {now, {Cause::recovery, no_event}});
             if (!read) return std::unexpected(blocks_.fail(read.error(), Lpn{page * entries_per_page_}));
             done = std::max(done, *read);
             ++report.pages_scanned;
@@ -118,10 +118,10 @@ bool Dftl::take_map(std::span<const std::uint32_t> map) {
 FtlResult<SimTime> Dftl::do_shut_down(SimTime now) {
     if (blocks_.is_read_only()) {
         const SimTime at = std::max(now, programmed_at_);
-        const auto flushed = do_flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
+        const auto flushed = do_flush({at, {Cause::map, no_event}}); // what cannot be recorded was promised to nobody
         return flushed.value_or(at);
     }
-    if (const auto room = make_room(0, now, {Cause::map, no_event}); !room) return room;
+    if (const auto room = make_room(0, {now, {Cause::map, no_event}}); !room) return room;
     blocks_.settle_down(now);
     return journal_.shut_down(map_bytes(), std::max(now, programmed_at_));
 }

@@ -30,7 +30,7 @@ FtlResult<SimTime> Dftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     const std::uint64_t fixed = gtd_.size() * 4;
     const std::uint64_t entries = (bytes - std::min(bytes, fixed)) / most_.bytes_each;
     cache_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, least_entries, most_.count)));
-    return make_room(0, now, {Cause::map, no_event});
+    return make_room(0, {now, {Cause::map, no_event}});
 }
 
 void Dftl::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {

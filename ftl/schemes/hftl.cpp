@@ -15,26 +15,26 @@ std::optional<UnitId> Hftl::current(Lpn lpn) const {
     return tables_.committed(lpn);
 }
 
-FtlResult<SimTime> Hftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
-    const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), now);
+FtlResult<SimTime> Hftl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
+    const SimTime looked_up = pram_.read(HftlTables::entry_bytes(pages), io.when);
     for (std::uint32_t i = 0; i < pages; ++i)
         if (const Lpn lpn{first.value() + i}; is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
     counters_.host_pages_read += pages;
-    return reader_.read(first, pages, to, looked_up, origin, [this](Lpn lpn) { return current(lpn); });
+    return reader_.read(first, pages, to, io.at(looked_up), [this](Lpn lpn) { return current(lpn); });
 }
 
-FtlResult<SimTime> Hftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
-    const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), now);
+FtlResult<SimTime> Hftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
+    const SimTime looked_up = pram_.read(HftlTables::entry_bytes(1), io.when);
     if (is_lost(lpn)) return std::unexpected(FtlError{FtlErrorKind::lost_page, lpn, looked_up});
     ++counters_.host_pages_read;
-    return reader_.read_part(lpn, current(lpn), offset, bytes, to, looked_up, origin);
+    return reader_.read_part(lpn, current(lpn), offset, bytes, to, io.at(looked_up));
 }
 
-FtlResult<SimTime> Hftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+FtlResult<SimTime> Hftl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
     tables_.prefetch(first);
     const auto written = write_rows(
-        blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
+        blocks_, {first, pages, from}, io, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
         [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime) {
             ensure(blocks_.next_sequence() <= sequence_ceiling_, "sequences stay below the ceiling kept in PRAM");
             adopt(lpn, unit, column.slot);
@@ -53,9 +53,9 @@ void Hftl::adopt(Lpn lpn, UnitId unit, std::uint32_t slot) {
     overlay_.set_version(slot, units_.index_in_block(unit), lpn);
 }
 
-FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-    SimTime done = pram_.read(HftlTables::entry_bytes(pages), now);
+FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+    SimTime done = pram_.read(HftlTables::entry_bytes(pages), io.when);
     for (std::uint32_t at = 0; at < pages; at += HftlTables::pages_per_unmap) {
         const std::uint32_t count = std::min(HftlTables::pages_per_unmap, pages - at);
         const Lpn begin{first.value() + at};
@@ -67,13 +67,13 @@ FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Or
             ++mapped;
             if (const auto committed = tables_.committed(lpn)) overlay_.drop_stale(*committed);
             overlay_.drop_current(lpn);
-            blocks_.invalidate(*old, now);
+            blocks_.invalidate(*old, io.when);
         }
         if (mapped == 0) continue; // whatever versions open blocks held were marked dead when the page became unmapped
         counters_.host_pages_trimmed += mapped;
         dead_units_.clear();
         overlay_.take_versions(begin, count, dead_units_);
-        tables_.begin(now, origin.parent);
+        tables_.begin(io.when, io.origin.parent);
         tables_.unmap(begin, count, dead_units_);
         done = std::max(done, tables_.commit());
     }
@@ -81,7 +81,7 @@ FtlResult<SimTime> Hftl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Or
     return done;
 }
 
-FtlResult<SimTime> Hftl::do_flush(SimTime now, Origin) { return std::max(now, durable_at_); }
+FtlResult<SimTime> Hftl::do_flush(const Io& io) { return std::max(io.when, durable_at_); }
 
 SimTime Hftl::do_idle(SimTime now) { return blocks_.idle(now); }
 

@@ -36,11 +36,11 @@ public:
 private:
     // Ftl
     FtlResult<FtlRecovery> do_recover(SimTime now) override;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
+    FtlResult<SimTime> do_flush(const Io& io) override;
     SimTime do_idle(SimTime now) override;
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;

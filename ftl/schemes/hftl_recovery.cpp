@@ -87,7 +87,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         const auto committed = tables_.committed(f.lpn);
         if (!committed) return false;
         if (*committed == f.unit) return true;
-        const auto read = array_.read_oob(units_.page_of(*committed, 0), done, {Cause::recovery, no_event});
+        const auto read = array_.read_oob(units_.page_of(*committed, 0), {done, {Cause::recovery, no_event}});
         if (!read) return std::unexpected(blocks_.fail(read.error(), f.lpn));
         ++report.pages_scanned;
         done = std::max(done, read->done);

@@ -43,7 +43,7 @@ std::optional<Ppn> MergeFtl::locate(Lpn lpn) const {
     return g.page_of(*block, map_.offset_of(lpn));
 }
 
-FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
     reads_.clear();
     for (std::uint32_t i = 0; i < pages; ++i) {
         const auto part = to.empty() ? to : to.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
@@ -53,8 +53,8 @@ FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<s
             std::memset(part.data(), 0, part.size());
     }
     counters_.host_pages_read += pages;
-    if (reads_.empty()) return now;
-    const auto done = array_.read(reads_, now, origin);
+    if (reads_.empty()) return io.when;
+    const auto done = array_.read(reads_, io);
     if (done) return *done;
     Lpn lost = first;
     for (std::uint32_t i = 0; i < pages; ++i)
@@ -62,32 +62,32 @@ FtlResult<SimTime> MergeFtl::do_read(Lpn first, std::uint32_t pages, std::span<s
     return std::unexpected(fail(done.error(), lost));
 }
 
-FtlResult<SimTime> MergeFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> MergeFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
     ++counters_.host_pages_read;
     const auto page = locate(lpn);
     if (!page) {
         if (!to.empty()) std::memset(to.data(), 0, to.size());
-        return now;
+        return io.when;
     }
-    const auto done = array_.read(PageRead{*page, offset, bytes, to}, now, origin);
+    const auto done = array_.read(PageRead{*page, offset, bytes, to}, io);
     if (!done) return std::unexpected(fail(done.error(), lpn));
     return *done;
 }
 
-FtlResult<SimTime> MergeFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    SimTime done = now;
+FtlResult<SimTime> MergeFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    SimTime done = io.when;
     for (std::uint32_t i = 0; i < pages;) {
         const Lpn lpn{first.value() + i};
-        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn, now});
-        const auto where = place(lpn, std::min(pages - i, map_.run_from(lpn)), now);
+        if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, lpn, io.when});
+        const auto where = place(lpn, std::min(pages - i, map_.run_from(lpn)), io.when);
         if (!where) return std::unexpected(fail(where.error()));
         const auto part = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), std::size_t{where->pages} * logical_page_bytes());
-        const auto written = append(*where, lpn, part, now, origin, done);
+        const auto written = append(*where, lpn, part, io, done);
         if (!written) return std::unexpected(fail(written.error()));
         i += *written;
     }
     if (!opens_.empty()) { // one record for all of them; nothing in them is answered before it
-        const auto named = commit(Commit::what_is_due, now);
+        const auto named = commit(Commit::what_is_due, io.when);
         if (!named) return std::unexpected(named.error());
         done = std::max(done, *named);
     }
@@ -97,22 +97,22 @@ FtlResult<SimTime> MergeFtl::do_write(Lpn first, std::uint32_t pages, std::span<
 }
 
 /// Pages programmed; fewer than asked when one failed, whose block is emptied at once.
-FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin, SimTime& done) {
+FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::span<const std::byte> from, const Io& io, SimTime& done) {
     LogBlock& log = logs_.at(place.slot);
     ensure(place.pages != 0 && logs_.has_room(place.slot), "L3: a place has room");
-    const SimTime start = std::max(now, log.ready);
+    const SimTime start = std::max(io.when, log.ready);
     done = std::max(done, log.named);
     for (std::uint32_t i = 0; i < place.pages; ++i) {
         const Lpn lpn{first.value() + i};
         const auto data = from.empty() ? from : from.subspan(std::size_t{i} * logical_page_bytes(), logical_page_bytes());
         const PageProgram program{array_.geometry().page_of(log.block, log.next), data, {lpn, WriteSequence{next_sequence_++}, PageKind::data, 0}};
-        const auto programmed = array_.program({&program, 1}, start, origin);
+        const auto programmed = array_.program({&program, 1}, io.at(start));
         if (!programmed && programmed.error().kind == NandErrorKind::program_failed) {
             log.sealed = true;
             ++log.next;
             pool_.set_failing(log.block);
             durable_at_ = std::max(durable_at_, done);
-            if (auto emptied = reclaim(place.slot, now); !emptied) return std::unexpected(emptied.error());
+            if (auto emptied = reclaim(place.slot, io.when); !emptied) return std::unexpected(emptied.error());
             return i;
         }
         if (!programmed) return std::unexpected(fail(programmed.error(), lpn));
@@ -124,7 +124,7 @@ FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::sp
     // Complete and in place: switched at once, so that a stream holds no log block that others could use.
     if (log.next == map_.pages_per_block() && log.home && can_complete(place.slot)) {
         if (curve_) curve_->merged_for_all(*log.home);
-        if (auto merged = merge(*log.home, now); !merged) return std::unexpected(merged.error());
+        if (auto merged = merge(*log.home, io.when); !merged) return std::unexpected(merged.error());
     }
     return place.pages;
 }
@@ -151,8 +151,8 @@ void MergeFtl::forget(Lpn lpn) {
     map_.unmap(lpn);
 }
 
-FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin) {
-    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
     const std::uint32_t end = first.value() + pages;
     for (std::uint32_t at = first.value(); at < end;) {
         const LogicalBlock home = map_.block_of(Lpn{at});
@@ -168,24 +168,24 @@ FtlResult<SimTime> MergeFtl::do_trim(Lpn first, std::uint32_t pages, SimTime now
             else
                 trims_.push_back({Lpn{at}, stop - at, sequence});
             if (map_.next_mapped(home, 0) == map_.pages_per_block()) {
-                if (auto emptied = merge(home, now); !emptied) return std::unexpected(fail(emptied.error()));
+                if (auto emptied = merge(home, io.when); !emptied) return std::unexpected(fail(emptied.error()));
             }
         }
         at = stop;
     }
     // They wait in DRAM for a flush, but not without bound.
     if (trims_.size() * trimmed_bytes * 2 > logical_page_bytes()) {
-        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(fail(committed.error()));
+        if (auto committed = commit(Commit::what_is_due, io.when); !committed) return std::unexpected(fail(committed.error()));
     }
-    return now;
+    return io.when;
 }
 
-FtlResult<SimTime> MergeFtl::do_flush(SimTime now, Origin) {
+FtlResult<SimTime> MergeFtl::do_flush(const Io& io) {
     if (!trims_.empty()) {
-        if (is_broken_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(fail(committed.error()));
+        if (is_broken_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, io.when});
+        if (auto committed = commit(Commit::what_is_due, io.when); !committed) return std::unexpected(fail(committed.error()));
     }
-    return std::max(now, durable_at_);
+    return std::max(io.when, durable_at_);
 }
 
 SimTime MergeFtl::do_idle(SimTime now) {
@@ -209,13 +209,11 @@ FtlResult<SimTime> MergeFtl::do_relocate(BlockId block, SimTime now) {
     if (role_[block.value()] != Role::data && role_[block.value()] != Role::log) return now;
     FtlResult<void> moved;
     // Data that nobody rewrites are parked on the most worn block at hand.
-    copying_for_ = Cause::wear;
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::most_worn);
     if (role_[block.value()] == Role::data)
-        moved = merge(LogicalBlock{owner_[block.value()]}, now, MergeTarget::fresh_block);
+        moved = merge(LogicalBlock{owner_[block.value()]}, now, Cause::wear, MergeTarget::fresh_block);
     else
-        moved = reclaim(owner_[block.value()], now);
-    copying_for_ = Cause::merge;
+        moved = reclaim(owner_[block.value()], now, Cause::wear);
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::least_worn);
     if (!moved) return std::unexpected(fail(moved.error()));
     // Not forced: a record that waits for these copies would hold up all that come after it. The block leaves with the next one that is due.

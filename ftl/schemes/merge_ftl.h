@@ -68,9 +68,10 @@ protected:
     [[nodiscard]] FtlResult<LogSlot> open_log(std::optional<LogicalBlock> home, SimTime now);
     enum class MergeTarget : std::uint8_t { log_block_if_possible, fresh_block };
     /// Afterwards nothing of the logical block is logged, and the log blocks that were its own are closed.
-    [[nodiscard]] FtlResult<void> merge(LogicalBlock home, SimTime now, MergeTarget target = MergeTarget::log_block_if_possible);
+    [[nodiscard]] FtlResult<void> merge(LogicalBlock home, SimTime now, Cause cause = Cause::merge,
+                                        MergeTarget target = MergeTarget::log_block_if_possible);
     /// Merges every logical block with a newest version in this log block, then closes it.
-    [[nodiscard]] FtlResult<void> reclaim(LogSlot slot, SimTime now);
+    [[nodiscard]] FtlResult<void> reclaim(LogSlot slot, SimTime now, Cause cause = Cause::merge);
     /// Log blocks there may be now.
     [[nodiscard]] std::uint32_t max_logs() const;
     [[nodiscard]] Place place_in(LogSlot slot, std::uint32_t pages) const {
@@ -110,11 +111,11 @@ protected:
 private:
     // Ftl
     FtlResult<FtlRecovery> do_recover(SimTime now) override;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
+    FtlResult<SimTime> do_flush(const Io& io) override;
     SimTime do_idle(SimTime now) override;
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
@@ -148,21 +149,20 @@ private:
 
     // merge_ftl.cpp: requests
     [[nodiscard]] std::optional<Ppn> locate(Lpn lpn) const;
-    [[nodiscard]] FtlResult<std::uint32_t> append(const Place& place, Lpn first, std::span<const std::byte> from, SimTime now, Origin origin,
-                                                  SimTime& done);
+    [[nodiscard]] FtlResult<std::uint32_t> append(const Place& place, Lpn first, std::span<const std::byte> from, const Io& io, SimTime& done);
     void adopt(Lpn lpn, LogSlot slot, std::uint32_t page);
     void forget(Lpn lpn);
-    [[nodiscard]] FtlResult<void> merge_homes_of(LogSlot slot, SimTime now);
+    [[nodiscard]] FtlResult<void> merge_homes_of(LogSlot slot, SimTime now, Cause cause);
     FtlError fail(const NandError& error, Lpn lpn);
     FtlError fail(FtlError error);
 
     // merge_ftl_merge.cpp
-    [[nodiscard]] FtlResult<BlockPool::Taken> take_block(PlaneId plane, SimTime now, Origin origin);
-    [[nodiscard]] Leaving new_job(SimTime now);
+    [[nodiscard]] FtlResult<BlockPool::Taken> take_block(PlaneId plane, const Io& io);
+    [[nodiscard]] Leaving new_job(SimTime now, Cause cause);
     void tell(const Leaving& job);
     [[nodiscard]] PlaneId plane_for(std::uint32_t turn) const { return spread_[turn % spread_.size()]; }
     [[nodiscard]] bool can_complete(LogSlot slot) const;
-    [[nodiscard]] FtlResult<Copied> copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now, Origin origin);
+    [[nodiscard]] FtlResult<Copied> copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, const Io& io);
     [[nodiscard]] FtlResult<bool> complete(LogSlot slot, SimTime now, Leaving& leaving);
     [[nodiscard]] FtlResult<void> gather(LogicalBlock home, SimTime now, Leaving& leaving);
     void install(LogicalBlock home, std::optional<BlockId> target, Leaving& leaving);
@@ -219,8 +219,7 @@ private:
     std::uint64_t next_sequence_ = 1;
     std::uint32_t turn_ = 0; ///< of shared log blocks over the planes
     FtlCounters counters_;
-    Cause copying_for_ = Cause::merge; ///< wear while a block is relocated
-    SimTime durable_at_ = sim_start;   ///< everything answered, and every program of a log block, has ended by then
+    SimTime durable_at_ = sim_start; ///< everything answered, and every program of a log block, has ended by then
     bool read_only_ = false;
     bool is_broken_ = false; ///< nothing can be recorded any more: the journal's blocks or the image failed
     std::vector<PageRead> reads_;

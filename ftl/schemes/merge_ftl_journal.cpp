@@ -33,7 +33,7 @@ FtlResult<SimTime> MergeFtl::commit(Commit what, SimTime now) {
         if (const auto finished = finish_checkpoint(now); !finished) return finished;
         if (meta_.needs_checkpoint(record_.size())) return checkpoint(false, now);
     }
-    const auto durable = meta_.append(merge_record_kind, record_, at, {Cause::map, no_event});
+    const auto durable = meta_.append(merge_record_kind, record_, {at, {Cause::map, no_event}});
     if (!durable) return std::unexpected(broken(durable.error()));
     if (auto freed = free_left(merges, *durable); !freed) return std::unexpected(freed.error());
     if (!begins_checkpoint && !meta_.is_writing()) return *durable;
@@ -55,7 +55,7 @@ SimTime MergeFtl::state_ended(SimTime now) const {
 FtlResult<SimTime> MergeFtl::begin_checkpoint(SimTime now) {
     ensure(leaving_.empty() && opens_.empty() && trims_.empty(), "what the checkpoint knows is recorded");
     encode_merge_checkpoint(checkpoint_, limits(), false, next_sequence_, map_, logs_, {});
-    return meta_.begin_checkpoint(checkpoint_.size(), checkpoint_, state_ended(now), {Cause::map, no_event});
+    return meta_.begin_checkpoint(checkpoint_.size(), checkpoint_, {state_ended(now), {Cause::map, no_event}});
 }
 
 /// The rest of the checkpoint under way, in one go.
@@ -72,7 +72,7 @@ FtlResult<SimTime> MergeFtl::checkpoint(bool is_clean, SimTime now) {
     const SimTime at = state_ended(now);
     const std::vector<BlockId> erased = is_clean ? pool_.erased_blocks() : std::vector<BlockId>{};
     encode_merge_checkpoint(record_, limits(), is_clean, next_sequence_, map_, logs_, erased);
-    const auto durable = meta_.checkpoint(record_, at, {Cause::map, no_event});
+    const auto durable = meta_.checkpoint(record_, {at, {Cause::map, no_event}});
     if (!durable) return std::unexpected(broken(durable.error()));
     if (!meta_.can_write()) is_broken_ = read_only_ = true;
     if (auto freed = free_left(leaving_.size(), *durable); !freed) return std::unexpected(freed.error());
@@ -92,7 +92,7 @@ FtlResult<void> MergeFtl::free_left(std::size_t merges, SimTime now) {
         bytes += leaving_[i].bytes;
         for (std::uint32_t b = 0; b < leaving_[i].blocks; ++b) {
             const BlockId block = leaving_blocks_[blocks++];
-            const auto erased = pool_.give_back(block, now, {leaving_[i].cause, leaving_[i].id});
+            const auto erased = pool_.give_back(block, {now, {leaving_[i].cause, leaving_[i].id}});
             if (!erased) return std::unexpected(broken(erased.error()));
             role_[block.value()] = pool_.is_failing(block) ? Role::lost : Role::free;
         }

@@ -11,25 +11,25 @@ std::uint32_t MergeFtl::max_logs() const {
     return good > kept ? std::min({config_.log_blocks, good - kept, log_limit_}) : 0;
 }
 
-FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, SimTime now, Origin origin) {
+FtlResult<BlockPool::Taken> MergeFtl::take_block(PlaneId plane, const Io& io) {
     constexpr std::uint32_t low = 2;
-    if (pool_.free_blocks() <= low && !leaving_.empty() && leaving_.front().ready <= now) {
-        if (auto committed = commit(Commit::what_is_due, now); !committed) return std::unexpected(committed.error());
+    if (pool_.free_blocks() <= low && !leaving_.empty() && leaving_.front().ready <= io.when) {
+        if (auto committed = commit(Commit::what_is_due, io.when); !committed) return std::unexpected(committed.error());
     }
     if ((pool_.free_blocks() < low && !leaving_.empty()) || leaving_.size() >= config_.most_leaving) {
-        if (auto committed = commit(Commit::everything, now); !committed) return std::unexpected(committed.error());
+        if (auto committed = commit(Commit::everything, io.when); !committed) return std::unexpected(committed.error());
     }
-    const auto taken = pool_.take(plane, now, origin);
+    const auto taken = pool_.take(plane, io);
     if (!taken) return taken;
     if (max_logs() < config_.least_logs) { // G4: too many were lost on the way
         pool_.put_back(*taken);
-        return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+        return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when});
     }
     return taken;
 }
 
 FtlResult<LogSlot> MergeFtl::open_log(std::optional<LogicalBlock> home, SimTime now) {
-    const auto taken = take_block(plane_for(home ? home->value() : turn_++), now, {copying_for_, no_event});
+    const auto taken = take_block(plane_for(home ? home->value() : turn_++), {now, {Cause::merge, no_event}});
     if (!taken) return std::unexpected(taken.error());
     const LogSlot slot = logs_.open(taken->block, home);
     role_[taken->block.value()] = Role::log;
@@ -48,8 +48,8 @@ bool MergeFtl::can_complete(LogSlot slot) const {
     return log.live == map_.mapped_in(*log.home, 0, log.next);
 }
 
-FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, MergeTarget target) {
-    Leaving leaving = new_job(now);
+FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, Cause cause, MergeTarget target) {
+    Leaving leaving = new_job(now, cause);
     const std::uint32_t all = map_.pages_per_block();
     const auto slot = logs_.of_home(home);
     if (map_.next_mapped(home, 0) == all) {
@@ -75,7 +75,7 @@ FtlResult<void> MergeFtl::merge(LogicalBlock home, SimTime now, MergeTarget targ
 FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) {
     LogBlock& log = logs_.at(slot);
     const LogicalBlock home = *log.home;
-    const auto copied = copy_mapped(home, log.block, log.next, map_.pages_per_block(), std::max(now, log.last_end), {leaving.cause, leaving.id});
+    const auto copied = copy_mapped(home, log.block, log.next, map_.pages_per_block(), {std::max(now, log.last_end), {leaving.cause, leaving.id}});
     if (!copied) return std::unexpected(copied.error());
     if (copied->target_failed) {
         log.sealed = true;
@@ -92,14 +92,14 @@ FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) 
 /// Full merge.
 FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leaving) {
     for (;;) {
-        const auto taken = take_block(plane_for(home.value()), now, {leaving.cause, leaving.id});
+        const auto taken = take_block(plane_for(home.value()), {now, {leaving.cause, leaving.id}});
         if (!taken) return std::unexpected(taken.error());
-        const auto copied = copy_mapped(home, taken->block, 0, map_.pages_per_block(), taken->ready, {leaving.cause, leaving.id});
+        const auto copied = copy_mapped(home, taken->block, 0, map_.pages_per_block(), {taken->ready, {leaving.cause, leaving.id}});
         if (!copied) return std::unexpected(copied.error());
         if (copied->target_failed) { // nothing names it: lost at once, the sources are as they were
             pool_.set_failing(taken->block);
             role_[taken->block.value()] = Role::lost;
-            if (auto lost = pool_.give_back(taken->block, copied->end, {leaving.cause, leaving.id}); !lost) return std::unexpected(lost.error());
+            if (auto lost = pool_.give_back(taken->block, {copied->end, {leaving.cause, leaving.id}}); !lost) return std::unexpected(lost.error());
             continue;
         }
         leaving.ready = std::max(leaving.ready, copied->end);
@@ -112,9 +112,8 @@ FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leavin
 
 /// In page order, one after the other: the controller has one page of room. A page that cannot be read is skipped: it stays mapped, reads of it go on
 /// failing, and nothing else does.
-FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, SimTime now,
-                                                  Origin origin) {
-    Copied done{now, 0, false};
+FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to, std::uint32_t from, std::uint32_t until, const Io& io) {
+    Copied done{io.when, 0, false};
     for (std::uint32_t o = map_.next_mapped(home, from); o < until;) {
         // Neighbours that lie side by side are one run.
         const Ppn source = *locate(map_.page_of(home, o));
@@ -125,7 +124,7 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
                 ++next;
         const std::uint32_t pages = next - o;
         next = map_.next_mapped(home, next);
-        const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, done.end, origin);
+        const CopiedRun run = array_.copy_run(source, array_.geometry().page_of(to, o), pages, io.at(done.end));
         done.end = run.done;
         done.copies += run.pages;
         if (!run.failed) {
@@ -147,8 +146,8 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
 
 FtlResult<bool> MergeFtl::fill_in_place(LogSlot slot, std::uint32_t from, std::uint32_t to, SimTime now) {
     LogBlock& log = logs_.at(slot);
-    Leaving job = new_job(now); // of which nothing leaves
-    const auto copied = copy_mapped(*log.home, log.block, from, to, std::max({now, log.ready, log.last_end}), {job.cause, job.id});
+    Leaving job = new_job(now, Cause::merge); // of which nothing leaves
+    const auto copied = copy_mapped(*log.home, log.block, from, to, {std::max({now, log.ready, log.last_end}), {job.cause, job.id}});
     if (!copied) return std::unexpected(copied.error());
     job.ready = copied->end;
     job.copies = copied->copies;
@@ -212,8 +211,8 @@ void MergeFtl::push(Leaving leaving) {
     leaving_.push_back(leaving);
 }
 
-MergeFtl::Leaving MergeFtl::new_job(SimTime now) {
-    return {.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id(), .cause = copying_for_};
+MergeFtl::Leaving MergeFtl::new_job(SimTime now, Cause cause) {
+    return {.ready = std::max(now, durable_at_), .start = now, .id = events_.next_id(), .cause = cause};
 }
 
 void MergeFtl::tell(const Leaving& job) {
@@ -221,7 +220,7 @@ void MergeFtl::tell(const Leaving& job) {
     events_.on(GcJobEvent{job.id, job.start, job.ready, GroupId{0}, job.victim, job.copies, job.cause});
 }
 
-FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
+FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now, Cause cause) {
     const std::uint64_t copied = counters_.gc_page_copies;
     std::uint32_t homes = 0;
     if (logs_.at(slot).live != 0 && ghost_)
@@ -231,7 +230,7 @@ FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
     for (std::uint32_t page = 0; page < map_.pages_per_block(); ++page) {
         const auto lpn = logs_.live_page(slot, page);
         if (!lpn) continue;
-        if (auto merged = merge(map_.block_of(*lpn), now); !merged) return merged;
+        if (auto merged = merge(map_.block_of(*lpn), now, cause); !merged) return merged;
         ++homes;
     }
     if (homes != 0) shared_reclaims_.pages_a_home.add(static_cast<double>(live) / homes);
@@ -240,14 +239,14 @@ FtlResult<void> MergeFtl::merge_homes_of(LogSlot slot, SimTime now) {
     return {};
 }
 
-FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now) {
+FtlResult<void> MergeFtl::reclaim(LogSlot slot, SimTime now, Cause cause) {
     ++counters_.gc_jobs;
     if (const auto home = logs_.at(slot).home) {
         if (curve_) curve_->merged_for_all(*home);
-        return merge(*home, now);
+        return merge(*home, now, cause);
     }
-    if (auto merged = merge_homes_of(slot, now); !merged) return merged;
-    Leaving leaving = new_job(now);
+    if (auto merged = merge_homes_of(slot, now, cause); !merged) return merged;
+    Leaving leaving = new_job(now, cause);
     close_log(slot, leaving);
     push(leaving);
     return {};

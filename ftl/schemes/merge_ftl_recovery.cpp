@@ -148,7 +148,7 @@ FtlResult<SimTime> MergeFtl::scan_logs(Replay& replay, SimTime now, FtlRecovery&
         if (replay.is_clean) continue;
         SimTime at = now;
         for (std::uint32_t p = log.next; p < g.pages_per_block(); ++p) {
-            const auto read = array_.read_oob(g.page_of(log.block, p), at, {Cause::recovery, no_event});
+            const auto read = array_.read_oob(g.page_of(log.block, p), {at, {Cause::recovery, no_event}});
             if (!read) return std::unexpected(fail(read.error(), Lpn{0}));
             at = read->done;
             ++report.pages_scanned;

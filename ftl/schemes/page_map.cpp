@@ -44,22 +44,22 @@ FtlResult<FtlRecovery> PageMap::do_recover(SimTime now) {
     return report;
 }
 
-FtlResult<SimTime> PageMap::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> PageMap::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
     counters_.host_pages_read += pages;
-    return reader_->read(first, pages, to, now, origin, [this](Lpn lpn) { return current(lpn); });
+    return reader_->read(first, pages, to, io, [this](Lpn lpn) { return current(lpn); });
 }
 
-FtlResult<SimTime> PageMap::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, SimTime now, Origin origin) {
+FtlResult<SimTime> PageMap::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
     ++counters_.host_pages_read;
-    return reader_->read_part(lpn, current(lpn), offset, bytes, to, now, origin);
+    return reader_->read_part(lpn, current(lpn), offset, bytes, to, io);
 }
 
-FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) {
-    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
+    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
     prefetch(first);
-    if (const auto paced = pace_checkpoint(now, origin); !paced) return std::unexpected(paced.error());
+    if (const auto paced = pace_checkpoint(io); !paced) return std::unexpected(paced.error());
     const auto written = write_rows(
-        *blocks_, {first, pages, from}, now, origin, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
+        *blocks_, {first, pages, from}, io, nothing_before_a_row, [this](Lpn lpn) { return current(lpn); },
         [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
             map_[lpn.value()] = unit.value() + 1;
             programmed_at_ = std::max(programmed_at_, end); // a collection before the next row may have to write a checkpoint
@@ -70,8 +70,8 @@ FtlResult<SimTime> PageMap::do_write(Lpn first, std::uint32_t pages, std::span<c
     return *written;
 }
 
-FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) {
-    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
+FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, const Io& io) {
+    if (blocks_->is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
     std::uint32_t mapped = 0;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const auto old = current(Lpn{l});
@@ -79,28 +79,28 @@ FtlResult<SimTime> PageMap::do_trim(Lpn first, std::uint32_t pages, SimTime now,
         ++mapped;
         map_[l] = unmapped;
         journal_->keep_until_flushed(blocks_->units().block_of(*old));
-        blocks_->invalidate(*old, now);
+        blocks_->invalidate(*old, io.when);
     }
     counters_.host_pages_trimmed += mapped;
     // A page that is not mapped may have an older version on flash, and a trim of it that waits, but none that waits no more: the range counts once.
     if (mapped != 0) journal_->trimmed(first, pages);
     if (journal_->is_full())
-        if (const auto written = journal_->flush_trims(map_bytes(), std::max(now, programmed_at_), origin); !written) return written;
-    return now;
+        if (const auto written = journal_->flush_trims(map_bytes(), io.at(std::max(io.when, programmed_at_))); !written) return written;
+    return io.when;
 }
 
-FtlResult<SimTime> PageMap::do_flush(SimTime now, Origin origin) {
-    const SimTime written = std::max(now, durable_at_);
-    if (blocks_->is_read_only() && !journal_->can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-    const SimTime from = journal_->needs_map_to_flush() ? std::max(now, programmed_at_) : now;
-    const auto trims = journal_->flush_trims(map_bytes(), from, origin);
+FtlResult<SimTime> PageMap::do_flush(const Io& io) {
+    const SimTime written = std::max(io.when, durable_at_);
+    if (blocks_->is_read_only() && !journal_->can_flush_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, io.when});
+    const SimTime from = journal_->needs_map_to_flush() ? std::max(io.when, programmed_at_) : io.when;
+    const auto trims = journal_->flush_trims(map_bytes(), io.at(from));
     if (!trims) return trims;
     return std::max(written, *trims);
 }
 
-FtlResult<void> PageMap::pace_checkpoint(SimTime now, Origin origin) {
-    if (!journal_->begins_checkpoint()) return journal_->pace({}, now, origin);
-    return journal_->pace(map_bytes(), std::max(now, programmed_at_), origin);
+FtlResult<void> PageMap::pace_checkpoint(const Io& io) {
+    if (!journal_->begins_checkpoint()) return journal_->pace({}, io);
+    return journal_->pace(map_bytes(), io.at(std::max(io.when, programmed_at_)));
 }
 
 std::span<const std::byte> PageMap::map_bytes() const {
@@ -122,7 +122,7 @@ FtlResult<SimTime> PageMap::do_relocate(BlockId block, SimTime now) { return blo
 FtlResult<SimTime> PageMap::do_shut_down(SimTime now) {
     const SimTime at = std::max(now, programmed_at_);
     if (blocks_->is_read_only()) {
-        const auto flushed = do_flush(at, {Cause::map, no_event}); // what cannot be recorded was promised to nobody
+        const auto flushed = do_flush({at, {Cause::map, no_event}}); // what cannot be recorded was promised to nobody
         return flushed.value_or(at);
     }
     blocks_->settle_down(now);
@@ -141,7 +141,7 @@ void PageMap::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn
 
 FtlResult<SimTime> PageMap::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
     if (!journal_->is_kept(victim)) return std::max(at, journal_->trims_durable_at());
-    return journal_->flush_trims(map_bytes(), std::max(at, programmed_at_), {Cause::map, job});
+    return journal_->flush_trims(map_bytes(), {std::max(at, programmed_at_), {Cause::map, job}});
 }
 
 SimTime PageMap::condemned(BlockId, SimTime now, EventId) { return now; }

@@ -55,7 +55,7 @@ void bench_array(std::uint64_t scale) {
     for (std::uint64_t round = 0; round < 128 * scale; ++round) {
         const auto index = static_cast<std::uint32_t>(round % geometry.blocks_per_plane());
         double at = cpu_ns();
-        for (std::uint32_t p = 0; p < planes; ++p) now = std::max(now, array.erase(geometry.block_at(PlaneId{p}, index), now, {}).value());
+        for (std::uint32_t p = 0; p < planes; ++p) now = std::max(now, array.erase(geometry.block_at(PlaneId{p}, index), {now, {}}).value());
         array.settle(now);
         erase += cpu_ns() - at;
         erases += planes;
@@ -66,7 +66,7 @@ void bench_array(std::uint64_t scale) {
             for (std::uint32_t p = 0; p < planes; ++p) {
                 const Ppn page = geometry.page_of(geometry.block_at(PlaneId{p}, index), i);
                 const PageProgram one{page, {}, {Lpn{i}, WriteSequence{sequence++}, PageKind::data, 0}};
-                end = array.program({&one, 1}, now, {}).value();
+                end = array.program({&one, 1}, {now, {}}).value();
             }
             array.settle(now = end);
         }
@@ -78,7 +78,7 @@ void bench_array(std::uint64_t scale) {
             for (std::uint32_t p = 0; p < planes; ++p) {
                 const auto where = static_cast<std::uint32_t>(random.below(geometry.pages_per_block()));
                 const Ppn page = geometry.page_of(geometry.block_at(PlaneId{p}, index), where);
-                end = array.read(PageRead{page, 0, geometry.page_bytes(), {}}, now, {}).value();
+                end = array.read(PageRead{page, 0, geometry.page_bytes(), {}}, {now, {}}).value();
             }
             array.settle(now = end);
         }

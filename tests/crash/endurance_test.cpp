@@ -61,27 +61,27 @@ private:
             if (by_.strikes(Call::recover)) return refuse(FtlErrorKind::lost_page, now);
             return below().recover(now);
         }
-        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
             const Inside inside{by_};
             by_.is_filling_ = ++by_.writes_ > a_round;
-            if (by_.strikes(Call::write)) return refuse(FtlErrorKind::read_only, now);
-            return below().write(first, pages, from, now, origin);
+            if (by_.strikes(Call::write)) return refuse(FtlErrorKind::read_only, io.when);
+            return below().write(first, pages, from, io);
         }
-        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
             const Inside inside{by_};
-            if (by_.strikes(Call::trim)) return refuse(FtlErrorKind::read_only, now);
-            return below().trim(first, pages, now, origin);
+            if (by_.strikes(Call::trim)) return refuse(FtlErrorKind::read_only, io.when);
+            return below().trim(first, pages, io);
         }
-        FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_flush(const Io& io) override {
             const Inside inside{by_};
             if (by_.is_filling()) ++by_.fills;
-            if (by_.strikes(Call::flush)) return refuse(FtlErrorKind::read_only, now);
-            return below().flush(now, origin);
+            if (by_.strikes(Call::flush)) return refuse(FtlErrorKind::read_only, io.when);
+            return below().flush(io);
         }
-        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
             const Inside inside{by_};
-            if (by_.strikes(Call::read)) return refuse(FtlErrorKind::lost_page, now);
-            return below().read(first, pages, to, now, origin);
+            if (by_.strikes(Call::read)) return refuse(FtlErrorKind::lost_page, io.when);
+            return below().read(first, pages, to, io);
         }
         SimTime do_idle(SimTime now) override {
             const Inside inside{by_};
@@ -246,9 +246,9 @@ namespace {
 struct LosesLastOfFill : Sabotage {
     struct Scheme : LyingFtl {
         using LyingFtl::LyingFtl;
-        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-            if (++writes_ > a_round && first.value() + pages == logical_pages()) return now;
-            return below().write(first, pages, from, now, origin);
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+            if (++writes_ > a_round && first.value() + pages == logical_pages()) return io.when;
+            return below().write(first, pages, from, io);
         }
         std::uint32_t writes_ = 0;
     };
@@ -277,8 +277,8 @@ struct GoesBack : Sabotage {
     explicit GoesBack(int turn) : left{turn} {}
     struct Scheme : LyingFtl {
         Scheme(std::unique_ptr<Ftl> real, GoesBack& by) : LyingFtl{std::move(real)}, by_{by} {}
-        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-            auto done = below().read(first, pages, to, now, origin);
+        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+            auto done = below().read(first, pages, to, io);
             if (pages == logical_pages() && !to.empty()) by_.look(to.first(to.size() / pages));
             return done;
         }

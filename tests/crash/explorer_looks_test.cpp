@@ -15,13 +15,13 @@ enum class Lie : std::uint8_t { of_check, of_read };
 class LiesOnce final : public Sabotage {
     struct Scheme : LyingFtl {
         Scheme(std::unique_ptr<Ftl> real, LiesOnce& by) : LyingFtl{std::move(real)}, by_{by} {}
-        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
             if (by_.runs_ == nullptr) by_.runs_ = this;
             is_written_ = true;
-            return below().write(first, pages, from, now, origin);
+            return below().write(first, pages, from, io);
         }
-        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-            auto done = below().read(first, pages, to, now, origin);
+        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+            auto done = below().read(first, pages, to, io);
             if (lies(Lie::of_read) && !to.empty()) to.front() ^= std::byte{1};
             return done;
         }

@@ -36,7 +36,7 @@ TEST_CASE("LAST rewrites a block by one switch, and by none where the writes are
     for (int fill = 0; fill < 20; ++fill)
         for (std::uint32_t page = 0; page < block; page += at_once) {
             const Lpn lpn{is_long ? page : (page * 5 + 3) % block}; // short ones in no order
-            const auto done = drive.ftl.write(lpn, at_once, {}, drive.now, {Cause::user, no_event});
+            const auto done = drive.ftl.write(lpn, at_once, {}, {drive.now, {Cause::user, no_event}});
             REQUIRE(done);
             drive.now = *done;
         }

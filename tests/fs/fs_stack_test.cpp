@@ -26,17 +26,17 @@ struct Refuses final : FsSabotage {
             if (refuses(Call::recover)) return no(FtlErrorKind::lost_page, now);
             return below().recover(now);
         }
-        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-            if (refuses(Call::write)) return no(FtlErrorKind::read_only, now);
-            return below().write(first, pages, from, now, origin);
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+            if (refuses(Call::write)) return no(FtlErrorKind::read_only, io.when);
+            return below().write(first, pages, from, io);
         }
-        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
-            if (refuses(Call::trim)) return no(FtlErrorKind::read_only, now);
-            return below().trim(first, pages, now, origin);
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+            if (refuses(Call::trim)) return no(FtlErrorKind::read_only, io.when);
+            return below().trim(first, pages, io);
         }
-        FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
-            if (refuses(Call::flush)) return no(FtlErrorKind::read_only, now);
-            return below().flush(now, origin);
+        FtlResult<SimTime> do_flush(const Io& io) override {
+            if (refuses(Call::flush)) return no(FtlErrorKind::read_only, io.when);
+            return below().flush(io);
         }
         FtlResult<SimTime> do_shut_down(SimTime now) override {
             if (refuses(Call::shut_down)) return no(FtlErrorKind::read_only, now);

@@ -84,7 +84,7 @@ TEST_CASE("a block that a ring gave back is erased no earlier than the ring's ta
     const SimTime durable = rig.now + Duration{50'000'000};
     pool.give(block, durable);
     CHECK(pool.last_end() == durable);
-    const auto taken = pool.take(PlaneId{0}, rig.now, {Cause::user, no_event});
+    const auto taken = pool.take(PlaneId{0}, {rig.now, {Cause::user, no_event}});
     REQUIRE(taken.has_value());
     CHECK(taken->block == block);
     std::vector<NandFlight> flights;
@@ -108,7 +108,7 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     blocks.finish_loading(sim_start);
     SimTime now = sim_start;
     const auto write = [&](std::uint32_t lpn) {
-        const auto placed = blocks.write_row({.first = Lpn{lpn}, .pages = 1}, now, {Cause::user, no_event});
+        const auto placed = blocks.write_row({.first = Lpn{lpn}, .pages = 1}, {now, {Cause::user, no_event}});
         REQUIRE(placed.has_value());
         blocks.validate(blocks.unit_of(*placed, 0));
         now = placed->end;

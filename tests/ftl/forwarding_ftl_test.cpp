@@ -41,13 +41,11 @@ private:
         calls.emplace_back("recover");
         return FtlRecovery{.was_clean = true, .pages_scanned = 5, .done = at(1)};
     }
-    FtlResult<SimTime> do_read(Lpn, std::uint32_t, std::span<std::byte>, SimTime, Origin) override { return note("read", 2); }
-    FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, SimTime, Origin) override {
-        return note("read_part", 3);
-    }
-    FtlResult<SimTime> do_write(Lpn, std::uint32_t, std::span<const std::byte>, SimTime, Origin) override { return note("write", 4); }
-    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime, Origin) override { return note("trim", 5); }
-    FtlResult<SimTime> do_flush(SimTime, Origin) override { return note("flush", 6); }
+    FtlResult<SimTime> do_read(Lpn, std::uint32_t, std::span<std::byte>, const Io&) override { return note("read", 2); }
+    FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, const Io&) override { return note("read_part", 3); }
+    FtlResult<SimTime> do_write(Lpn, std::uint32_t, std::span<const std::byte>, const Io&) override { return note("write", 4); }
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io&) override { return note("trim", 5); }
+    FtlResult<SimTime> do_flush(const Io&) override { return note("flush", 6); }
     SimTime do_idle(SimTime) override { return *note("idle", 7); }
     FtlResult<SimTime> do_relocate(BlockId, SimTime) override { return note("relocate", 8); }
     FtlResult<SimTime> do_shut_down(SimTime) override { return note("shut_down", 9); }
@@ -72,11 +70,11 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.status_of(BlockId{1}).valid_pages == 4);
     CHECK(ftl.recover(sim_start)->pages_scanned == 5);
     const Origin origin{Cause::user, no_event};
-    CHECK(ftl.read(Lpn{1}, 1, {}, sim_start, origin) == at(2));
-    CHECK(ftl.read_part(Lpn{1}, 0, 4, {}, sim_start, origin) == at(3));
-    CHECK(ftl.write(Lpn{1}, 1, {}, sim_start, origin) == at(4));
-    CHECK(ftl.trim(Lpn{1}, 1, sim_start, origin) == at(5));
-    CHECK(ftl.flush(sim_start, origin) == at(6));
+    CHECK(ftl.read(Lpn{1}, 1, {}, {sim_start, origin}) == at(2));
+    CHECK(ftl.read_part(Lpn{1}, 0, 4, {}, {sim_start, origin}) == at(3));
+    CHECK(ftl.write(Lpn{1}, 1, {}, {sim_start, origin}) == at(4));
+    CHECK(ftl.trim(Lpn{1}, 1, {sim_start, origin}) == at(5));
+    CHECK(ftl.flush({sim_start, origin}) == at(6));
     CHECK(ftl.idle(sim_start) == at(7));
     CHECK(ftl.relocate(BlockId{1}, sim_start) == at(8));
     CHECK(ftl.is_mapped(Lpn{1}));
@@ -89,10 +87,10 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
 TEST_CASE("a decorator of a translation layer that runs already runs, too, and one of a new one does not", "[ftl][contract]") {
     Noting below;
     ForwardingFtl early{below};
-    CHECK_THROWS_AS(early.flush(sim_start, {}), ContractViolation);
+    CHECK_THROWS_AS(early.flush({sim_start, {}}), ContractViolation);
     REQUIRE(below.recover(sim_start));
     ForwardingFtl late{below};
-    CHECK(late.flush(sim_start, {}).has_value());
+    CHECK(late.flush({sim_start, {}}).has_value());
     CHECK_THROWS_AS(late.recover(sim_start), ContractViolation);
 }
 
@@ -103,7 +101,7 @@ TEST_CASE("an object whose recover() failed can do nothing more", "[ftl][contrac
     Failing ftl;
     CHECK_FALSE(ftl.recover(sim_start).has_value());
     CHECK_THROWS_AS(ftl.recover(sim_start), ContractViolation);
-    CHECK_THROWS_AS(ftl.read(Lpn{0}, 1, {}, sim_start, {}), ContractViolation);
+    CHECK_THROWS_AS(ftl.read(Lpn{0}, 1, {}, {sim_start, {}}), ContractViolation);
     CHECK_THROWS_AS(ftl.shut_down(sim_start), ContractViolation);
     CHECK(ftl.calls.empty());
 }

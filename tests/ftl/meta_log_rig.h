@@ -96,7 +96,7 @@ struct Model {
         writes.push_back({writes.empty() ? 1 : writes.back().id + 1, true, bytes, sim_never});
         under_way = writes.size() - 1;
         payload = content(writes.back().id, bytes);
-        ended_if_whole(rig, rig.log->begin_checkpoint(bytes, payload, rig.now, origin));
+        ended_if_whole(rig, rig.log->begin_checkpoint(bytes, payload, {rig.now, origin}));
     }
     /// As write(), but checkpoints are written in parts, with records between them.
     void write_in_parts(LogRig& rig, Random& random, std::size_t largest) {
@@ -114,8 +114,8 @@ struct Model {
     void write(LogRig& rig, Random& random, std::size_t bytes, bool is_checkpoint) {
         Write w{writes.empty() ? 1 : writes.back().id + 1, is_checkpoint, bytes, sim_start};
         if (w.is_checkpoint) w.bytes = random.below(700);
-        const auto done = w.is_checkpoint ? rig.log->checkpoint(content(w.id, w.bytes), rig.now, origin)
-                                          : rig.log->append(static_cast<std::uint32_t>(w.id), content(w.id, w.bytes), rig.now, origin);
+        const auto done = w.is_checkpoint ? rig.log->checkpoint(content(w.id, w.bytes), {rig.now, origin})
+                                          : rig.log->append(static_cast<std::uint32_t>(w.id), content(w.id, w.bytes), {rig.now, origin});
         REQUIRE(done.has_value());
         w.ended = *done;
         writes.push_back(w);
@@ -179,11 +179,11 @@ struct FreePool final : BlockExchange {
     }
     /// A table that is written now is durable some milliseconds late: whatever does not wait for it is early.
     void delay_table() {
-        REQUIRE(rig.array->erase(aside, rig.now, origin).has_value());
+        REQUIRE(rig.array->erase(aside, {rig.now, origin}).has_value());
         for (std::uint32_t page = 0; page < 4; ++page) {
             const std::vector<std::byte> data(rig.geometry.page_bytes());
             const PageProgram program{rig.geometry.page_of(aside, page), data, {Lpn{0}, WriteSequence{1}, PageKind::data, 0}};
-            REQUIRE(rig.array->program({&program, 1}, rig.now, origin).has_value());
+            REQUIRE(rig.array->program({&program, 1}, {rig.now, origin}).has_value());
         }
     }
     /// After a cut: what the scheme had written into blocks that the ring gave back is not the ring's again.
@@ -209,11 +209,11 @@ struct FreePool final : BlockExchange {
         std::erase_if(kept, [offered](const Kept& k) { return k.block == offered; });
     }
     void give(BlockId block, SimTime ready) override {
-        const auto erased = rig.array->erase(block, ready, origin);
+        const auto erased = rig.array->erase(block, {ready, origin});
         REQUIRE(erased.has_value());
         const std::vector<std::byte> data(rig.geometry.page_bytes(), std::byte{0xdd});
         const PageProgram program{rig.geometry.page_of(block, 0), data, {Lpn{0}, WriteSequence{1}, PageKind::data, 0}};
-        const auto programmed = rig.array->program({&program, 1}, *erased, origin);
+        const auto programmed = rig.array->program({&program, 1}, {*erased, origin});
         REQUIRE(programmed.has_value());
         free.push_back({block, *programmed});
         kept.push_back({block, *programmed});

@@ -30,10 +30,10 @@ TEST_CASE("as many records as were planned fit between two checkpoints, however 
     for (std::uint64_t round = 0; round < 3; ++round) {
         std::uint64_t written = 0;
         for (; !rig.log->needs_checkpoint(100); written += rig.geometry.page_bytes())
-            REQUIRE(rig.log->append(1, content(written, 100), rig.log->last_end(), origin).has_value());
+            REQUIRE(rig.log->append(1, content(written, 100), {rig.log->last_end(), origin}).has_value());
         CHECK(written >= planned);
         if (round > 0) CHECK(written <= planned + row_bytes); // before, no checkpoint takes its rows
-        REQUIRE(rig.log->checkpoint(content(round, 9000), rig.log->last_end(), origin).has_value());
+        REQUIRE(rig.log->checkpoint(content(round, 9000), {rig.log->last_end(), origin}).has_value());
     }
 }
 
@@ -79,16 +79,16 @@ TEST_CASE("a checkpoint written in parts says how things were when it began, and
 
 TEST_CASE("a record does not overtake the one before it, though its plane is idle and the other's is not", "[metalog]") {
     LogRig rig{9000u}; // rows of two blocks on two planes
-    for (std::uint64_t id = 1; id <= 2; ++id) REQUIRE(rig.log->append(1, content(id, 100), rig.now, origin).has_value());
+    for (std::uint64_t id = 1; id <= 2; ++id) REQUIRE(rig.log->append(1, content(id, 100), {rig.now, origin}).has_value());
     rig.now = rig.log->last_end();
     const BlockId busy = rig.geometry.block_at(PlaneId{0}, rig.geometry.blocks_per_plane() - 1);
     for (std::uint32_t page = 0; page < 4; ++page) {
         const auto data = content(page, rig.geometry.page_bytes());
         const PageProgram one{rig.geometry.page_of(busy, page), data, PageOob{Lpn{page}, WriteSequence{1}, PageKind::data, 0}};
-        REQUIRE(rig.array->program({&one, 1}, rig.now, origin).has_value());
+        REQUIRE(rig.array->program({&one, 1}, {rig.now, origin}).has_value());
     }
-    const auto first = rig.log->append(1, content(3, 100), rig.now, origin);  // on the busy plane
-    const auto second = rig.log->append(1, content(4, 100), rig.now, origin); // on the other
+    const auto first = rig.log->append(1, content(3, 100), {rig.now, origin});  // on the busy plane
+    const auto second = rig.log->append(1, content(4, 100), {rig.now, origin}); // on the other
     REQUIRE(first.has_value());
     REQUIRE(second.has_value());
     CHECK(*second - *first >= rig.config.timing.page_program);
@@ -138,7 +138,7 @@ TEST_CASE("a table that is not the ring's is not believed", "[metalog][format]")
     MetaLog tables{MetaArea{1, 3, 1, anchor, {}}, *rig.array};
     REQUIRE(tables.recover(rig.now).has_value());
     std::vector<std::byte> table((rig.planned().blocks.size() + 1) * 4); // a count of 0, and block 0 again and again
-    REQUIRE(tables.append(1, table, rig.now, origin).has_value());
+    REQUIRE(tables.append(1, table, {rig.now, origin}).has_value());
     MetaLog log{rig.planned(), *rig.array};
     const auto got = log.recover(tables.last_end());
     REQUIRE_FALSE(got.has_value());
@@ -153,12 +153,13 @@ TEST_CASE("checkpoints share a row until it is full: a row is erased once for as
         return all;
     };
     const std::uint32_t pages = rig.geometry.pages_per_block();
-    for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value()); // of a page each
+    for (std::uint64_t id = 1; id <= 10 * pages; ++id)
+        REQUIRE(rig.log->checkpoint(content(id, 100), {rig.now, origin}).has_value()); // of a page each
     CHECK(erases() == 10);
     for (std::uint64_t id = 1; id <= 9; ++id)
-        REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value()); // of two pages, with one of an odd place in between
-    REQUIRE(rig.log->append(1, content(1, 100), rig.now, origin).has_value());
-    for (std::uint64_t id = 10; id <= 12; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), rig.now, origin).has_value());
+        REQUIRE(rig.log->checkpoint(content(id, 700), {rig.now, origin}).has_value()); // of two pages, with one of an odd place in between
+    REQUIRE(rig.log->append(1, content(1, 100), {rig.now, origin}).has_value());
+    for (std::uint64_t id = 10; id <= 12; ++id) REQUIRE(rig.log->checkpoint(content(id, 700), {rig.now, origin}).has_value());
     CHECK(erases() == 10 + 4); // 4 of them to a row; the record and three; none lies in two rows
     rig.now = rig.log->last_end();
     rig.open();
@@ -170,7 +171,7 @@ TEST_CASE("checkpoints share a row until it is full: a row is erased once for as
 TEST_CASE("coming back reads the first page of each block and the rows from the newest checkpoint on, not the older ones", "[metalog]") {
     LogRig rig;
     const std::uint32_t pages = rig.geometry.pages_per_block();
-    for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value());
+    for (std::uint64_t id = 1; id <= 10 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), {rig.now, origin}).has_value());
     rig.now = rig.log->last_end();
     rig.open();
     CHECK(rig.recovered.checkpoint->payload == content(10 * pages, 100));
@@ -180,7 +181,7 @@ TEST_CASE("coming back reads the first page of each block and the rows from the 
 TEST_CASE("an old checkpoint in a row whose first page does not read any more is not taken for the newest", "[metalog]") {
     LogRig rig;
     const std::uint32_t pages = rig.geometry.pages_per_block();
-    for (std::uint64_t id = 1; id <= 2 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), rig.now, origin).has_value()); // two rows
+    for (std::uint64_t id = 1; id <= 2 * pages; ++id) REQUIRE(rig.log->checkpoint(content(id, 100), {rig.now, origin}).has_value()); // two rows
     rig.now = rig.log->last_end();
     for (const std::uint32_t row : {0u, 1u}) { // as an erase leaves it that was cut, or read disturb: first the older row, then both
         const Ppn first = rig.geometry.page_of(rig.log->area().blocks[row], 0);
@@ -197,14 +198,14 @@ TEST_CASE("an old checkpoint in a row whose first page does not read any more is
 TEST_CASE("a thousand cuts in the middle of the first checkpoint after a mount leave room for the next one", "[metalog][crash]") {
     LogRig rig;
     Random random{7};
-    REQUIRE(rig.log->checkpoint(content(1, 600), rig.now, origin).has_value());
+    REQUIRE(rig.log->checkpoint(content(1, 600), {rig.now, origin}).has_value());
     rig.now = rig.log->last_end();
     for (int i = 0; i < 1000; ++i) {
         CAPTURE(i);
         rig.array->settle(rig.now);
         const SimTime from = rig.now;
         REQUIRE(rig.log->can_write());
-        const auto done = rig.log->checkpoint(content(1, 600), rig.now, origin);
+        const auto done = rig.log->checkpoint(content(1, 600), {rig.now, origin});
         REQUIRE(done.has_value());
         rig.cut(from + Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>((*done - from).count())))}, random.next());
         REQUIRE(rig.recovered.checkpoint.has_value());
@@ -240,7 +241,7 @@ TEST_CASE("a block that fails under the log, whenever it does, costs its row's r
 TEST_CASE("the bytes of a record are as ftl/FORMAT.md says", "[metalog][format]") {
     LogRig rig;
     const std::vector<std::byte> payload{std::byte{0xaa}, std::byte{0xbb}, std::byte{0xcc}};
-    REQUIRE(rig.log->append(5, payload, rig.now, origin).has_value());
+    REQUIRE(rig.log->append(5, payload, {rig.now, origin}).has_value());
     const Ppn page = rig.geometry.page_of(rig.log->area().blocks.front(), 0);
     std::vector<std::byte> data(512);
     REQUIRE(rig.store.read_data(page, 0, data).has_value());

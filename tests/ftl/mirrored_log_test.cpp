@@ -55,12 +55,12 @@ struct Rig {
     }
     void lose(const MetaArea& which) { faults.blocks.insert(which.blocks.begin(), which.blocks.end()); }
     void append(std::uint64_t id) {
-        const auto done = log->append(1, content(id, 100), now, origin);
+        const auto done = log->append(1, content(id, 100), {now, origin});
         REQUIRE(done.has_value());
         now = *done;
     }
     void checkpoint(std::uint64_t id) {
-        const auto done = log->checkpoint(content(id, 700), now, origin);
+        const auto done = log->checkpoint(content(id, 700), {now, origin});
         REQUIRE(done.has_value());
         now = *done;
     }
@@ -123,7 +123,7 @@ TEST_CASE("one of the two logs may lose every page: the other says all of it, an
     for (std::uint64_t id = 2; id <= 6; ++id) CHECK(found->records[id - 2].payload == content(id, 100));
     CHECK_FALSE(rig.log->is_even());
     CHECK(rig.log->needs_checkpoint(1)); // nothing is appended to logs that differ
-    CHECK_THROWS_AS(rig.log->append(1, content(9, 9), rig.now, origin), ContractViolation);
+    CHECK_THROWS_AS(rig.log->append(1, content(9, 9), {rig.now, origin}), ContractViolation);
     rig.faults.blocks.clear(); // what is written anew reads
     rig.checkpoint(7);
     CHECK(rig.log->is_even());

@@ -30,11 +30,26 @@ using Request = std::pair<const char*, std::function<void(Ftl&)>>;
 /// Every call that is allowed between recover() and shut_down() only.
 const std::vector<Request>& requests() {
     static const std::vector<Request> all{
-        {"read", [](Ftl& f) { (void)f.read(Lpn{0}, 1, {}, sim_start, nobody); }},
-        {"read_part", [](Ftl& f) { (void)f.read_part(Lpn{0}, 0, 512, {}, sim_start, nobody); }},
-        {"write", [](Ftl& f) { (void)f.write(Lpn{0}, 1, {}, sim_start, nobody); }},
-        {"trim", [](Ftl& f) { (void)f.trim(Lpn{0}, 1, sim_start, nobody); }},
-        {"flush", [](Ftl& f) { (void)f.flush(sim_start, nobody); }},
+        {"read",
+         [](Ftl& f) {
+             (void)f.read(Lpn{0}, 1, {}, {sim_start, nobody});
+         }},
+        {"read_part",
+         [](Ftl& f) {
+             (void)f.read_part(Lpn{0}, 0, 512, {}, {sim_start, nobody});
+         }},
+        {"write",
+         [](Ftl& f) {
+             (void)f.write(Lpn{0}, 1, {}, {sim_start, nobody});
+         }},
+        {"trim",
+         [](Ftl& f) {
+             (void)f.trim(Lpn{0}, 1, {sim_start, nobody});
+         }},
+        {"flush",
+         [](Ftl& f) {
+             (void)f.flush({sim_start, nobody});
+         }},
         {"relocate", [](Ftl& f) { (void)f.relocate(BlockId{0}, sim_start); }},
         {"shut_down", [](Ftl& f) { (void)f.shut_down(sim_start); }},
         {"is_mapped", [](Ftl& f) { (void)f.is_mapped(Lpn{0}); }},
@@ -100,7 +115,7 @@ TEST_CASE("after shut_down() every request is refused, another recover() too, an
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         Fresh drive{config};
         drive.recover();
-        REQUIRE(drive.ftl.write(Lpn{0}, 1, std::vector<std::byte>(drive.ftl.logical_page_bytes()), drive.now, nobody));
+        REQUIRE(drive.ftl.write(Lpn{0}, 1, std::vector<std::byte>(drive.ftl.logical_page_bytes()), {drive.now, nobody}));
         REQUIRE(drive.ftl.shut_down(drive.now));
         require_refused(drive.ftl);
         CHECK_THROWS_AS(drive.ftl.recover(drive.now), ContractViolation);
@@ -122,9 +137,9 @@ TEST_CASE("runs that are empty or leave the logical space, parts that leave thei
         const std::span<std::byte> short_page = std::span{page}.first(bytes - 1);
         const auto run_refused = [&](Lpn first, std::uint32_t pages) {
             CAPTURE(first.value(), pages);
-            CHECK_THROWS_AS(f.read(first, pages, {}, drive.now, nobody), ContractViolation);
-            CHECK_THROWS_AS(f.write(first, pages, {}, drive.now, nobody), ContractViolation);
-            CHECK_THROWS_AS(f.trim(first, pages, drive.now, nobody), ContractViolation);
+            CHECK_THROWS_AS(f.read(first, pages, {}, {drive.now, nobody}), ContractViolation);
+            CHECK_THROWS_AS(f.write(first, pages, {}, {drive.now, nobody}), ContractViolation);
+            CHECK_THROWS_AS(f.trim(first, pages, {drive.now, nobody}), ContractViolation);
         };
         run_refused(Lpn{0}, 0);
         run_refused(Lpn{all}, 1);
@@ -133,23 +148,23 @@ TEST_CASE("runs that are empty or leave the logical space, parts that leave thei
         run_refused(Lpn{~std::uint32_t{0}}, 1); // first + pages is 0 in 32 bits
         run_refused(Lpn{1}, ~std::uint32_t{0});
         CHECK_THROWS_AS(f.is_mapped(Lpn{all}), ContractViolation);
-        CHECK_THROWS_AS(f.read(Lpn{0}, 1, short_page, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.write(Lpn{0}, 1, short_page, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.write(Lpn{0}, 2, page, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.read_part(Lpn{all}, 0, 1, {}, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.read_part(Lpn{0}, 0, 0, {}, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.read_part(Lpn{0}, 1, bytes, {}, drive.now, nobody), ContractViolation);
-        CHECK_THROWS_AS(f.read_part(Lpn{0}, ~std::uint32_t{0}, 2, {}, drive.now, nobody), ContractViolation); // the sum is 1 in 32 bits
-        CHECK_THROWS_AS(f.read_part(Lpn{0}, 0, 4, short_page, drive.now, nobody), ContractViolation);
+        CHECK_THROWS_AS(f.read(Lpn{0}, 1, short_page, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.write(Lpn{0}, 1, short_page, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.write(Lpn{0}, 2, page, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.read_part(Lpn{all}, 0, 1, {}, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.read_part(Lpn{0}, 0, 0, {}, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.read_part(Lpn{0}, 1, bytes, {}, {drive.now, nobody}), ContractViolation);
+        CHECK_THROWS_AS(f.read_part(Lpn{0}, ~std::uint32_t{0}, 2, {}, {drive.now, nobody}), ContractViolation); // the sum is 1 in 32 bits
+        CHECK_THROWS_AS(f.read_part(Lpn{0}, 0, 4, short_page, {drive.now, nobody}), ContractViolation);
         CHECK_THROWS_AS(f.relocate(BlockId{drive.geometry.blocks()}, drive.now), ContractViolation);
         CHECK_THROWS_AS(f.status_of(BlockId{drive.geometry.blocks()}), ContractViolation);
         // Nothing of all that has left a trace, and what just fits is done.
         CHECK(f.space().mapped_pages == 0);
         CHECK(f.counters().host_pages_read + f.counters().host_pages_written == 0);
-        const auto written = f.write(Lpn{all - 1}, 1, page, drive.now, nobody);
+        const auto written = f.write(Lpn{all - 1}, 1, page, {drive.now, nobody});
         REQUIRE(written);
         CHECK(f.is_mapped(Lpn{all - 1}));
-        CHECK(f.read_part(Lpn{all - 1}, bytes - 1, 1, std::span{page}.first(1), *written, nobody).has_value());
+        CHECK(f.read_part(Lpn{all - 1}, bytes - 1, 1, std::span{page}.first(1), {*written, nobody}).has_value());
         CHECK(f.check().empty());
     });
 }
@@ -170,14 +185,14 @@ TEST_CASE("a worn-out device answers read_only to every change, never no_free_bl
         };
         for (std::uint32_t i = 0; i < 3000 && !end; ++i) {
             CAPTURE(i);
-            note(ftl.write(Lpn{i % rig.units()}, 1, data, rig.now, nobody));
+            note(ftl.write(Lpn{i % rig.units()}, 1, data, {rig.now, nobody}));
             if (!end && i % 4 == 3) note(ftl.relocate(BlockId{i / 4 % rig.geometry().blocks()}, rig.now));
-            if (!end && i % 8 == 7) note(ftl.flush(rig.now, nobody)); // past a cache of the scheme's own
+            if (!end && i % 8 == 7) note(ftl.flush({rig.now, nobody})); // past a cache of the scheme's own
         }
         REQUIRE(end.has_value());
-        CHECK(ftl.write(Lpn{0}, 1, data, rig.now, nobody).error().kind == FtlErrorKind::read_only);
-        CHECK(ftl.trim(Lpn{0}, 1, rig.now, nobody).error().kind == FtlErrorKind::read_only);
-        if (const auto flushed = ftl.flush(rig.now, nobody); !flushed) CHECK(flushed.error().kind == FtlErrorKind::read_only);
+        CHECK(ftl.write(Lpn{0}, 1, data, {rig.now, nobody}).error().kind == FtlErrorKind::read_only);
+        CHECK(ftl.trim(Lpn{0}, 1, {rig.now, nobody}).error().kind == FtlErrorKind::read_only);
+        if (const auto flushed = ftl.flush({rig.now, nobody}); !flushed) CHECK(flushed.error().kind == FtlErrorKind::read_only);
         for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b)
             if (const auto moved = ftl.relocate(BlockId{b}, rig.now); !moved) CHECK(moved.error().kind == FtlErrorKind::read_only);
         rig.require_readable();

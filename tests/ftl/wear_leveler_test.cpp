@@ -37,7 +37,7 @@ SsdConfig page_mapped(SsdConfig config) {
 struct WornDrive : TestDrive<> {
     WornDrive() : TestDrive{page_mapped(small_wear_drive())} {}
     void wear(BlockId block, int erases) {
-        for (int i = 0; i < erases; ++i) REQUIRE(array.erase(block, sim_start, {Cause::user, no_event}).has_value());
+        for (int i = 0; i < erases; ++i) REQUIRE(array.erase(block, {sim_start, {Cause::user, no_event}}).has_value());
     }
 };
 

@@ -200,10 +200,10 @@ TEST_CASE("what an array wrote is there after reopening the image, and erased bl
             for (std::uint32_t page = 0; page < 8; ++page) {
                 const auto data = page_bytes_of(geometry, block * 8 + page + 1);
                 const PageProgram one{geometry.page_of(BlockId{block}, page), data, {Lpn{page}, WriteSequence{page}, PageKind::data, 0}};
-                now = *array.program({&one, 1}, now, {});
+                now = *array.program({&one, 1}, {now, {}});
             }
         }
-        now = *array.erase(BlockId{1}, now, {});
+        now = *array.erase(BlockId{1}, {now, {}});
         CHECK(allocated() >= 16 * 4096);
         array.settle(now);
     }
@@ -217,7 +217,7 @@ TEST_CASE("what an array wrote is there after reopening the image, and erased bl
     CHECK(array.erase_count(BlockId{1}) == 1);
     std::vector<std::byte> data(geometry.page_bytes());
     for (std::uint32_t page = 0; page < 8; ++page) {
-        REQUIRE(array.read(PageRead{geometry.page_of(BlockId{0}, page), 0, 4096, data}, sim_start, {}));
+        REQUIRE(array.read(PageRead{geometry.page_of(BlockId{0}, page), 0, 4096, data}, {sim_start, {}}));
         CHECK(data == page_bytes_of(geometry, page + 1));
     }
 }
@@ -238,26 +238,26 @@ TEST_CASE("pages read together in any order are those last programmed, and a pag
     const auto value_of = [](std::uint32_t round, Ppn page) { return round * 1000ull + page.value(); };
     for (std::uint32_t round = 1; round <= 3; ++round) { // what a read brought in must not outlive an erase
         for (std::uint32_t block = 0; block < 8; ++block) {
-            if (round > 1) now = *array.erase(BlockId{block}, now, {});
+            if (round > 1) now = *array.erase(BlockId{block}, {now, {}});
             REQUIRE((*store)->read_record(geometry.page_of(BlockId{block}, 7)) == PageRecord{});
             for (std::uint32_t page = 0; page < 8; ++page) {
                 const Ppn where = geometry.page_of(BlockId{block}, page);
                 const auto data = page_bytes_of(geometry, value_of(round, where));
                 const PageProgram one{where, data, {Lpn{page}, WriteSequence{page}, PageKind::data, 0}};
-                now = *array.program({&one, 1}, now, {});
-                if (page == 3) REQUIRE(array.read(PageRead{where, 0, geometry.page_bytes(), buffers[0]}, now, {}));
+                now = *array.program({&one, 1}, {now, {}});
+                if (page == 3) REQUIRE(array.read(PageRead{where, 0, geometry.page_bytes(), buffers[0]}, {now, {}}));
             }
         }
         std::vector<PageRead> reads;
         for (std::uint32_t i = 0; i < 64; ++i) reads.push_back({Ppn{i * 29 % 64}, 0, geometry.page_bytes(), buffers[i]});
-        REQUIRE(array.read(reads, now, {}));
+        REQUIRE(array.read(reads, {now, {}}));
         for (std::uint32_t i = 0; i < 64; ++i) REQUIRE(buffers[i] == page_bytes_of(geometry, value_of(round, reads[i].page)));
     }
     const std::uint64_t payload_at = 3 * 4096; // behind header, block records, page records
     flip(path, payload_at + 13 * std::uint64_t{geometry.page_bytes()} + 100);
     std::vector<PageRead> reads;
     for (std::uint32_t i = 0; i < 16; ++i) reads.push_back({Ppn{15 - i}, 0, geometry.page_bytes(), buffers[i]});
-    const auto read = array.read(reads, now, {});
+    const auto read = array.read(reads, {now, {}});
     REQUIRE_FALSE(read);
     CHECK(read.error().kind == NandErrorKind::uncorrectable);
     CHECK(read.error().page == Ppn{13});
@@ -390,7 +390,7 @@ TEST_CASE("an image that shrank while in use gives a host error and no fault of 
     NandArray array{geometry, config, **store, sink, UndoPolicy::keep};
     REQUIRE(array.open());
     std::filesystem::resize_file(path, 8192);
-    const auto read = array.read(PageRead{Ppn{0}, 0, 4096, {}}, sim_start, {});
+    const auto read = array.read(PageRead{Ppn{0}, 0, 4096, {}}, {sim_start, {}});
     REQUIRE_FALSE(read);
     CHECK(read.error().kind == NandErrorKind::host_io);
     CHECK(read.error().host_errno == EIO);

@@ -40,7 +40,7 @@ double bus_share(const ReadLoad& load, Duration command) {
     SimTime written = sim_start;
     for (std::uint32_t plane = 0; plane < geometry.planes(); ++plane) {
         const PageProgram page{geometry.page_of(BlockId{plane}, 0), {}, {Lpn{plane}, WriteSequence{1}, PageKind::data, 0}};
-        written = std::max(written, *array.program({&page, 1}, sim_start, {}));
+        written = std::max(written, *array.program({&page, 1}, {sim_start, {}}));
     }
     array.settle(written);
     std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>> under_way;
@@ -53,7 +53,7 @@ double bus_share(const ReadLoad& load, Duration command) {
         under_way.pop();
         array.settle(now);
         const BlockId block{load.order == Order::in_turn ? i % geometry.blocks() : static_cast<std::uint32_t>(random.below(geometry.blocks()))};
-        const SimTime done = *array.read(PageRead{geometry.page_of(block, 0), 0, geometry.page_bytes(), {}}, now, {});
+        const SimTime done = *array.read(PageRead{geometry.page_of(block, 0), 0, geometry.page_bytes(), {}}, {now, {}});
         under_way.push(done);
         end = std::max(end, done);
     }
@@ -72,9 +72,9 @@ Duration read_of_a_page(bool spare_on_bus, std::uint32_t bytes) {
     NandArray array{geometry, config, store, sink, UndoPolicy::none};
     REQUIRE(array.open());
     const PageProgram page{geometry.page_of(BlockId{0}, 0), {}, {Lpn{0}, WriteSequence{1}, PageKind::data, 0}};
-    const SimTime written = *array.program({&page, 1}, sim_start, {});
+    const SimTime written = *array.program({&page, 1}, {sim_start, {}});
     array.settle(written);
-    return *array.read(PageRead{geometry.page_of(BlockId{0}, 0), 0, bytes, {}}, written, {}) - written;
+    return *array.read(PageRead{geometry.page_of(BlockId{0}, 0), 0, bytes, {}}, {written, {}}) - written;
 }
 
 } // namespace

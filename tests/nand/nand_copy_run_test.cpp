@@ -26,7 +26,7 @@ struct Quiet {
     [[nodiscard]] Ppn page(std::uint32_t block, std::uint32_t index) const { return geometry.page_of(BlockId{block}, index); }
     SimTime program(std::uint32_t block, std::uint32_t index, SimTime now) {
         const PageProgram one{page(block, index), {}, PageOob{Lpn{block * 100 + index}, WriteSequence{next++}, PageKind::data, index % 3}};
-        return array.program({&one, 1}, now, {}).value();
+        return array.program({&one, 1}, {now, {}}).value();
     }
     NandConfig config;
     Geometry geometry;
@@ -36,10 +36,10 @@ struct Quiet {
     std::uint64_t next = 1;
 };
 
-CopiedRun one_by_one(NandArray& array, Ppn from, Ppn to, std::uint32_t pages, SimTime now, Origin origin) {
-    CopiedRun run{.pages = 0, .done = now, .failed = std::nullopt};
+CopiedRun one_by_one(NandArray& array, Ppn from, Ppn to, std::uint32_t pages, const Io& io) {
+    CopiedRun run{.pages = 0, .done = io.when, .failed = std::nullopt};
     for (; run.pages < pages; ++run.pages) {
-        const auto done = array.copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, run.done, origin);
+        const auto done = array.copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, io.at(run.done));
         if (!done) {
             run.failed = done.error();
             break;
@@ -77,7 +77,7 @@ TEST_CASE("a run of copies takes its pages times read and program, by hand", "[n
     Quiet flash;
     SimTime now = sim_start;
     for (std::uint32_t i = 0; i < 8; ++i) now = flash.program(0, i, now);
-    const auto run = flash.array.copy_run(flash.page(0, 2), flash.page(8, 0), 5, at(2'000'000), {Cause::merge, no_event});
+    const auto run = flash.array.copy_run(flash.page(0, 2), flash.page(8, 0), 5, {at(2'000'000), {Cause::merge, no_event}});
     CHECK(run.pages == 5);
     CHECK_FALSE(run.failed);
     CHECK(run.done == at(2'000'000 + 5 * (11'124 + 101'124)));
@@ -105,14 +105,14 @@ TEST_CASE("runs at random leave what single copies leave, beside traffic on the 
             const auto first = static_cast<std::uint32_t>(random.chance(1, 2) ? 0 : random.below(filled));
             const auto target = static_cast<std::uint32_t>(next + random.below(random.chance(1, 4) ? pages_per_block - next : 1));
             const auto pages = static_cast<std::uint32_t>(1 + random.below(std::min(pages_per_block - target, pages_per_block - first)));
-            const auto a = whole.array.copy_run(whole.page(from, first), whole.page(to, target), pages, now, {Cause::merge, no_event});
-            const auto b = one_by_one(single.array, single.page(from, first), single.page(to, target), pages, now, {Cause::merge, no_event});
+            const auto a = whole.array.copy_run(whole.page(from, first), whole.page(to, target), pages, {now, {Cause::merge, no_event}});
+            const auto b = one_by_one(single.array, single.page(from, first), single.page(to, target), pages, {now, {Cause::merge, no_event}});
             REQUIRE(a.pages == b.pages);
             REQUIRE(a.done == b.done);
             REQUIRE(a.failed.has_value() == b.failed.has_value());
             if (a.failed) REQUIRE(a.failed->page == b.failed->page);
         } else if (what == 6) {
-            REQUIRE(whole.array.erase(BlockId{to}, now, {}).value() == single.array.erase(BlockId{to}, now, {}).value());
+            REQUIRE(whole.array.erase(BlockId{to}, {now, {}}).value() == single.array.erase(BlockId{to}, {now, {}}).value());
         } else {
             // Now and then far enough that planes are idle, now and then in the middle of a run.
             const std::int64_t most = random.chance(1, 3) ? std::max<std::int64_t>(1, (whole.array.last_reserved_end() - now).count()) : 900'000;

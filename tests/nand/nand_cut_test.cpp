@@ -46,7 +46,7 @@ std::vector<Operation> run_workload(Flash& flash, std::uint64_t seed, SimTime& s
         const auto block = static_cast<std::uint32_t>(random.below(flash.geometry.blocks()));
         const std::uint32_t next = flash.array.write_pointer(BlockId{block});
         Operation operation{next == flash.geometry.pages_per_block() || random.chance(1, 8), block, next, value, sim_start, sim_start};
-        const auto end = operation.is_erase ? flash.array.erase(BlockId{block}, now, {}) : flash.program(flash.page(block, next), value, now);
+        const auto end = operation.is_erase ? flash.array.erase(BlockId{block}, {now, {}}) : flash.program(flash.page(block, next), value, now);
         REQUIRE(end);
         operation.end = *end;
         operation.cells = *end - (operation.is_erase ? flash.config.timing.block_erase : flash.config.timing.page_program);
@@ -94,8 +94,8 @@ void compare(Flash& flash, std::map<std::uint32_t, Expected> expected) {
     for (std::uint32_t page = 0; page < flash.geometry.pages(); ++page) {
         CAPTURE(page);
         const Expected& wanted = expected[page];
-        const auto got = reopened.read(PageRead{Ppn{page}, 0, flash.geometry.page_bytes(), data}, sim_start, {});
-        const auto oob = reopened.read_oob(Ppn{page}, sim_start, {});
+        const auto got = reopened.read(PageRead{Ppn{page}, 0, flash.geometry.page_bytes(), data}, {sim_start, {}});
+        const auto oob = reopened.read_oob(Ppn{page}, {sim_start, {}});
         REQUIRE(oob);
         if (wanted.broken) {
             REQUIRE_FALSE(got);
@@ -160,7 +160,7 @@ TEST_CASE("an undone erase brings back the payload that a program had already ov
     Flash flash{tiny_config()};
     SimTime now = *flash.program(flash.page(0, 0), 1, at(0));
     const SimTime erase_issued = now;
-    now = *flash.array.erase(BlockId{0}, now, {});
+    now = *flash.array.erase(BlockId{0}, {now, {}});
     REQUIRE(flash.program(flash.page(0, 0), 2, now));
     FixedOutcomes outcomes{ProgramOutcome::complete, EraseOutcome::not_started, 1};
     const auto report = flash.array.cut(erase_issued + Duration{500}, outcomes);
@@ -180,19 +180,19 @@ TEST_CASE("a bad mark stands from its time on: a cut before takes it back, one a
     const auto stands = flash.array.mark_bad(BlockId{0}, copied);
     CHECK(stands == copied);
     CHECK(flash.array.is_bad(BlockId{0})); // for this array, at once
-    CHECK_THROWS_AS(flash.array.erase(BlockId{0}, copied, {}), ContractViolation);
+    CHECK_THROWS_AS(flash.array.erase(BlockId{0}, {copied, {}}), ContractViolation);
     FixedOutcomes outcomes{ProgramOutcome::not_started, EraseOutcome::not_started, 1};
     REQUIRE(flash.array.cut(copied + Duration{beside}, outcomes));
     NandArray reopened{flash.geometry, flash.config, flash.store, flash.sink, UndoPolicy::keep};
     REQUIRE(reopened.open());
     CHECK(reopened.is_bad(BlockId{0}) == (beside >= 0));
     CHECK((reopened.inspect(flash.page(1, 0))->state == CellState::programmed) == (beside >= 0));
-    if (beside < 0) CHECK(reopened.erase(BlockId{0}, at(2'000'000), {}).has_value());
+    if (beside < 0) CHECK(reopened.erase(BlockId{0}, {at(2'000'000), {}}).has_value());
 }
 
 TEST_CASE("a bad mark waits for every operation of its block, and a second one changes nothing", "[nand]") {
     Flash flash{tiny_config()};
-    const SimTime erased = *flash.array.erase(BlockId{0}, at(0), {});
+    const SimTime erased = *flash.array.erase(BlockId{0}, {at(0), {}});
     const SimTime programmed = *flash.program(flash.page(0, 0), 1, erased);
     const auto stands = flash.array.mark_bad(BlockId{0}, at(10));
     CHECK(stands == programmed);

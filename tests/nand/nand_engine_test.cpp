@@ -26,7 +26,7 @@ TEST_CASE("single: a page crosses the host interface before its program and afte
     CHECK(flash.program(flash.page(0, 0), 1, at(0)) == at(200 + 2048 + 100 + 1024 + 100'000));
     CHECK(flash.read(flash.page(0, 0), at(200'000)) == at(200'000 + 200 + 100 + 10'000 + 1024 + 2048));
     // Part of a page crosses in proportion: 512 bytes are 512 on the bus, 1024 on the interface.
-    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 512, {}}, at(300'000), {}) == at(300'000 + 200 + 100 + 10'000 + 512 + 1024));
+    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 512, {}}, {at(300'000), {}}) == at(300'000 + 200 + 100 + 10'000 + 512 + 1024));
 }
 
 TEST_CASE("striped: two channels work at once, the host interface serves one after the other", "[nand][engine]") {
@@ -61,7 +61,7 @@ TEST_CASE("a page written is confirmed on the host interface in addition, a page
     Flash flash{config};
     CHECK(flash.program(flash.page(0, 0), 1, at(0)) == at(200 + 300 + 2048 + 100 + 1024 + 100'000));
     CHECK(flash.read(flash.page(0, 0), at(200'000)) == at(200'000 + 200 + 100 + 10'000 + 1024 + 2048));
-    CHECK(flash.array.copy(flash.page(0, 0), flash.page(1, 0), at(300'000), {Cause::gc, no_event}) == at(300'000 + 11'124 + 101'124));
+    CHECK(flash.array.copy(flash.page(0, 0), flash.page(1, 0), {at(300'000), {Cause::gc, no_event}}) == at(300'000 + 11'124 + 101'124));
     config.timing.host_interface_confirm = Duration{-1};
     CHECK(config.timing.validate().error().starts_with("host_interface_confirm_ns"));
 }
@@ -69,7 +69,7 @@ TEST_CASE("a page written is confirmed on the host interface in addition, a page
 TEST_CASE("a copy does not cross the host interface", "[nand][engine]") {
     Flash flash{with_host_interface()};
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
-    CHECK(flash.array.copy(flash.page(0, 0), flash.page(1, 0), at(200'000), {Cause::gc, no_event}) == at(200'000 + 11'124 + 101'124));
+    CHECK(flash.array.copy(flash.page(0, 0), flash.page(1, 0), {at(200'000), {Cause::gc, no_event}}) == at(200'000 + 11'124 + 101'124));
 }
 
 TEST_CASE("interleaved: chips of one channel sense while the other's data cross the bus, unless the manager polls", "[nand][engine]") {
@@ -92,7 +92,7 @@ TEST_CASE("planes that depend on each other take turns, and program together by 
     REQUIRE(flash.program(flash.page(flash.block_on(0), 0), 1, at(0)) == at(101'124));
     CHECK(flash.program(flash.page(flash.block_on(1), 0), 2, at(0)) == at(2 * 101'124));
     const PageProgram both[] = {{flash.page(flash.block_on(0), 1), {}, {}}, {flash.page(flash.block_on(1), 1), {}, {}}};
-    CHECK(flash.array.program(both, at(300'000), {}) == at(300'000 + 2 * 1124 + 100'000));
+    CHECK(flash.array.program(both, {at(300'000), {}}) == at(300'000 + 2 * 1124 + 100'000));
 }
 
 TEST_CASE("a cache register takes the next page while the cells program, and one page only", "[nand][engine]") {
@@ -112,16 +112,16 @@ TEST_CASE("a cache register takes the next page while the cells program, and one
 TEST_CASE("a partial program pays command and programming in full and the transfer in proportion", "[nand][engine]") {
     Flash flash{round_config(), Payload::none};
     const PageProgram part{flash.page(0, 0), {}, {}, 512};
-    CHECK(flash.array.program({&part, 1}, at(0), {}) == at(100 + 512 + 100'000));
+    CHECK(flash.array.program({&part, 1}, {at(0), {}}) == at(100 + 512 + 100'000));
     const PageProgram too_much{flash.page(0, 1), {}, {}, 1025};
-    CHECK_THROWS_AS(flash.array.program({&too_much, 1}, at(0), {}), ContractViolation);
+    CHECK_THROWS_AS(flash.array.program({&too_much, 1}, {at(0), {}}), ContractViolation);
 }
 
 TEST_CASE("an event tells when the operation had the bus and the cells", "[nand][engine]") {
     Flash flash{with_host_interface()};
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
     REQUIRE(flash.read(flash.page(0, 0), at(200'000)));
-    REQUIRE(flash.array.erase(BlockId{0}, at(300'000), {}));
+    REQUIRE(flash.array.erase(BlockId{0}, {at(300'000), {}}));
     REQUIRE(flash.sink.operations.size() == 3);
     const NandPhases& p = flash.sink.operations[0].phases;
     CHECK(flash.sink.operations[0].start == at(0)); // on the host interface until 2248
@@ -156,14 +156,14 @@ TEST_CASE("no resource serves two operations at once, whatever the options", "[n
         const auto block = static_cast<std::uint32_t>(random.below(flash.geometry.blocks()));
         const Origin origin{random.chance(1, 3) ? Cause::gc : Cause::user, no_event};
         if (next[block] == flash.geometry.pages_per_block()) {
-            REQUIRE(flash.array.erase(BlockId{block}, now, origin));
+            REQUIRE(flash.array.erase(BlockId{block}, {now, origin}));
             next[block] = 0;
         } else if (next[block] == 0 || random.chance(1, 2)) {
             const PageProgram one{flash.page(block, next[block]++), {}, {}, random.chance(1, 4) ? 512u : 0u};
-            REQUIRE(flash.array.program({&one, 1}, now, origin));
+            REQUIRE(flash.array.program({&one, 1}, {now, origin}));
         } else {
             const auto page = static_cast<std::uint32_t>(random.below(next[block]));
-            REQUIRE(flash.array.read(PageRead{flash.page(block, page), 0, random.chance(1, 4) ? 512u : 1024u, {}}, now, origin));
+            REQUIRE(flash.array.read(PageRead{flash.page(block, page), 0, random.chance(1, 4) ? 512u : 1024u, {}}, {now, origin}));
         }
     }
     using Intervals = std::vector<std::pair<SimTime, SimTime>>;

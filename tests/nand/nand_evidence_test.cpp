@@ -55,10 +55,10 @@ void work_on(const std::filesystem::path& path, const NandConfig& config, Random
         const auto at = array.write_pointer(block);
         SimTime issued = now;
         if (at == geometry.pages_per_block() || random.chance(1, 20)) {
-            issued = *array.erase(block, now, {});
+            issued = *array.erase(block, {now, {}});
         } else {
             const PageProgram one{geometry.page_of(block, at), data, {Lpn{at}, WriteSequence{at}, PageKind::data, 0}};
-            issued = *array.program({&one, 1}, now, {});
+            issued = *array.program({&one, 1}, {now, {}});
         }
         if (random.chance(1, 2)) now = issued;
     }
@@ -122,7 +122,7 @@ TEST_CASE("an erase counts before it clears the page records, so that a kill bet
     NandArray array{geometry, config, **store, sink, UndoPolicy::keep};
     REQUIRE(array.open());
     (*store)->set_write_faults([] { return EIO; }); // asked before the records are cleared
-    REQUIRE_FALSE(array.erase(BlockId{1}, sim_start, {}));
+    REQUIRE_FALSE(array.erase(BlockId{1}, {sim_start, {}}));
     CHECK((*store)->evidence().survey(BlockId{1}) == ImageEvidence{1, 0, 0});
 }
 

@@ -61,9 +61,9 @@ struct Flash {
         const auto data = page_bytes_of(geometry, value);
         const PageProgram one{where, store.keeps_payload() ? std::span<const std::byte>{data} : std::span<const std::byte>{},
                               PageOob{Lpn{static_cast<std::uint32_t>(value)}, WriteSequence{value}, PageKind::data, 0}};
-        return array.program({&one, 1}, now, {});
+        return array.program({&one, 1}, {now, {}});
     }
-    auto read(Ppn where, SimTime now) { return array.read(PageRead{where, 0, geometry.page_bytes(), {}}, now, {}); }
+    auto read(Ppn where, SimTime now) { return array.read(PageRead{where, 0, geometry.page_bytes(), {}}, {now, {}}); }
 
     NandConfig config;
     Geometry geometry;

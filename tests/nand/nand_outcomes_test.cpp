@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint32_t>> pairs_of(CellType cell, std::uint32_t pa
 
 auto read_page(Flash& flash, NandArray& array, Ppn page, std::vector<std::byte>& to) {
     to.assign(flash.geometry.page_bytes(), std::byte{0});
-    return array.read(PageRead{page, 0, flash.geometry.page_bytes(), to}, at(5'000'000), {});
+    return array.read(PageRead{page, 0, flash.geometry.page_bytes(), to}, {at(5'000'000), {}});
 }
 
 } // namespace
@@ -64,7 +64,7 @@ TEST_CASE("T4: an unstable page tells so by its OOB, reads right once and then n
     after_cut(
         round_config(), outcomes, at(50'000), [](Flash& flash) { REQUIRE(flash.program(flash.page(0, 0), 7, at(0))); },
         [](Flash& flash, NandArray& again) {
-            const auto oob = again.read_oob(flash.page(0, 0), at(1'000'000), {});
+            const auto oob = again.read_oob(flash.page(0, 0), {at(1'000'000), {}});
             REQUIRE(oob);
             CHECK(oob->state == CellState::unstable);
             CHECK(oob->oob->sequence == WriteSequence{7});
@@ -82,11 +82,11 @@ TEST_CASE("T4: an unstable page can be copied once, with its OOB", "[nand][outco
     after_cut(
         round_config(), outcomes, at(50'000), [](Flash& flash) { REQUIRE(flash.program(flash.page(0, 0), 7, at(0))); },
         [](Flash& flash, NandArray& again) {
-            REQUIRE(again.copy(flash.page(0, 0), flash.page(1, 0), at(1'000'000), {}));
+            REQUIRE(again.copy(flash.page(0, 0), flash.page(1, 0), {at(1'000'000), {}}));
             std::vector<std::byte> data;
             REQUIRE(read_page(flash, again, flash.page(1, 0), data));
             CHECK(data == page_bytes_of(flash.geometry, 7));
-            CHECK_FALSE(again.copy(flash.page(0, 0), flash.page(1, 1), at(2'000'000), {}));
+            CHECK_FALSE(again.copy(flash.page(0, 0), flash.page(1, 1), {at(2'000'000), {}}));
         });
 }
 
@@ -95,20 +95,20 @@ TEST_CASE("T5: a page that looks erased takes a program, says it is done, and ho
     after_cut(
         round_config(), outcomes, at(50'000), [](Flash& flash) { REQUIRE(flash.program(flash.page(0, 0), 7, at(0))); },
         [](Flash& flash, NandArray& again) {
-            CHECK(again.read_oob(flash.page(0, 0), at(1'000'000), {})->state == CellState::erased);
+            CHECK(again.read_oob(flash.page(0, 0), {at(1'000'000), {}})->state == CellState::erased);
             CHECK(again.write_pointer(BlockId{0}) == 0);
             const auto data = page_bytes_of(flash.geometry, 8);
             const PageProgram one{flash.page(0, 0), data, PageOob{Lpn{1}, WriteSequence{8}, PageKind::data, 0}};
-            REQUIRE(again.program({&one, 1}, at(2'000'000), {}));
+            REQUIRE(again.program({&one, 1}, {at(2'000'000), {}}));
             std::vector<std::byte> got;
             CHECK_FALSE(read_page(flash, again, flash.page(0, 0), got));
             // A page that was not touched is as good as ever, and an erase heals the weak one.
             const PageProgram next{flash.page(0, 1), data, PageOob{Lpn{1}, WriteSequence{9}, PageKind::data, 0}};
-            REQUIRE(again.program({&next, 1}, at(3'000'000), {}));
+            REQUIRE(again.program({&next, 1}, {at(3'000'000), {}}));
             CHECK(read_page(flash, again, flash.page(0, 1), got));
-            REQUIRE(again.erase(BlockId{0}, at(6'000'000), {}));
-            REQUIRE(again.program({&one, 1}, at(8'000'000), {}));
-            REQUIRE(again.read(PageRead{flash.page(0, 0), 0, flash.geometry.page_bytes(), got}, at(9'000'000), {}));
+            REQUIRE(again.erase(BlockId{0}, {at(6'000'000), {}}));
+            REQUIRE(again.program({&one, 1}, {at(8'000'000), {}}));
+            REQUIRE(again.read(PageRead{flash.page(0, 0), 0, flash.geometry.page_bytes(), got}, {at(9'000'000), {}}));
             CHECK(got == data);
         });
 }
@@ -120,7 +120,7 @@ TEST_CASE("T5: undoing a program over weak cells leaves them weak", "[nand][outc
         [](Flash& flash, NandArray& again) {
             const auto data = page_bytes_of(flash.geometry, 8);
             const PageProgram one{flash.page(0, 0), data, PageOob{Lpn{1}, WriteSequence{8}, PageKind::data, 0}};
-            REQUIRE(again.program({&one, 1}, at(2'000'000), {}));
+            REQUIRE(again.program({&one, 1}, {at(2'000'000), {}}));
             FixedOutcomes none{ProgramOutcome::not_started, EraseOutcome::not_started};
             REQUIRE(again.cut(at(2'000'010), none));
             CHECK(flash.store.read_record(flash.page(0, 0))->state == CellState::weak);
@@ -133,20 +133,20 @@ TEST_CASE("E3: a weak block reads erased and spoils what is programmed, until it
         round_config(), outcomes, at(500'000),
         [](Flash& flash) {
             REQUIRE(flash.program(flash.page(0, 0), 7, at(0)));
-            REQUIRE(flash.array.erase(BlockId{0}, at(200'000), {}));
+            REQUIRE(flash.array.erase(BlockId{0}, {at(200'000), {}}));
         },
         [](Flash& flash, NandArray& again) {
             CHECK(again.write_pointer(BlockId{0}) == 0);
             const auto data = page_bytes_of(flash.geometry, 8);
             std::vector<std::byte> got;
             for (std::uint32_t page = 0; page < flash.geometry.pages_per_block(); ++page) {
-                CHECK(again.read_oob(flash.page(0, page), at(1'500'000), {})->state == CellState::erased);
+                CHECK(again.read_oob(flash.page(0, page), {at(1'500'000), {}})->state == CellState::erased);
             }
             const PageProgram one{flash.page(0, 0), data, PageOob{Lpn{1}, WriteSequence{8}, PageKind::data, 0}};
-            REQUIRE(again.program({&one, 1}, at(2'000'000), {}));
+            REQUIRE(again.program({&one, 1}, {at(2'000'000), {}}));
             CHECK_FALSE(read_page(flash, again, flash.page(0, 0), got));
-            REQUIRE(again.erase(BlockId{0}, at(3'000'000), {}));
-            REQUIRE(again.program({&one, 1}, at(4'500'000), {}));
+            REQUIRE(again.erase(BlockId{0}, {at(3'000'000), {}}));
+            REQUIRE(again.program({&one, 1}, {at(4'500'000), {}}));
             CHECK(read_page(flash, again, flash.page(0, 0), got));
         });
 }
@@ -159,12 +159,12 @@ TEST_CASE("E4: of a half erased block some pages still read, with valid OOB, and
             round_config(), outcomes, at(1'500'000),
             [](Flash& flash) {
                 for (std::uint32_t page = 0; page < 8; ++page) REQUIRE(flash.program(flash.page(0, page), 10 + page, at(0)));
-                REQUIRE(flash.array.erase(BlockId{0}, at(1'000'000), {}));
+                REQUIRE(flash.array.erase(BlockId{0}, {at(1'000'000), {}}));
             },
             [&](Flash& flash, NandArray& again) {
                 for (std::uint32_t page = 0; page < 8; ++page) {
                     seen.insert(flash.store.read_record(flash.page(0, page))->state);
-                    const auto oob = again.read_oob(flash.page(0, page), at(4'000'000), {});
+                    const auto oob = again.read_oob(flash.page(0, page), {at(4'000'000), {}});
                     std::vector<std::byte> data;
                     const auto got = read_page(flash, again, flash.page(0, page), data);
                     CHECK(got.has_value() == (oob->state == CellState::programmed));

@@ -54,7 +54,7 @@ void random_operation(Flash& flash, Random& random, SimTime now, std::uint64_t v
     if (what < 4 && next > 0) {
         REQUIRE(flash.read(flash.page(block, static_cast<std::uint32_t>(random.below(next))), now));
     } else if (next == flash.geometry.pages_per_block() || what == 9) {
-        REQUIRE(flash.array.erase(BlockId{block}, now, {}));
+        REQUIRE(flash.array.erase(BlockId{block}, {now, {}}));
     } else {
         REQUIRE(flash.program(flash.page(block, next), value, now));
     }
@@ -72,16 +72,16 @@ void random_two_plane_operation(Flash& flash, Random& random, SimTime now) {
         const auto page = static_cast<std::uint32_t>(random.below(least));
         const std::array reads{PageRead{flash.geometry.page_of(both[0], page), 0, 512, {}},
                                PageRead{flash.geometry.page_of(both[1], page), 0, 256, {}}};
-        REQUIRE(flash.array.read_two_plane(reads, now, {}));
+        REQUIRE(flash.array.read_two_plane(reads, {now, {}}));
     } else if (next == flash.geometry.pages_per_block() || what == 9) {
-        REQUIRE(flash.array.erase_two_plane(both, now, {}));
+        REQUIRE(flash.array.erase_two_plane(both, {now, {}}));
     } else if (least != next) { // no page is skipped: the block behind catches up
         const std::size_t behind = flash.array.write_pointer(both[0]) == least ? 0 : 1;
         REQUIRE(flash.program(flash.geometry.page_of(both[behind], least), 1, now));
     } else {
         const std::array programs{PageProgram{flash.geometry.page_of(both[0], next), {}, {}},
                                   PageProgram{flash.geometry.page_of(both[1], next), {}, {}}};
-        REQUIRE(flash.array.program_two_plane(programs, now, {}));
+        REQUIRE(flash.array.program_two_plane(programs, {now, {}}));
     }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("N1: a page is programmed once, in increasing order, and a skipped pag
     CHECK(flash.read(flash.page(0, 1), now).error().kind == NandErrorKind::erased_page);
     CHECK(flash.read(flash.page(0, 2), now).has_value());
     CHECK(flash.read(flash.page(0, 3), now).error().kind == NandErrorKind::erased_page);
-    now = *flash.array.erase(BlockId{0}, now, {});
+    now = *flash.array.erase(BlockId{0}, {now, {}});
     CHECK(flash.program(flash.page(0, 1), 3, now).has_value());
     CHECK(flash.array.erase_count(BlockId{0}) == 1);
 }
@@ -144,7 +144,7 @@ TEST_CASE("a multi-plane program is refused across dies, page offsets and twice 
     const auto data = page_bytes_of(flash.geometry, 1);
     const auto pair = [&](Ppn a, Ppn b) {
         const PageProgram both[] = {{a, data, {}}, {b, data, {}}};
-        return flash.array.program(both, at(0), {});
+        return flash.array.program(both, {at(0), {}});
     };
     const Ppn first = flash.page(flash.block_on(0), 0);
     CHECK_THROWS_AS(pair(first, flash.page(flash.block_on(2), 0)), ContractViolation);
@@ -157,7 +157,7 @@ TEST_CASE("bad blocks are neither programmed nor erased, and a grown one stays b
     Flash flash;
     REQUIRE(flash.array.mark_bad(BlockId{3}, at(0)));
     CHECK_THROWS_AS(flash.program(flash.page(3, 0), 1, at(0)), ContractViolation);
-    CHECK_THROWS_AS(flash.array.erase(BlockId{3}, at(0), {}), ContractViolation);
+    CHECK_THROWS_AS(flash.array.erase(BlockId{3}, {at(0), {}}), ContractViolation);
     NandArray reopened{flash.geometry, flash.config, flash.store, flash.sink, UndoPolicy::none};
     REQUIRE(reopened.open());
     CHECK(reopened.is_bad(BlockId{3}));
@@ -200,7 +200,7 @@ TEST_CASE("a failed program takes its time, leaves its page unreadable and its n
     CHECK(failed.error().done == at(301'124));
     CHECK(flash.read(flash.page(0, 1), at(400'000)).error().kind == NandErrorKind::uncorrectable);
     CHECK(flash.read(flash.page(0, 0), at(400'000)).has_value());
-    CHECK_FALSE(flash.array.read_oob(flash.page(0, 1), at(400'000), {})->oob);
+    CHECK_FALSE(flash.array.read_oob(flash.page(0, 1), {at(400'000), {}})->oob);
     flash.array.set_faults(nullptr);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a failed erase leaves no page of the block readable or programmable",
     faults.erase_ = BlockId{0};
     flash.array.set_faults(&faults);
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
-    CHECK(flash.array.erase(BlockId{0}, at(200'000), {}).error().kind == NandErrorKind::erase_failed);
+    CHECK(flash.array.erase(BlockId{0}, {at(200'000), {}}).error().kind == NandErrorKind::erase_failed);
     CHECK(flash.read(flash.page(0, 0), at(2'000'000)).error().kind == NandErrorKind::uncorrectable);
     CHECK_THROWS_AS(flash.program(flash.page(0, 7), 2, at(2'000'000)), ContractViolation);
 }
@@ -220,14 +220,14 @@ TEST_CASE("a copy keeps data, LPN, sequence and kind", "[nand]") {
     Flash flash{round_config(), payload};
     SimTime now = *flash.program(flash.page(0, 0), 42, at(0));
     const Ppn to = flash.page(5, 0);
-    const auto done = flash.array.copy(flash.page(0, 0), to, now, {Cause::gc, no_event});
+    const auto done = flash.array.copy(flash.page(0, 0), to, {now, {Cause::gc, no_event}});
     REQUIRE(done == now + Duration{11'124 + 101'124});
-    const auto oob = flash.array.read_oob(to, *done, {});
+    const auto oob = flash.array.read_oob(to, {*done, {}});
     CHECK(oob->oob->lpn == Lpn{42});
     CHECK(oob->oob->sequence == WriteSequence{42});
     if (payload == Payload::keep) {
         std::vector<std::byte> data(flash.geometry.page_bytes());
-        REQUIRE(flash.array.read(PageRead{to, 0, flash.geometry.page_bytes(), data}, *done, {}));
+        REQUIRE(flash.array.read(PageRead{to, 0, flash.geometry.page_bytes(), data}, {*done, {}}));
         CHECK(data == page_bytes_of(flash.geometry, 42));
     }
     CHECK(flash.array.counters().reads[static_cast<std::size_t>(Cause::gc)] == 1);
@@ -241,7 +241,7 @@ TEST_CASE("payload that changed behind the array's back is uncorrectable, in par
     rotten[900] ^= std::byte{1};
     REQUIRE(flash.store.write_data(flash.page(0, 0), rotten));
     std::vector<std::byte> part(100);
-    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 100, part}, now, {}).error().kind == NandErrorKind::uncorrectable);
+    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 100, part}, {now, {}}).error().kind == NandErrorKind::uncorrectable);
     std::vector<std::byte> whole(flash.geometry.page_bytes());
-    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 1024, whole}, now, {}).error().kind == NandErrorKind::uncorrectable);
+    CHECK(flash.array.read(PageRead{flash.page(0, 0), 0, 1024, whole}, {now, {}}).error().kind == NandErrorKind::uncorrectable);
 }

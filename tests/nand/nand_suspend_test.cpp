@@ -27,7 +27,7 @@ void prepare(Flash& flash) {
 TEST_CASE("a read waits for an erase unless it may suspend it", "[nand][suspend]") {
     Flash plain{suspending(0, 0)};
     prepare(plain);
-    REQUIRE(plain.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}) == at(2'000'100));
+    REQUIRE(plain.array.erase(BlockId{2}, {at(1'000'000), {Cause::gc, no_event}}) == at(2'000'100));
     CHECK(plain.read(plain.page(0, 0), at(1'500'000)) == at(2'000'100 + 11'024)); // its command goes over the bus before the erase ends
     CHECK(plain.array.suspensions() == 0);
 
@@ -35,7 +35,7 @@ TEST_CASE("a read waits for an erase unless it may suspend it", "[nand][suspend]
     prepare(flash);
     // The end is told with the time of both suspensions, and never moves.
     const SimTime end = at(2'000'100 + 2 * 36'024);
-    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}) == end);
+    REQUIRE(flash.array.erase(BlockId{2}, {at(1'000'000), {Cause::gc, no_event}}) == end);
     CHECK(flash.read(flash.page(0, 0), at(1'500'000)) == at(1'520'000 + 11'024));
     // Resumed at 1'536'024, suspended again.
     CHECK(flash.read(flash.page(1, 0), at(1'500'000)) == at(1'536'024 + 20'000 + 11'024));
@@ -47,8 +47,8 @@ TEST_CASE("a read waits for an erase unless it may suspend it", "[nand][suspend]
 TEST_CASE("background reads suspend nothing, nor do reads of the block itself", "[nand][suspend]") {
     Flash flash{suspending(4, 4)};
     prepare(flash);
-    const SimTime end = *flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event});
-    const auto copied = flash.array.read(PageRead{flash.page(0, 0), 0, 1024, {}}, at(1'200'000), {Cause::gc, no_event});
+    const SimTime end = *flash.array.erase(BlockId{2}, {at(1'000'000), {Cause::gc, no_event}});
+    const auto copied = flash.array.read(PageRead{flash.page(0, 0), 0, 1024, {}}, {at(1'200'000), {Cause::gc, no_event}});
     CHECK(copied == end + Duration{11'024});
     const auto erased = flash.read(flash.page(2, 0), at(1'300'000));
     REQUIRE_FALSE(erased);
@@ -60,7 +60,8 @@ TEST_CASE("a program that no host waits for is suspended, one of the host is not
     Flash flash{suspending(0, 1)};
     prepare(flash);
     // Read 11'124, then data in 1124, program 100'000 and one suspension.
-    REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(3, 0), at(1'000'000), {Cause::gc, no_event}) == at(1'000'000 + 11'124 + 101'124 + 36'024));
+    REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(3, 0), {at(1'000'000), {Cause::gc, no_event}}) ==
+            at(1'000'000 + 11'124 + 101'124 + 36'024));
     CHECK(flash.read(flash.page(1, 0), at(1'050'000)) == at(1'070'000 + 11'024));
     CHECK(flash.array.suspensions() == 1);
     REQUIRE(flash.program(flash.page(3, 1), 9, at(2'000'000)) == at(2'101'124));
@@ -71,7 +72,7 @@ TEST_CASE("a program that no host waits for is suspended, one of the host is not
 TEST_CASE("the event log shows a suspension: a read's cells within an erase's on one plane", "[nand][suspend]") {
     Flash flash{suspending(1, 0)};
     prepare(flash);
-    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}));
+    REQUIRE(flash.array.erase(BlockId{2}, {at(1'000'000), {Cause::gc, no_event}}));
     REQUIRE(flash.read(flash.page(0, 0), at(1'500'000)));
     const NandOpEvent& erase = flash.sink.operations[3];
     const NandOpEvent& read = flash.sink.operations[4];
@@ -91,7 +92,7 @@ TEST_CASE("a cut during a suspension tears the erase that was suspended", "[nand
     };
     Flash flash{suspending(1, 0)};
     prepare(flash);
-    REQUIRE(flash.array.erase(BlockId{2}, at(1'000'000), {Cause::gc, no_event}));
+    REQUIRE(flash.array.erase(BlockId{2}, {at(1'000'000), {Cause::gc, no_event}}));
     REQUIRE(flash.read(flash.page(0, 0), at(1'500'000)) == at(1'531'024));
     Garbage outcomes;
     const auto report = flash.array.cut(at(1'525'000), outcomes);

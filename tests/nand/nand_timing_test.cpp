@@ -16,8 +16,8 @@ TEST_CASE("a page read takes command, sensing and data out", "[nand]") {
 TEST_CASE("a partial read pays command and sensing in full and the transfer in proportion", "[nand]") {
     Flash flash;
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
-    CHECK(flash.array.read(PageRead{flash.page(0, 0), 512, 512, {}}, at(200'000), {}) == at(200'000 + 100 + 10'000 + 512));
-    const auto oob = flash.array.read_oob(flash.page(0, 0), at(300'000), {});
+    CHECK(flash.array.read(PageRead{flash.page(0, 0), 512, 512, {}}, {at(200'000), {}}) == at(200'000 + 100 + 10'000 + 512));
+    const auto oob = flash.array.read_oob(flash.page(0, 0), {at(300'000), {}});
     REQUIRE(oob);
     // 64 spare bytes take 64 ns; the bus hands out nothing shorter than a command.
     CHECK(oob->done == at(300'000 + 100 + 10'000 + 100));
@@ -26,14 +26,14 @@ TEST_CASE("a partial read pays command and sensing in full and the transfer in p
 
 TEST_CASE("an erase takes command and pulse", "[nand]") {
     Flash flash;
-    CHECK(flash.array.erase(BlockId{0}, at(50), {}) == at(50 + 100 + 1'000'000));
+    CHECK(flash.array.erase(BlockId{0}, {at(50), {}}) == at(50 + 100 + 1'000'000));
 }
 
 TEST_CASE("a multi-plane program loads both planes, then programs them together", "[nand]") {
     Flash flash;
     const auto data = page_bytes_of(flash.geometry, 7);
     const PageProgram both[] = {{flash.page(flash.block_on(0), 0), data, {}}, {flash.page(flash.block_on(1), 0), data, {}}};
-    CHECK(flash.array.program(both, at(0), {}) == at(2 * (100 + 1024) + 100'000));
+    CHECK(flash.array.program(both, {at(0), {}}) == at(2 * (100 + 1024) + 100'000));
     CHECK(flash.array.counters().multi_plane_programs == 1);
 }
 
@@ -112,5 +112,5 @@ TEST_CASE("an erase waits for the reserved reads of its block", "[nand]") {
     Flash flash;
     REQUIRE(flash.program(flash.page(0, 0), 1, at(0)));
     REQUIRE(flash.read(flash.page(0, 0), at(900'000)) == at(911'124));
-    CHECK(flash.array.erase(BlockId{0}, at(200'000), {}) == at(911'124 + 100 + 1'000'000));
+    CHECK(flash.array.erase(BlockId{0}, {at(200'000), {}}) == at(911'124 + 100 + 1'000'000));
 }

@@ -44,9 +44,9 @@ TEST_CASE("a program writes data before the record; an erase counts, then clears
     REQUIRE(array.open());
     const auto data = page_bytes_of(flash.geometry, 1);
     const PageProgram one{Ppn{0}, data, {}};
-    const SimTime programmed = *array.program({&one, 1}, at(0), {});
+    const SimTime programmed = *array.program({&one, 1}, {at(0), {}});
     CHECK(noting.notes == "data record ");
-    const SimTime erased = *array.erase(BlockId{0}, programmed, {});
+    const SimTime erased = *array.erase(BlockId{0}, {programmed, {}});
     CHECK(noting.notes == "data record block erase ");
     array.settle(erased - Duration{1});
     CHECK(noting.notes == "data record block erase ");

@@ -49,7 +49,7 @@ struct Reopened {
     }
     auto read(Ppn page, SimTime now) {
         data.assign(flash.geometry.page_bytes(), std::byte{0});
-        return array.read(PageRead{page, 0, flash.geometry.page_bytes(), data}, now, {});
+        return array.read(PageRead{page, 0, flash.geometry.page_bytes(), data}, {now, {}});
     }
     Flash& flash;
     RecordingSink sink;
@@ -136,23 +136,23 @@ TEST_CASE("a durable page that a cut took is read from its backup, with its OOB,
     const Ppn lost = flash.page(first_free, 0);
     REQUIRE(on.read(lost, at(11'000'000)));
     CHECK(on.data == page_bytes_of(flash.geometry, 1));
-    const auto oob = on.array.read_oob(lost, at(11'000'000), {});
+    const auto oob = on.array.read_oob(lost, {at(11'000'000), {}});
     REQUIRE(oob);
     CHECK(oob->state == CellState::programmed);
     CHECK(oob->oob->sequence == WriteSequence{1});
     CHECK(on.array.inspect(lost)->state == CellState::programmed);
     CHECK(on.array.inspect_oob(lost)->oob->lpn == Lpn{1});
     CHECK_FALSE(on.read(flash.page(first_free, 2), at(11'000'000))); // what was being written was promised to nobody
-    REQUIRE(on.array.copy(lost, flash.page(first_free + 1, 0), at(12'000'000), {}));
+    REQUIRE(on.array.copy(lost, flash.page(first_free + 1, 0), {at(12'000'000), {}}));
     REQUIRE(on.read(flash.page(first_free + 1, 0), at(13'000'000)));
     CHECK(on.data == page_bytes_of(flash.geometry, 1));
     std::vector<std::byte> other(flash.geometry.page_bytes());
     on.data.assign(flash.geometry.page_bytes(), std::byte{0});
     const PageRead two[] = {{lost, 0, flash.geometry.page_bytes(), on.data}, {flash.page(first_free, 1), 0, flash.geometry.page_bytes(), other}};
-    REQUIRE(on.array.read(two, at(13'000'000), {}));
+    REQUIRE(on.array.read(two, {at(13'000'000), {}}));
     CHECK(on.data == page_bytes_of(flash.geometry, 1));
     CHECK(other == page_bytes_of(flash.geometry, 2));
-    REQUIRE(on.array.erase(BlockId{first_free}, at(14'000'000), {}));
+    REQUIRE(on.array.erase(BlockId{first_free}, {at(14'000'000), {}}));
     const auto gone = on.read(lost, at(16'000'000));
     REQUIRE_FALSE(gone);
     CHECK(gone.error().kind == NandErrorKind::erased_page);
@@ -162,10 +162,10 @@ TEST_CASE("a backup of an earlier life of the block is never taken for this life
     Flash flash{guarded()};
     lose_page_0(flash, first_free, 1, at(0));
     Reopened on{flash};
-    REQUIRE(on.array.erase(BlockId{first_free}, at(10'000'000), {}));
+    REQUIRE(on.array.erase(BlockId{first_free}, {at(10'000'000), {}}));
     const auto data = page_bytes_of(flash.geometry, 9);
     const PageProgram one{flash.page(first_free, 0), data, PageOob{Lpn{1}, WriteSequence{9}, PageKind::data, 0}};
-    const auto end = on.array.program({&one, 1}, at(20'000'000), {});
+    const auto end = on.array.program({&one, 1}, {at(20'000'000), {}});
     REQUIRE(end);
     PairDamage damage; // page 0 itself becomes garbage
     REQUIRE(on.array.cut(*end - Duration{10}, damage));
@@ -177,7 +177,7 @@ TEST_CASE("an erase waits for programs that endanger pages without a backup, and
     Flash flash{guarded()};
     for (std::uint32_t page = 0; page < 3; ++page) REQUIRE(flash.program(flash.page(first_free, page), 1 + page, at(0)));
     const SimTime in_danger_until = at(101'124 + 2 * 101'124);
-    CHECK(flash.array.erase(BlockId{first_free + 1}, at(0), {}) == in_danger_until + Duration{1'000'100});
+    CHECK(flash.array.erase(BlockId{first_free + 1}, {at(0), {}}) == in_danger_until + Duration{1'000'100});
     CHECK(backups(flash.array) == 0);
     REQUIRE(flash.program(flash.page(first_free, 3), 4, at(2'000'000)));
     REQUIRE(flash.program(flash.page(first_free, 4), 5, at(2'000'000))); // page 1 was there before the erase
@@ -190,7 +190,7 @@ TEST_CASE("a program of other than data makes durable what it may speak of", "[n
     REQUIRE(flash.program(flash.page(first_free, 1), 2, at(0)));
     const auto data = page_bytes_of(flash.geometry, 3);
     const PageProgram record{flash.page(first_free + 1, 0), data, PageOob{Lpn{0}, WriteSequence{3}, PageKind::journal, 0}};
-    REQUIRE(flash.array.program({&record, 1}, at(500'000), {}));
+    REQUIRE(flash.array.program({&record, 1}, {at(500'000), {}}));
     REQUIRE(flash.program(flash.page(first_free, 2), 4, at(1'000'000)));
     CHECK(backups(flash.array) == 1);
 }
@@ -202,12 +202,12 @@ TEST_CASE("thousands of backups fit a few blocks, and those that are read from s
     SimTime now = at(10'000'000);
     for (int round = 0; round < 200; ++round) {
         const BlockId block{first_free + 1};
-        now = *on.array.erase(block, now, {});
+        now = *on.array.erase(block, {now, {}});
         for (std::uint32_t page = 0; page < 8; ++page) {
             const auto data = page_bytes_of(flash.geometry, 100 + page);
             const PageProgram one{flash.page(block.value(), page), data, PageOob{Lpn{page}, WriteSequence{100 + page}, PageKind::data, 0}};
             (void)on.array.note_durable(now);
-            now = *on.array.program({&one, 1}, now, {});
+            now = *on.array.program({&one, 1}, {now, {}});
         }
         on.array.settle(now);
     }
@@ -274,14 +274,14 @@ TEST_CASE("a backup outlives the erase of its origin's block: no cut before that
     const auto program = [&](std::uint32_t block, std::uint32_t index, SimTime from) {
         const auto data = page_bytes_of(flash.geometry, 9);
         const PageProgram one{flash.page(block, index), data, PageOob{Lpn{index}, WriteSequence{9}, PageKind::data, 0}};
-        return on.array.program({&one, 1}, from, {});
+        return on.array.program({&one, 1}, {from, {}});
     };
     REQUIRE(program(first_free, 0, at(10'000'000)));
     REQUIRE(program(first_free, 1, at(10'000'000)));
     (void)on.array.note_durable(at(11'000'000));
-    const auto copied = on.array.copy(flash.page(origin, 0), flash.page(origin + 1, 0), at(12'000'000), {});
+    const auto copied = on.array.copy(flash.page(origin, 0), flash.page(origin + 1, 0), {at(12'000'000), {}});
     REQUIRE(copied);
-    REQUIRE(on.array.erase(BlockId{origin}, *copied, {}));
+    REQUIRE(on.array.erase(BlockId{origin}, {*copied, {}}));
     REQUIRE(program(first_free, 2, at(12'000'000))); // asks for a backup of page 0: a backup block is erased for it
     Ends outcomes;
     REQUIRE(on.array.cut(*copied - Duration{10}, outcomes)); // amid the copy
@@ -300,7 +300,7 @@ TEST_CASE("a page from before the power came on that no block takes a backup of 
     }
     const auto data = page_bytes_of(flash.geometry, 3);
     const PageProgram one{flash.page(first_free, 2), data, PageOob{Lpn{3}, WriteSequence{3}, PageKind::data, 0}};
-    const auto end = on.array.program({&one, 1}, at(1'000'000), {});
+    const auto end = on.array.program({&one, 1}, {at(1'000'000), {}});
     REQUIRE(end);
     CHECK(on.array.note_durable(at(1'000'000)) == *end);
 }

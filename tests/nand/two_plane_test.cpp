@@ -24,16 +24,16 @@ auto program_pair(Flash& flash, Ppn one, Ppn other, std::uint64_t value, SimTime
                            PageOob{Lpn{static_cast<std::uint32_t>(v)}, WriteSequence{v}, PageKind::data, 0}};
     };
     const std::array both{page(one, first, value), page(other, second, value + 1)};
-    return flash.array.program_two_plane(both, now, {});
+    return flash.array.program_two_plane(both, {now, {}});
 }
 auto read_pair(Flash& flash, Ppn one, Ppn other, SimTime now) {
     const std::uint32_t bytes = flash.array.geometry().page_bytes();
     const std::array both{PageRead{one, 0, bytes, {}}, PageRead{other, 0, bytes, {}}};
-    return flash.array.read_two_plane(both, now, {});
+    return flash.array.read_two_plane(both, {now, {}});
 }
 auto erase_pair(Flash& flash, std::uint32_t one, std::uint32_t other, SimTime now) {
     const std::array both{BlockId{one}, BlockId{other}};
-    return flash.array.erase_two_plane(both, now, {});
+    return flash.array.erase_two_plane(both, {now, {}});
 }
 
 class FailOne final : public NandFaults {
@@ -86,8 +86,8 @@ TEST_CASE("planes that take turns read and erase twice as fast by two-plane comm
     REQUIRE(program_pair(flash, flash.page(a, 0), flash.page(b, 0), 1, at(0)));
     REQUIRE(flash.read(flash.page(a, 0), at(200'000)) == at(200'000 + 11'124));
     CHECK(flash.read(flash.page(b, 0), at(200'000)) == at(200'000 + 2 * 11'124)); // it has to wait for the whole of the other
-    REQUIRE(flash.array.erase(BlockId{a}, at(300'000), {}) == at(300'000 + 100 + 1'000'000));
-    CHECK(flash.array.erase(BlockId{b}, at(300'000), {}) == at(300'000 + 100 + 2 * 1'000'000));
+    REQUIRE(flash.array.erase(BlockId{a}, {at(300'000), {}}) == at(300'000 + 100 + 1'000'000));
+    CHECK(flash.array.erase(BlockId{b}, {at(300'000), {}}) == at(300'000 + 100 + 2 * 1'000'000));
 }
 
 TEST_CASE("both pages of a two-plane read are given, in part too, and one that cannot be read is named", "[nand][two-plane]") {
@@ -96,7 +96,7 @@ TEST_CASE("both pages of a two-plane read are given, in part too, and one that c
     REQUIRE(program_pair(flash, a, b, 7, at(0)));
     std::vector<std::byte> first(1024), second(256);
     const std::array both{PageRead{a, 0, 1024, first}, PageRead{b, 512, 256, second}};
-    CHECK(flash.array.read_two_plane(both, at(200'000), {}) == at(200'000 + 2 * 100 + 10'000 + 1024 + 256));
+    CHECK(flash.array.read_two_plane(both, {at(200'000), {}}) == at(200'000 + 2 * 100 + 10'000 + 1024 + 256));
     CHECK(first == page_bytes_of(flash.geometry, 7));
     const auto other = page_bytes_of(flash.geometry, 8);
     CHECK(std::ranges::equal(second, std::span{other}.subspan(512, 256)));
@@ -104,7 +104,7 @@ TEST_CASE("both pages of a two-plane read are given, in part too, and one that c
     faults.read_ = b;
     flash.array.set_faults(&faults);
     std::ranges::fill(first, std::byte{0});
-    const auto failed = flash.array.read_two_plane(both, at(300'000), {});
+    const auto failed = flash.array.read_two_plane(both, {at(300'000), {}});
     REQUIRE_FALSE(failed);
     CHECK(failed.error().kind == NandErrorKind::uncorrectable);
     CHECK(failed.error().page == b);
@@ -182,12 +182,12 @@ TEST_CASE("two-plane commands reach striped pages on each of their channels", "[
     CHECK(program_pair(flash, a, b, 3, at(0)) == at(2 * 1124 + 100'000));
     std::vector<std::byte> first(2048), second(2048);
     const std::array both{PageRead{a, 0, 2048, first}, PageRead{b, 0, 2048, second}};
-    CHECK(flash.array.read_two_plane(both, at(200'000), {}) == at(200'000 + 200 + 10'000 + 2 * 1024));
+    CHECK(flash.array.read_two_plane(both, {at(200'000), {}}) == at(200'000 + 200 + 10'000 + 2 * 1024));
     CHECK(first == page_bytes_of(wide, 3));
     CHECK(second == page_bytes_of(wide, 4));
     const std::array part{PageRead{a, 0, 1024, {}}, PageRead{b, 512, 1024, {}}}; // of b both channels have a half, of a one has all
-    CHECK(flash.array.read_two_plane(part, at(300'000), {}) == at(300'000 + 200 + 10'000 + 1024 + 512));
+    CHECK(flash.array.read_two_plane(part, {at(300'000), {}}) == at(300'000 + 200 + 10'000 + 1024 + 512));
     const std::array blocks{wide.block_of(a), wide.block_of(b)};
-    CHECK(flash.array.erase_two_plane(blocks, at(400'000), {}) == at(400'000 + 200 + 1'000'000));
-    CHECK(flash.array.read_oob(b, at(2'000'000), {})->state == CellState::erased);
+    CHECK(flash.array.erase_two_plane(blocks, {at(400'000), {}}) == at(400'000 + 200 + 1'000'000));
+    CHECK(flash.array.read_oob(b, {at(2'000'000), {}})->state == CellState::erased);
 }

@@ -18,9 +18,9 @@ public:
     MemoryBlockDevice(std::uint64_t units, std::uint32_t unit_bytes = 4096, Duration latency = Duration{50'000})
         : units_{units}, unit_bytes_{unit_bytes}, latency_{latency} {}
 
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override {
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override {
         ++reads;
-        if (fail_reads) return std::unexpected(DeviceError{DeviceErrorKind::uncorrectable, first, now, 0});
+        if (fail_reads) return std::unexpected(DeviceError{DeviceErrorKind::uncorrectable, first, host.when, 0});
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes && !to.empty(); at += sector_bytes) {
             const std::uint64_t byte = first.value() * sector_bytes + at;
             const auto unit = now_.find(byte / unit_bytes_);
@@ -30,20 +30,20 @@ public:
                 std::memcpy(to.data() + at, unit->second.data() + byte % unit_bytes_, sector_bytes);
             }
         }
-        return now + latency_;
+        return host.when + latency_;
     }
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override {
+                                HostIo host) override {
         ++writes;
-        if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+        if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, host.when, 0});
         if (fail_writes || writes_to_fail != 0) {
             writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
-            return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, now, host_errno});
+            return std::unexpected(DeviceError{DeviceErrorKind::host_io, first, host.when, host_errno});
         }
         for (std::uint64_t at = 0; at < std::uint64_t{sectors} * sector_bytes; at += sector_bytes) {
             if (sectors_left == 0) {
                 is_read_only = true;
-                return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+                return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, host.when, 0});
             }
             --sectors_left;
             const std::uint64_t byte = first.value() * sector_bytes + at;
@@ -57,24 +57,24 @@ public:
                 unflushed_[byte / unit_bytes_] = true;
             }
         }
-        return now + latency_;
+        return host.when + latency_;
     }
-    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, SimTime now) override {
+    DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override {
         ++trims;
-        if (refuses_trims || is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, now, 0});
+        if (refuses_trims || is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, host.when, 0});
         const std::uint64_t per = unit_bytes_ / sector_bytes;
         for (std::uint64_t unit = first.value() / per; unit < (first.value() + sectors) / per; ++unit) {
             now_.erase(unit);
             unflushed_[unit] = true;
         }
-        return now + latency_ / 10;
+        return host.when + latency_ / 10;
     }
-    DeviceResult<SimTime> flush(SimTime now) override {
-        if (fail_flushes) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, now, EIO});
+    DeviceResult<SimTime> flush(HostIo host) override {
+        if (fail_flushes) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, host.when, EIO});
         ++flushes;
         for (const auto& [unit, dirty] : unflushed_) keep(unit);
         unflushed_.clear();
-        return now;
+        return host.when;
     }
     /// The power goes: each unflushed unit is lost or kept, by seed.
     void cut(std::uint64_t seed) {

@@ -40,7 +40,7 @@ inline WafPoint measure_waf(std::uint32_t reserved_permille, const std::string& 
     Ftl& ftl = drive->ftl();
     SimTime now = ftl.recover(sim_start).value().done;
     const auto write = [&](std::uint32_t lpn) {
-        now = ftl.write(Lpn{lpn}, 1, {}, now, {}).value();
+        now = ftl.write(Lpn{lpn}, 1, {}, {now, {}}).value();
         array.settle(now);
     };
     const auto programs = [&](Cause cause) { return static_cast<double>(array.counters().programs[static_cast<std::size_t>(cause)]); };

@@ -18,16 +18,16 @@ public:
     WitnessedFtl(std::unique_ptr<Ftl> real, GradeRig& rig) : LyingFtl{std::move(real)}, rig_{rig} {}
 
 private:
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        return seen("read", LyingFtl::do_read(first, pages, to, now, origin), now);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        return seen("read", LyingFtl::do_read(first, pages, to, io), io.when);
     }
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        return seen("write", LyingFtl::do_write(first, pages, from, now, origin), now);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        return seen("write", LyingFtl::do_write(first, pages, from, io), io.when);
     }
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, SimTime now, Origin origin) override {
-        return seen("trim", LyingFtl::do_trim(first, pages, now, origin), now);
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+        return seen("trim", LyingFtl::do_trim(first, pages, io), io.when);
     }
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override { return seen("flush", LyingFtl::do_flush(now, origin), now); }
+    FtlResult<SimTime> do_flush(const Io& io) override { return seen("flush", LyingFtl::do_flush(io), io.when); }
     FtlResult<SimTime> seen(std::string_view call, FtlResult<SimTime> done, SimTime now) {
         if (done && *done < now) rig_.is_wrong(fmt::format("{}() is answered before it was asked", call));
         return done;

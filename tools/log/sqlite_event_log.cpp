@@ -109,10 +109,6 @@ void EventTaker<Body, Base, EventList<First, Rest...>>::on(const First& event) {
     static_cast<Body*>(this)->take(event);
 }
 
-HostRequestEvent SqliteEventLog::as_told(HostRequestEvent event) const {
-    event.piece = piece_under_way_ ? piece_under_way_() : 0;
-    return event;
-}
 /// One that was under way when the run began is this run's from then on.
 GcJobEvent SqliteEventLog::as_told(GcJobEvent event) const {
     event.start = std::max(event.start, base_.at());

@@ -69,8 +69,6 @@ public:
 
     /// The run begins here, not with the device's power-on: later samples count from this one.
     void begin_run_at(const SampleEvent& base, SampleDetails details);
-    /// Who knows which piece of a trace's request is being issued; none: requests are whole. It outlives what it is asked for, or is taken back.
-    void ask_pieces(std::function<std::uint32_t()> piece_under_way) { piece_under_way_ = std::move(piece_under_way); }
     /// A sample with what belongs to it.
     void add_sample(const SampleEvent& event, SampleDetails details);
     void add_wear(WearHistogram wear);
@@ -104,7 +102,6 @@ private:
     const Event& as_told(const Event& event) const {
         return event;
     }
-    HostRequestEvent as_told(HostRequestEvent event) const;
     GcJobEvent as_told(GcJobEvent event) const;
     template <class Event>
     void append(std::vector<Event>& (*list)(EventBatch&), Event event);
@@ -131,7 +128,6 @@ private:
 
     EventLogConfig config_;
     SampleBase base_;
-    std::function<std::uint32_t()> piece_under_way_;
     EventId nameless_ = no_event; ///< request of the last UncorrectableReadEvent, until its file is known
     std::unique_ptr<EventLogWriter> writer_;
     mutable std::mutex mutex_;

@@ -88,7 +88,7 @@ std::expected<SimTime, std::string> fill(MemoryDrive& drive) {
     now = recovered->done;
     Ftl& ftl = drive.ftl(); // below the buffer
     for (std::uint32_t lpn = 0; lpn < ftl.logical_pages(); lpn += at_once) {
-        const auto done = ftl.write(Lpn{lpn}, std::min(at_once, ftl.logical_pages() - lpn), {}, now, {Cause::user, no_event});
+        const auto done = ftl.write(Lpn{lpn}, std::min(at_once, ftl.logical_pages() - lpn), {}, {now, {Cause::user, no_event}});
         if (!done) return std::unexpected(std::string{"filling the drive: a write failed"});
         now = std::max(now, *done);
         drive.ssd().settle(now);

@@ -72,10 +72,10 @@ private:
 };
 
 Driver::Outcome Driver::transfer(Ppn page, std::uint32_t bytes, SimTime now) {
-    if (run_.op == DumboOp::read) return array_.read(PageRead{page, 0, bytes, {}}, now, Origin{});
+    if (run_.op == DumboOp::read) return array_.read(PageRead{page, 0, bytes, {}}, {now, {}});
     PageProgram program{page, {}, {}, bytes};
     program.oob.sequence = WriteSequence{++written_};
-    return array_.program({&program, 1}, now, Origin{});
+    return array_.program({&program, 1}, {now, {}});
 }
 
 std::expected<SimTime, std::string> Driver::issue(Group& group, std::uint32_t bytes, SimTime now) {
@@ -130,7 +130,7 @@ std::expected<void, std::string> fill(NandArray& array, std::uint32_t groups, st
             if (!page) return std::unexpected("the chips are full: fewer requests are wanted");
             PageProgram program{*page, {}, {}, 0};
             program.oob.sequence = WriteSequence{++written};
-            const auto done = array.program({&program, 1}, array.last_reserved_end(), Origin{});
+            const auto done = array.program({&program, 1}, {array.last_reserved_end(), {}});
             if (!done) return std::unexpected("a NAND operation failed");
             array.settle(*done);
         }

@@ -89,14 +89,14 @@ std::expected<RawSpeed, std::string> measure_raw_speed() {
     for (std::uint32_t page = 0; page < geometry->pages_per_block(); ++page) {
         PageProgram program{geometry->page_of(block, page), {}, {}, 0};
         program.oob.sequence = WriteSequence{page + 1u};
-        const auto done = array.program({&program, 1}, now, Origin{});
+        const auto done = array.program({&program, 1}, {now, {}});
         if (!done) return std::unexpected("a program failed");
         now = *done;
         array.settle(now);
     }
     const SimTime written = now;
     for (std::uint32_t page = 0; page < geometry->pages_per_block(); ++page) {
-        const auto done = array.read(PageRead{geometry->page_of(block, page), 0, geometry->page_bytes(), {}}, now, Origin{});
+        const auto done = array.read(PageRead{geometry->page_of(block, page), 0, geometry->page_bytes(), {}}, {now, {}});
         if (!done) return std::unexpected("a read failed");
         now = *done;
     }

@@ -8,15 +8,15 @@ namespace flashlab {
 
 std::string to_text(const FsError& error) { return std::strerror(error.error_number); }
 
-DeviceResult<SimTime> MetadataShadow::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) {
+DeviceResult<SimTime> MetadataShadow::read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) {
     if (keeps(first) && !to.empty()) std::memcpy(to.data(), bytes_.data() + first.value() * sector_bytes, to.size());
-    return real_.read(first, sectors, {}, now);
+    return real_.read(first, sectors, {}, host);
 }
 
 DeviceResult<SimTime> MetadataShadow::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                            SimTime now) {
+                                            HostIo host) {
     if (keeps(first) && !from.empty()) std::memcpy(bytes_.data() + first.value() * sector_bytes, from.data(), from.size());
-    return real_.write(first, sectors, {}, durability, now);
+    return real_.write(first, sectors, {}, durability, host);
 }
 
 std::expected<FatLayout, std::string> hybrid_layout(std::uint64_t bytes) {

@@ -18,9 +18,9 @@ namespace flashlab {
 class MetadataShadow final : public ForwardingDevice {
 public:
     MetadataShadow(BlockDevice& device, std::uint64_t sectors) : ForwardingDevice{device}, bytes_(sectors * sector_bytes) {}
-    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, SimTime now) override;
+    DeviceResult<SimTime> read(Sector first, std::uint32_t sectors, std::span<std::byte> to, HostIo host) override;
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                SimTime now) override;
+                                HostIo host) override;
 
 private:
     [[nodiscard]] bool keeps(Sector first) const { return first.value() * sector_bytes < bytes_.size(); }

@@ -189,7 +189,7 @@ std::expected<void, std::string> FilledDrive::fill() {
     if (!recovered) return failed("recovery");
     now_ = recovered->done;
     for (std::uint32_t lpn = 0; lpn < ftl().logical_pages(); lpn += at_once) {
-        const auto done = ftl().write(Lpn{lpn}, std::min(at_once, ftl().logical_pages() - lpn), {}, now_, {Cause::user, no_event});
+        const auto done = ftl().write(Lpn{lpn}, std::min(at_once, ftl().logical_pages() - lpn), {}, {now_, {Cause::user, no_event}});
         if (!done) return failed("a write");
         now_ = std::max(now_, *done);
         array().settle(now_);

@@ -143,11 +143,6 @@ void RunDevice::begin_log(SimTime now) {
     sample(now);
 }
 
-void RunDevice::tell_pieces_of(const AddressFit* fit) {
-    if (!has_log()) return;
-    log().ask_pieces(fit == nullptr ? std::function<std::uint32_t()>{} : [fit] { return fit->piece_under_way(); });
-}
-
 void RunDevice::sample(SimTime now) {
     if (has_log()) log().add_sample(device().ssd().sample(now), device().sample_details());
 }

@@ -47,8 +47,6 @@ public:
     [[nodiscard]] const std::string& directory() const { return directory_name_; }
 
     void begin_log(SimTime now);
-    /// From now on the log's requests say which piece of a trace's request they are. Null: requests are whole.
-    void tell_pieces_of(const AddressFit* fit);
     void sample(SimTime now);
     [[nodiscard]] bool has_log() const { return level_ != EventLevel::none; }
     /// Requests between two samples.

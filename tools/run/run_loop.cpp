@@ -66,22 +66,22 @@ struct SectorsTarget {
         SimTime done = now;
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
-            fit.set_piece_under_way((*pieces)->size() > 1 ? ++number : 0);
-            const auto answered = issue_piece(request.op, piece, now);
+            if ((*pieces)->size() > 1) ++number;
+            const auto answered = issue_piece(request.op, piece, {now, no_stream, first_queue, number});
             if (!answered) return answered;
             done = std::max(done, *answered);
         }
         return done;
     }
-    std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, SimTime now) {
+    std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
         const Sector first{piece.offset / sector_bytes};
         const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
-        if (op == TraceOp::trim) return told(disk.trim(first, sectors, now));
+        if (op == TraceOp::trim) return told(disk.trim(first, sectors, io));
         const auto n = static_cast<std::uint32_t>(sectors);
-        if (op == TraceOp::write) return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, now));
-        if (payload == nullptr) return told(disk.read(first, n, {}, now));
+        if (op == TraceOp::write) return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, io));
+        if (payload == nullptr) return told(disk.read(first, n, {}, io));
         const std::span<std::byte> to = payload->room(n);
-        auto done = told(disk.read(first, n, to, now));
+        auto done = told(disk.read(first, n, to, io));
         if (done)
             if (auto wrong = payload->find_wrong(first, to)) return std::unexpected(std::move(*wrong));
         return done;

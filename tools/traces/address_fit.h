@@ -37,9 +37,6 @@ public:
         std::uint64_t pieces = 0;
     };
     [[nodiscard]] const Split& split() const { return split_; }
-    /// The number of the piece that is being issued, from 1. It is 0 for a request that was not split.
-    [[nodiscard]] std::uint32_t piece_under_way() const { return piece_under_way_; }
-    void set_piece_under_way(std::uint32_t piece) { piece_under_way_ = piece; }
 
 private:
     class Pages;
@@ -55,7 +52,6 @@ private:
     std::unique_ptr<Pages> pages_;
     std::vector<AddressPiece> pieces_;
     Split split_;
-    std::uint32_t piece_under_way_ = 0;
 };
 
 } // namespace flashlab

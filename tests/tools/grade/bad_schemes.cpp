@@ -19,56 +19,56 @@ const Scheme& honest() { return *find_scheme("page_map").value(); }
 
 struct LosesAWrite : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        return ++writes % 37 == 0 ? FtlResult<SimTime>{now} : LyingFtl::do_write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        return ++writes % 37 == 0 ? FtlResult<SimTime>{io.when} : LyingFtl::do_write(first, pages, from, io);
     }
     std::uint64_t writes = 0;
 };
 struct TrimsNothing : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io& io) override { return io.when; }
 };
 struct FlushesNothing : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin) override { return now; }
+    FtlResult<SimTime> do_flush(const Io& io) override { return io.when; }
 };
 /// Nothing reaches the flash: all drives share one map in RAM, which outlives them.
 struct RemembersInRam : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin) override {
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
         for (std::uint32_t i = 0; i < pages; ++i) {
             const auto page = from.subspan(std::size_t{i} * logical_page_bytes(), from.empty() ? 0 : logical_page_bytes());
             all[first.value() + i].assign(page.begin(), page.end());
         }
-        return now + Duration{1000};
+        return io.when + Duration{1000};
     }
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin) override {
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
         std::ranges::fill(to, std::byte{0});
         for (std::uint32_t i = 0; i < pages && !to.empty(); ++i)
             if (const auto page = all.find(first.value() + i); page != all.end())
                 std::ranges::copy(page->second, to.begin() + static_cast<std::ptrdiff_t>(std::size_t{i} * logical_page_bytes()));
-        return now + Duration{1000};
+        return io.when + Duration{1000};
     }
     inline static std::map<std::uint32_t, std::vector<std::byte>> all;
 };
 struct Crashes : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
         if (++writes == 50) ::raise(SIGSEGV);
-        return LyingFtl::do_write(first, pages, from, now, origin);
+        return LyingFtl::do_write(first, pages, from, io);
     }
     int writes = 0;
 };
 struct Hangs : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
+    FtlResult<SimTime> do_flush(const Io& io) override {
         for (volatile int i = 0; i >= 0;) i = 0;
-        return LyingFtl::do_flush(now, origin);
+        return LyingFtl::do_flush(io);
     }
 };
 struct EndsTheProcess : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, SimTime, Origin) override { std::_Exit(0); }
+    FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io&) override { std::_Exit(0); }
 };
 struct Throws : LyingFtl {
     using LyingFtl::LyingFtl;
@@ -76,8 +76,8 @@ struct Throws : LyingFtl {
 };
 struct Differs : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_flush(SimTime now, Origin origin) override {
-        auto done = LyingFtl::do_flush(now, origin);
+    FtlResult<SimTime> do_flush(const Io& io) override {
+        auto done = LyingFtl::do_flush(io);
         if (done) *done += Duration{++flushes};
         return done;
     }
@@ -85,8 +85,8 @@ struct Differs : LyingFtl {
 };
 struct AnswersBefore : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        const auto done = LyingFtl::do_write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        const auto done = LyingFtl::do_write(first, pages, from, io);
         return done ? FtlResult<SimTime>{sim_start} : done;
     }
 };
@@ -96,8 +96,8 @@ struct ForgetsTheShutdown : LyingFtl {
 };
 struct ShowsOnes : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, SimTime now, Origin origin) override {
-        const auto done = LyingFtl::do_read(first, pages, to, now, origin);
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        const auto done = LyingFtl::do_read(first, pages, to, io);
         if (!is_mapped(first)) std::ranges::fill(to, std::byte{0xff});
         return done;
     }
@@ -105,7 +105,7 @@ struct ShowsOnes : LyingFtl {
 struct LosesARelocatedPage : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override {
-        (void)below().trim(Lpn{1}, 1, now, {});
+        (void)below().trim(Lpn{1}, 1, {now, {}});
         return LyingFtl::do_relocate(block, now);
     }
 };
@@ -113,15 +113,15 @@ struct LosesAPageByAKill : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<FtlRecovery> do_recover(SimTime now) override {
         auto found = LyingFtl::do_recover(now);
-        if (found && !found->was_clean) (void)below().trim(Lpn{0}, 1, now, {});
+        if (found && !found->was_clean) (void)below().trim(Lpn{0}, 1, {now, {}});
         return found;
     }
 };
 struct GivesUp : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        if ((written += pages) > 9 * logical_pages()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-        return LyingFtl::do_write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        if ((written += pages) > 9 * logical_pages()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+        return LyingFtl::do_write(first, pages, from, io);
     }
     std::uint64_t written = 0;
 };
@@ -134,9 +134,9 @@ struct BreaksForAMoment : LyingFtl {
 };
 struct EndsWithTheFirstBadBlock : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, SimTime now, Origin origin) override {
-        if (counters().retired_blocks != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, first, now});
-        return LyingFtl::do_write(first, pages, from, now, origin);
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        if (counters().retired_blocks != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+        return LyingFtl::do_write(first, pages, from, io);
     }
 };
 struct LosesBlocks : LyingFtl {

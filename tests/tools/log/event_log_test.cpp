@@ -271,16 +271,14 @@ TEST_CASE("a file that is no event log is left alone", "[tools]") {
 TEST_CASE("the pieces of a request that a replay splits are rows of their own, and one request of the view", "[tools]") {
     const LogFile file;
     auto log = open_log(file, EventLevel::all);
-    std::uint32_t piece = 0;
-    log->ask_pieces([&] { return piece; });
     std::uint64_t id = 1;
     for (const std::uint32_t of : {0u, 1u, 2u, 1u, 1u, 2u, 0u}) { // whole, two split ones (a piece of the second is two requests of the drive), whole
-        piece = of;
         log->on(HostRequestEvent{.id = EventId{id},
                                  .arrival = sim_time_from_ns(100),
                                  .completion = sim_time_from_ns(200 + static_cast<std::int64_t>(id)),
                                  .op = HostOp::read,
-                                 .sectors = 8});
+                                 .sectors = 8,
+                                 .piece = of});
         ++id;
     }
     log->close();

@@ -178,7 +178,6 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
     const RunSpace space = sectors_of(*on);
     AddressFit fit{FitPolicy::compact, space.bytes()};
     on->begin_log(space.begin);
-    on->tell_pieces_of(&fit);
     const std::vector<TraceRequest> load{
         {0, 100u << 20, 4096, 0, TraceOp::write}, {0, 7u << 20, 4096, 0, TraceOp::write}, {0, (100u << 20) - 4096, 12288, 0, TraceOp::write}};
     const auto next = [&load, i = std::size_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
@@ -187,7 +186,6 @@ TEST_CASE("a replay's split requests are marked piece by piece in its log, and c
         return true;
     };
     const auto tally = replay(space, next, fit, {.depth = 1}, space.begin);
-    on->tell_pieces_of(nullptr);
     REQUIRE(tally.has_value());
     REQUIRE(on->close(tally->end).has_value());
     CHECK(tally->requests() == 3);

@@ -67,7 +67,6 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
-    on.tell_pieces_of(&fit);
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     RunView view{{.command = "replay", .device = on.device(), .begin = *ready, .depth = plan.speed.depth, .requests = o.input.limit.value_or(0)},
                  o.top};
@@ -80,7 +79,6 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
         },
         fit, plan.speed, *ready, view.over(monitor.watch()));
     view.close();
-    on.tell_pieces_of(nullptr);
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
     if (auto all = all_served(stream, *tally); !all) return std::unexpected(all.error());
