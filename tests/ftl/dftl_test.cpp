@@ -198,6 +198,26 @@ TEST_CASE("cached dirty entries survive a clean shutdown without being written t
     rig.check_all();
 }
 
+TEST_CASE("a block of translation pages is one again after a clean shutdown and after a power cut, and none of data becomes one", "[ftl][dftl]") {
+    CutRig rig{four_entries()};
+    for (std::uint32_t i = 0; i < 5; ++i) rig.now = rig.write(i == 0 ? 256 : i, 1);
+    for (std::uint32_t i = 0; i < 200; ++i) rig.now = rig.write(i % 2 * 128 + i / 2, 1); // the third translation page stays where it is
+    rig.now = std::max(rig.flush(), rig.ssd().last_reserved_end());
+    const auto translation_blocks = [&] {
+        std::vector<std::uint32_t> blocks;
+        for (std::uint32_t b = 0; b < rig.geometry().blocks(); ++b)
+            if (const auto s = rig.ftl().status_of(BlockId{b}); s.use == BlockUse::translation && s.valid_pages != 0) blocks.push_back(b);
+        return blocks;
+    };
+    const std::vector<std::uint32_t> before = translation_blocks();
+    REQUIRE(!before.empty());
+    rig.remount_clean();
+    CHECK(translation_blocks() == before);
+    rig.kill();
+    CHECK(translation_blocks() == before);
+    rig.check_all();
+}
+
 TEST_CASE("entries set aside are never the coldest, are written with their page, and go first once they are clean", "[ftl][dftl]") {
     MappingCache cache{2, 128, 2};
     cache.insert(Lpn{1}, 11, false);
