@@ -59,14 +59,17 @@ std::vector<Span> spans_of(const NandArray& array, CutAt kind, SimTime earliest)
     return spans;
 }
 
+/// Two moments of one record that are a word's time apart are the word's begin and end. Between records nothing need be in flight.
 std::vector<Span> spans_of(const Pram& pram, SimTime earliest) {
     std::vector<SimTime> moments;
     pram.append_moments(moments);
-    std::erase_if(moments, [&](SimTime at) { return at < earliest; });
-    if (moments.empty()) return {};
-    const auto [first, last] = std::ranges::minmax(moments);
-    if (first == last) return {};
-    return {{first, static_cast<std::uint64_t>((last - first).count())}};
+    std::vector<Span> spans;
+    for (std::size_t i = 1; i < moments.size(); ++i) {
+        if (moments[i] - moments[i - 1] != pram.config().word_write) continue;
+        const SimTime first = std::max(moments[i - 1] + Duration{1}, earliest);
+        if (first < moments[i]) spans.push_back({first, static_cast<std::uint64_t>((moments[i] - first).count())});
+    }
+    return spans;
 }
 
 } // namespace

@@ -60,3 +60,23 @@ TEST_CASE("a cut that is to meet a collection or an erase meets one", "[cut]") {
     CHECK(collected.has_value());
     CHECK(erased.has_value());
 }
+
+TEST_CASE("a quarter of the cuts of any work meet a word of the PRAM, however long it lies idle between two", "[cut]") {
+    const TemporaryDirectory work;
+    make(work / "device");
+    int met = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        const auto opened = open(work / "device");
+        Device& device = opened->device();
+        const SimTime from = device.ready_at();
+        for (const int second : {0, 1, 2}) {
+            const FsCall call{.now = from + Duration{second * 1'000'000'000ll}, .wall = FileTime{1, 0}};
+            REQUIRE(device.fs().make_node(call, root_ino, std::to_string(seed) + '.' + std::to_string(second), 0100644, 0).has_value());
+        }
+        const auto at = device.instant_in_flight(CutAt::work, from, seed);
+        if (at && device.cut(*at, seed).words_interrupted == 1) ++met;
+        if (!at) (void)device.cut(device.last_reserved_end(), seed);
+        REQUIRE(opened->close(device.ready_at(), {}).has_value());
+    }
+    CHECK(met >= 5);
+}

@@ -89,23 +89,17 @@ void check_older_parts(const Kind& kind) {
     close(*open(directory));
 }
 
-} // namespace
-
-TEST_CASE("an image that is older, or partly so, is refused untouched by mount and repair, with every scheme, metadata on PRAM, closed and killed",
-          "[tools][damage][older]") {
-    for (const char* scheme : layers_tested)
-        for (const bool killed : {false, true}) check_older_parts({scheme, "pram", killed});
+/// Of the kinds one half, or the other: each scheme once with either store and once after either end, each store after either end.
+void check_half_of_the_kinds(std::size_t half) {
+    for (std::size_t i = 0; i < layers_tested.size(); ++i) {
+        const bool killed = i % 2 == half;
+        check_older_parts({layers_tested[i], "pram", killed});
+        check_older_parts({layers_tested[i], "journal", !killed});
+    }
 }
 
-TEST_CASE(
-    "an image that is older, or partly so, is refused untouched by mount and repair, with every scheme, metadata in a journal, closed and killed",
-    "[tools][damage][older]") {
-    for (const char* scheme : layers_tested)
-        for (const bool killed : {false, true}) check_older_parts({scheme, "journal", killed});
-}
-
-TEST_CASE("a device that was killed or cut again and again is never taken for an older one, nor are its clones and snapshots",
-          "[tools][damage][older]") {
+/// A third of the rounds ends each by a kill, by a cut and by a shutdown; every fourth is followed by a snapshot and its clone.
+void check_never_older(int rounds) {
     for (const char* scheme : layers_tested)
         for (const char* metadata : {"pram", "journal"}) {
             INFO(scheme << ' ' << metadata);
@@ -113,7 +107,7 @@ TEST_CASE("a device that was killed or cut again and again is never taken for an
             const auto directory = work / "device";
             REQUIRE(make_device_directory(directory, plan_of({scheme, metadata, false}), "", ExistingDevice::refuse).has_value());
             Random random{7};
-            for (int round = 0; round < 12; ++round) {
+            for (int round = 0; round < rounds; ++round) {
                 INFO("round " << round);
                 auto opened = open(directory);
                 Device& device = opened->device();
@@ -148,6 +142,23 @@ TEST_CASE("a device that was killed or cut again and again is never taken for an
             CHECK(problems_of(directory) == 0);
         }
 }
+
+} // namespace
+
+TEST_CASE("an image that is older, or partly so, is refused untouched by mount and repair, with every scheme", "[tools][damage][older]") {
+    check_half_of_the_kinds(0);
+}
+
+TEST_CASE("an older image is refused with every scheme, metadata in PRAM and in a journal, closed and killed", "[.][damage-long]") {
+    check_half_of_the_kinds(1);
+}
+
+TEST_CASE("a device that was killed or cut again and again is never taken for an older one, nor are its clones and snapshots",
+          "[tools][damage][older]") {
+    check_never_older(6);
+}
+
+TEST_CASE("a device that was killed or cut many times is never taken for an older one", "[.][damage-long]") { check_never_older(12); }
 
 TEST_CASE("flipped bits of the evidence are turned back, and flipped records are still damage, not age", "[tools][damage][older]") {
     for (const bool killed : {false, true}) {
