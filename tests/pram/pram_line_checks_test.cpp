@@ -148,3 +148,17 @@ TEST_CASE("a generation survives, its damage is noticed, and one kill between tw
     CHECK_FALSE(belong_together(announced.next(1), first));
     CHECK_FALSE(belong_together(first.next(6), first.next(7))); // another past
 }
+
+TEST_CASE("the line of a word that a cut mixed has its sum at once, not only when the image is opened again", "[pram][checks][cut]") {
+    TemporaryDirectory folder;
+    const PramConfig config = small_config();
+    REQUIRE(ImagePramStore::create(folder / "pram.img", config, any_uuid()).has_value());
+    const auto store = opened(folder / "pram.img");
+    NullEventSink sink;
+    Pram pram{config, *store, sink, PramUndo::keep};
+    const std::vector<std::byte> data(8, std::byte{0xff});
+    const PramWritten written = pram.write(PramUser::fs, PramAddress{4096}, data, sim_start);
+    FixedOutcome mixed{WordOutcome::mixed_bits, 5};
+    REQUIRE(pram.cut(written.end - Duration{1}, mixed).words_torn == 1);
+    CHECK(store->damaged_lines(10).empty());
+}
