@@ -33,6 +33,32 @@ TEST_CASE("bytes that a truncate took away stay on the device until it is durabl
     world.check();
 }
 
+TEST_CASE("bytes written over what a truncate left reach the device only when the truncate is durable", "[fs][journal][crash]") {
+    bool is_synced = false;
+    for (int steps = 1; !is_synced; ++steps) {
+        CAPTURE(steps);
+        FsWorld world{pages, FsWorld::in_journal};
+        const Ino ino = world.create("a");
+        REQUIRE(world.write(ino, 0, std::string(2 * page, 'A')) == 0);
+        REQUIRE(world.sync(ino) == 0);
+        REQUIRE(world.truncate(ino, page) == 0);
+        REQUIRE(world.write(ino, 0, std::string(page, 'B')) == 0);
+        auto sync = world.fs->begin_sync(world.call(), ino, SyncScope::data_and_metadata);
+        REQUIRE(sync.has_value());
+        for (int step = 0; step < steps && !is_synced; ++step) {
+            const auto taken = (*sync)->step(world.now);
+            REQUIRE(taken.has_value());
+            is_synced = std::holds_alternative<Done>(*taken);
+            if (!is_synced) world.now = std::get<ResumeAt>(*taken).at;
+        }
+        sync->reset();
+        world.kill();
+        const std::string left = world.contents(world.find("a"));
+        CHECK(left == (left.size() == page ? std::string(page, left.front()) : std::string(2 * page, 'A')));
+        if (is_synced) CHECK(left == std::string(page, 'B'));
+    }
+}
+
 TEST_CASE("what is no longer listed as unsynced after the age limit survives", "[fs][journal][crash]") {
     FsWorld world{pages, FsWorld::in_journal};
     const Ino ino = world.create("a");
@@ -48,6 +74,19 @@ TEST_CASE("what is no longer listed as unsynced after the age limit survives", "
     world.kill();
     CHECK(world.contents(world.find("a")) == text);
     world.check();
+}
+
+TEST_CASE("what was appended to a page of the device is listed as unsynced until the size that covers it is durable", "[fs][journal][crash]") {
+    FsOptions options;
+    options.cache_bytes = 64 * page;
+    FsWorld world{pages, FsWorld::in_journal, options};
+    const Ino ino = world.create("a"), other = world.create("b");
+    REQUIRE(world.write(ino, 0, std::string(100, 'A')) == 0);
+    REQUIRE(world.sync(ino) == 0);
+    REQUIRE(world.write(ino, 100, std::string(50, 'B')) == 0);
+    for (std::uint64_t at = 0; at < 200; at += 20) REQUIRE(world.write(other, at * page, std::string(20 * page, 'x')) == 0);
+    const auto listed = world.fs->unsynced();
+    CHECK(std::ranges::any_of(listed, [&](const auto& range) { return range.ino == ino; }));
 }
 
 TEST_CASE("what a full cache pushed out is listed as unsynced until its commit is durable, as long as the file is there", "[fs][journal][crash]") {
