@@ -59,15 +59,15 @@ std::vector<Span> spans_of(const NandArray& array, CutAt kind, SimTime earliest)
     return spans;
 }
 
-/// Two moments of one record that are a word's time apart are the word's begin and end. Between records nothing need be in flight.
+/// Moments that are a word's time apart are of one word. Between others nothing need be in flight.
 std::vector<Span> spans_of(const Pram& pram, SimTime earliest) {
     std::vector<SimTime> moments;
     pram.append_moments(moments);
     std::vector<Span> spans;
     for (std::size_t i = 1; i < moments.size(); ++i) {
-        if (moments[i] - moments[i - 1] != pram.config().word_write) continue;
-        const SimTime first = std::max(moments[i - 1] + Duration{1}, earliest);
-        if (first < moments[i]) spans.push_back({first, static_cast<std::uint64_t>((moments[i] - first).count())});
+        const SimTime first = std::max(moments[i - 1] + Duration{1}, earliest), end = moments[i];
+        if (end - moments[i - 1] == pram.config().word_write && first < end)
+            spans.push_back({first, static_cast<std::uint64_t>((end - first).count())});
     }
     return spans;
 }
