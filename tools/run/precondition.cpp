@@ -111,7 +111,7 @@ std::expected<void, std::string> age(Writer& writer, const Device& device, std::
 std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now,
                                                  const PreconditionProgress& progress) {
     const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
-    const std::uint64_t pages = space.bytes() / 100 * what.fill_percent / unit;
+    const std::uint64_t pages = space.bytes() / unit * what.fill_percent / 100;
     if (pages == 0) return now;
     Writer writer{space, pages, now, progress};
     const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));

@@ -71,6 +71,14 @@ TEST_CASE("a scheme with logs that was aged quickly amplifies writes like one on
     }
 }
 
+TEST_CASE("a fill of 100 percent leaves no page unwritten", "[precondition]") {
+    MemoryDevice d{"page_map", 64u << 20};
+    const RunSpace space{*d.device};
+    REQUIRE(d.bytes() % 100 != 0); // so that a percent of the bytes is no whole number
+    REQUIRE(precondition(space, {.fill_percent = 100}, 5, space.begin).has_value());
+    CHECK(d.device->ftl().space().mapped_pages == d.bytes() / 4096);
+}
+
 TEST_CASE("what fits without collection is written as it is asked for", "[precondition]") {
     MemoryDevice d{"page_map", 64u << 20};
     const RunSpace space{*d.device};
