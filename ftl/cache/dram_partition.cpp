@@ -36,14 +36,21 @@ GhostState::Hits as_hits(GhostHits hits) { return {static_cast<double>(hits.read
 } // namespace
 
 std::optional<std::string> DramPartition::refusal(const DramConfig& config, const MappingSpace* maps, std::uint32_t page_bytes) {
-    const std::uint64_t own = ghost_metadata(config, maps, page_bytes);
     if (config.partition == "ghost" && (!std::has_single_bit(config.ghost_bitmap_bytes) || config.ghost_bitmap_bytes < 8))
         return fmt::format("dram.ghost_bitmap_bytes = {}: a power of two, at least 8", config.ghost_bitmap_bytes);
-    const std::uint64_t least = own + (maps == nullptr ? page_bytes : maps->map_shape().least_bytes);
-    if (config.size_bytes >= least) return std::nullopt;
-    if (maps == nullptr) return fmt::format("dram.size = {} does not hold a logical page of {} bytes", config.size_bytes, page_bytes);
-    return fmt::format("dram.size = {} is too small: maps that always lie there and the ghosts' records take {}{}", config.size_bytes, least,
-                       own != 0 ? "; static needs no ghosts" : "");
+    if (maps == nullptr && config.size_bytes < page_bytes)
+        return fmt::format("dram.size = {} does not hold a logical page of {} bytes", config.size_bytes, page_bytes);
+    if (maps == nullptr) return std::nullopt;
+    const std::uint64_t least = maps->map_shape().least_bytes;
+    const auto wanted = [&](const DramConfig& dram) {
+        return ghost_metadata(dram, maps, page_bytes) + least + (dram.is_adaptive() ? page_bytes : 0);
+    };
+    if (config.size_bytes >= wanted(config)) return std::nullopt;
+    DramConfig enough = config; // the records grow with the DRAM, by less than it
+    while (enough.size_bytes < wanted(enough)) enough.size_bytes = wanted(enough);
+    return fmt::format("dram.size = {} is too small: maps that always lie there take {} bytes{}; give dram.size={} or more", config.size_bytes, least,
+                       config.is_adaptive() ? ", and the partition keeps a page of the write buffer and records of what would have been hits" : "",
+                       enough.size_bytes);
 }
 
 DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, BufferedFtl& buffer, EventSink& events)

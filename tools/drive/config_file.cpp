@@ -265,12 +265,12 @@ std::string with_origin(const std::string& error, const ConfigSources& sources) 
     const auto text = sources.file ? read_text(*sources.file) : std::unexpected(std::string{});
     const auto table = text ? parse(*text, *sources.file) : std::unexpected(text.error());
     if (!table) return error;
-    for (const auto& key : config_keys()) {
-        const auto value = table->at_path(key.name);
-        const std::string_view own = key.name.substr(key.name.find('.') + 1);
-        if (value.is_value() && error.find(own) != std::string::npos)
-            return fmt::format("{}: {}", place(*sources.file, value.node()->source()), error);
-    }
+    for (const bool whole : {true, false}) // dram.size first: "bytes", the own name of pram.bytes, stands in many an error
+        for (const auto& key : config_keys()) {
+            const auto value = table->at_path(key.name);
+            if (value.is_value() && error.find(whole ? key.name : key.name.substr(key.name.find('.') + 1)) != std::string::npos)
+                return fmt::format("{}: {}", place(*sources.file, value.node()->source()), error);
+        }
     return error;
 }
 

@@ -24,11 +24,14 @@ std::expected<DevicePlan, std::string> plan_device_of(const DeviceChoice& choice
     if (!config) return std::unexpected(config.error());
     auto size = choice.size_bytes;
     if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty()) size = default_bytes;
-    return plan_device(*config, size, asked_keys(sources));
+    auto plan = plan_device(*config, size, asked_keys(sources));
+    return plan ? std::move(plan) : std::unexpected(with_origin(plan.error(), sources));
 }
 
 std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& choice, std::uint64_t default_bytes) {
     auto plan = plan_device_of(choice, default_bytes);
+    ConfigSources sources;
+    sources.file = choice.config_file;
     if (plan) {
         const std::uint64_t records = plan->nand_bytes / plan->config.ssd.nand.geometry.page_bytes * record_bytes;
         if (auto there = check_host_memory(plan->ram_bytes + plan->pram_bytes + records); !there)
@@ -37,7 +40,7 @@ std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& c
                             human_size(plan->logical_bytes), human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
     }
     if (plan)
-        if (auto fits = check_partitioned_dram(plan->config); !fits) return std::unexpected(fits.error());
+        if (auto fits = check_partitioned_dram(plan->config); !fits) return std::unexpected(with_origin(fits.error(), sources));
     return plan;
 }
 

@@ -7,6 +7,7 @@
 #include "tests/support/file_text.h"
 #include "tests/tools/device_fixture.h"
 #include "tools/drive/device_history.h"
+#include "tools/run/virtual_device.h"
 #include "tools/text/json.h"
 
 using namespace flashlab;
@@ -196,6 +197,27 @@ TEST_CASE("a value that does not fit the rest is reported with its place in the 
     REQUIRE_FALSE(plan.has_value());
     CHECK_THAT(with_origin(plan.error(), sources), ContainsSubstring("f.toml:3:22") && ContainsSubstring("mapping_unit_pages"));
     CHECK(with_origin("something else", sources) == "something else");
+}
+
+TEST_CASE("a DRAM that does not hold a page beside the maps is refused with its place in the file, and the least that does", "[tools]") {
+    const TemporaryDirectory work;
+    ConfigSources sources;
+    sources.file = (work / "f.toml").string();
+    const auto refusal = [&](const std::string& bytes) {
+        write(work / "f.toml", "[pram]\nbytes = 4194304\n[ftl]\nscheme = \"dftl\"\n[dram]\npartition = \"curve\"\nsize = " + bytes + "\n");
+        const auto plan = plan_device(gather_config(sources).value(), 64u << 20, asked_keys(sources));
+        REQUIRE(plan.has_value());
+        const auto fits = check_partitioned_dram(plan->config);
+        return fits ? std::string{} : with_origin(fits.error(), sources);
+    };
+    const std::string text = refusal("128");
+    CHECK_THAT(text, ContainsSubstring("f.toml:7:8: dram.size = 128 is too small"));
+    const std::string::size_type at = text.find("give dram.size=");
+    REQUIRE(at != std::string::npos);
+    const std::uint64_t least = std::stoull(text.substr(at + 15));
+    CHECK(least > 4096);
+    CHECK(refusal(std::to_string(least)).empty());
+    CHECK_FALSE(refusal(std::to_string(least - 1)).empty());
 }
 
 TEST_CASE("damaged counters begin again at zero, are reported, and cost no data", "[tools]") {
