@@ -128,6 +128,9 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
                                             plan.logical_page_bytes / 1024));
+    plan.warnings.emplace_back(
+        "coftl writes the flash twice where a full drive is overwritten in order (2.0 flash writes each; page_map, dftl, hftl, "
+        "log_block and fast: 1.0): its merges copy, as its paper has it. Not an error; take another --ftl for such a load");
     return plan;
 }
 
