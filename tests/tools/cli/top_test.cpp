@@ -39,6 +39,26 @@ TEST_CASE("a sample is the difference of two looks, and what did not happen has 
     CHECK(mount_sample(stats(1, 4096, 1), stats(1, 4096, 1), 0)["waf"].is_null());
 }
 
+TEST_CASE("top shows chips that work while the buses idle", "[top]") {
+    const auto at = [](std::uint64_t clock_ns, std::uint64_t planes_busy_ns) {
+        const Json all = stats(clock_ns, 0, 0);
+        Json of;
+        for (const auto& [key, value] : all.members()) of.add(key, key == "channel_busy_ns" ? *Json::parse("[7,7]") : value); // the buses stand still
+        of.add("planes_busy_ns", planes_busy_ns);
+        return of;
+    };
+    const Json sample = mount_sample(at(1'000'000, 100'000), at(3'000'000, 1'900'000), 1);
+    CHECK(sample["planes_busy"].real() == 0.9);
+    CHECK(mount_sample(at(5, 0), at(5, 0), 1)["planes_busy"].real() == 0); // no time went by
+    std::string chips, buses;
+    for (const std::string& line : top_lines({"flashlab top", "/mnt", "mount", ""}, {}, sample, many_blocks(), 80, 24)) {
+        if (line.starts_with("busy")) chips = line;
+        if (line.starts_with("ch0")) buses = line;
+    }
+    CHECK_THAT(chips, ContainsSubstring("chips ##################.. 90%"));
+    CHECK_THAT(buses, ContainsSubstring("........   0%") && !ContainsSubstring("#"));
+}
+
 TEST_CASE("the screen of top fits every size from 20 x 5 on, and 80 x 24 shows all of its parts", "[top]") {
     Json busy{Json::Array{}}, sample;
     for (int c = 0; c < 64; ++c) busy.push(c / 64.0);

@@ -52,6 +52,22 @@ TEST_CASE("whatever is asked of a mount gets an answer, and what is no request a
     CHECK(cut["struck"].text() == "erase");
 }
 
+TEST_CASE("smart tells the bytes that programs wrote and that are not yet on the flash", "[tools][live][control]") {
+    ControlledDevice device;
+    const auto unsynced = [&] { return device.ask(R"({"cmd":"smart"})")["unsynced_bytes"].number(99); };
+    CHECK(unsynced() == 0);
+    FileSystem& fs = device.opened->device().fs();
+    const SimTime now = device.opened->device().ready_at();
+    const auto file = fs.make_node(call_at(now), root_ino, "f", 0100644, 0);
+    REQUIRE(file.has_value());
+    const std::vector<std::byte> data(9000, std::byte{7});
+    REQUIRE(fs.write(call_at(now), file->value.ino, 0, data).has_value());
+    CHECK(unsynced() >= 9000);
+    CHECK(device.ask(R"({"cmd":"flush_log"})")["unsynced_bytes"].number() == unsynced()); // report and query say it, too
+    REQUIRE(sync_all(fs, now).has_value());
+    CHECK(unsynced() == 0);
+}
+
 TEST_CASE("the faults of one request are all in force with its answer, or none of them is", "[tools][live][faults]") {
     ControlledDevice device;
     const Json refused = device.ask(R"({"cmd":"fault","do":"add","rules":[["eio","op=fsync"],["program_fail"],["die_dead","die=99"]]})");
