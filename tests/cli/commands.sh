@@ -36,6 +36,11 @@ for case in "1G warning: this drive is small" "64G "; do
     grep -Eq 'reserve [0-9]+ blocks \([0-9.]+ %\), effective [0-9]+ \([0-9.]+ %\)' "$work/out" || wrong "mkfs prints no effective spare: $(cat "$work/out")"
     [[ $(grep -o 'warning: this drive is small' "$work/err" || true) == "${case#* }" ]] || wrong "mkfs --size ${case%% *}: $(cat "$work/err")"
 done
+# What nobody chose is nothing to be warned of; the same size, chosen, is.
+"$FLASHLAB" mkfs "$work/spare" -n > "$work/out" 2> "$work/err" || wrong "mkfs -n"
+[[ ! -s $work/err && -s $work/out ]] || wrong "mkfs warns of its own default: $(cat "$work/err")"
+"$FLASHLAB" mkfs "$work/spare" -n --size 4G > /dev/null 2> "$work/err" || wrong "mkfs -n --size 4G"
+grep -q 'warning: this drive is small' "$work/err" || wrong "the default, chosen, is not warned of: the test above shows nothing"
 has "critical_warning avail_spare spare_thresh percent_used data_units_read data_units_written host_read_commands host_write_commands power_cycles power_on_hours
      unsafe_shutdowns waf wear_min wear_mean wear_max spare_blocks bad_user_nand_blocks" "$("$FLASHLAB" smart "$dev" --json)"
 # percent_used: the mean erase count in percent of the endurance.
@@ -55,7 +60,13 @@ has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 "$FLASHLAB" presets dumbo | grep '^nand.page_read_ns  *27320  *MC, Table 2' > /dev/null || wrong "presets dumbo: no sources"
 "$FLASHLAB" presets --json | grep '"modern-tlc"' > /dev/null || wrong "presets --json"
 "$FLASHLAB" query --schema | grep 'CREATE TABLE nand_op' > /dev/null || wrong "query --schema"
-"$FLASHLAB" query --views | grep 'CREATE VIEW v_waf_by_cause' > /dev/null || wrong "query --views"
+"$FLASHLAB" query --views | grep -E '^v_waf_by_cause  +write amplification' > /dev/null || wrong "query --views: no name and meaning"
+"$FLASHLAB" query --views --json | grep '"view":"v_waf","about":"write amplification' > /dev/null || wrong "query --views --json"
+"$FLASHLAB" query --schema --views | grep 'CREATE VIEW v_waf_by_cause' > /dev/null || wrong "query --schema --views: no SQL of the views"
+"$FLASHLAB" smart "$worn" > "$work/out" || wrong "smart"
+for line in 'temperature +300 K' 'avail_spare +[0-9]+ %' 'data_units_written +[0-9]+ times 512,000 bytes' 'wear_mean +[0-9.]+ erases' 'power_cycles +[0-9]+' 'host_write_bytes +[0-9]+ bytes \([0-9.]+ MiB\)'; do
+    grep -Eq "^$line\$" "$work/out" || wrong "smart has no unit: $line: $(cat "$work/out")"
+done
 
 "$FLASHLAB" reproduce list | grep '^mc-fig11 ' > /dev/null || wrong "reproduce list"
 has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds kind bound free_parameters why fitted_to changed_after" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"

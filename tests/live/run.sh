@@ -80,8 +80,26 @@ same "the program's own code" "$code" 7
 grep -qx heard "$work/out" && grep -q 'write amplification' "$work/out" && ! grep -q '^flashlab ' "$work/out" && grep -q 'lifetime:' "$work/out" || die "the text: $(cat "$work/out")"
 run --size 64M --runs-per-day 10 --json -- dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none
 ask "CASE WHEN (report ->> '$.lifetime.years') > 0 AND (report ->> '$.lifetime.tbw_bytes') > 0 THEN 'yes' END" | grep -qx yes || die "lifetime: $(cat "$work/out")"
+# Years need a pace: without one they would be this machine's, which says nothing of the drive.
+written=(dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none)
+run --size 64M --json -- "${written[@]}"
+same "a run without a pace has no years, but what may be written" "$(value '$.lifetime.years') $(ask "(report ->> '$.lifetime.tbw_bytes') > 0")" " 1"
+run --size 64M -- "${written[@]}"
+grep -q '^lifetime: years need a pace: --runs-per-day N, or --latency real' "$work/out" || die "without a pace: $(grep lifetime "$work/out")"
+for pace in "--runs-per-day 10" "--latency real"; do
+    # shellcheck disable=SC2086 # words
+    run --size 64M $pace -- "${written[@]}"
+    grep -Eq '^lifetime: [0-9.e+]+ (hours|days|years)|^lifetime: more than 1000 years' "$work/out" || die "$pace: $(grep lifetime "$work/out")"
+done
 run --size 64M --json -- true
 same "nothing written has no lifetime" "$(value '$.lifetime.tbw_bytes')" ""
+
+run --size 64M --html "$work/run.html" -- "${written[@]}"
+grep -q '"name":"default"' "$work/run.html" && grep -q '</html>' "$work/run.html" || die "--html: no page: $(cat "$work/err")"
+run --size 64M --html "$work/no/such/run.html" -- "${written[@]}"
+same "a page that cannot be made, told before the run" "$code" 2
+run --size 64M --log none --html "$work/none.html" -- "${written[@]}"
+same "a page of no log" "$code" 2
 
 say "--- side by side"
 run --size 64M --compare-ftl page_map,fast --json -- dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none
@@ -94,6 +112,8 @@ run --size 64M --check 'grep -qx one f' -- sh -c 'echo one > f'
 same "a check that holds" "$code" 0
 run --size 64M --check 'exit 3' -- true
 same "a check that fails" "$code" 1
+head -n 3 "$work/out" | grep -q 'The check of what it left FAILED: exit code 3' || die "a check that failed is not said first: $(cat "$work/out")"
+! grep -q 'with success' "$work/out" || die "a run whose check failed is called a success: $(cat "$work/out")"
 run --size 64M --keep "$work/kept" --log all -- sh -c 'echo two > f'
 "$FLASHLAB" fsck "$work/kept" > /dev/null || die "the drive kept is not clean"
 run --device "$work/kept" --json -- cat f

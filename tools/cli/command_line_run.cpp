@@ -18,7 +18,8 @@ void add_run(CLI::App& app, std::function<int()>& action) {
                     "--csv what it prints goes to standard error. What a process or a file wrote is followed through the host's requests to the\n"
                     "pages on flash, the copies of collections and merges included.");
     c.add_option("PROGRAM", o.command, "After '--'");
-    c.add_option("--check", o.check, "For sh -c, on the drive after fsck and a new mount; a code other than 0 makes the exit code 1");
+    c.add_option("--check", o.check,
+                 "Shell command that looks at what the program left, after unmount, fsck and a new mount. If it fails, run ends with 1");
     auto* device = c.add_option("--device", o.device, "A clone of this device, which is not touched, instead of a new one");
     c.add_option("--preset", o.preset, "A known device (flashlab presets)")->excludes(device);
     c.add_option("--config", o.config_file, "TOML file of configuration keys")->excludes(device);
@@ -40,6 +41,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
         ->check(CLI::IsMember({"none", "summary", "requests", "all"}))
         ->capture_default_str();
     c.add_option("--keep", o.keep, "Leave the drive here, for flashlab query; with --compare also NAME-2, NAME-3 ...");
+    c.add_option("--html", o.html, "Also one page with plots, as of flashlab report; of several drives side by side");
     c.add_option("--runs-per-day", o.runs_per_day, "For the lifetime: how often the program runs; default: with --latency real without a pause")
         ->check(CLI::Range(1e-6, 1e9));
     c.add_option("--rows", o.rows, "Files, processes and callers to show")->check(at_least_one())->capture_default_str();
@@ -63,7 +65,7 @@ void add_smart(CLI::App& app, std::function<int()>& action) {
              if (!bytes || *bytes == 0) throw CLI::ValidationError("--bytes-per-day", bytes ? "at least 1 byte is wanted" : bytes.error());
              o.bytes_per_day = *bytes;
          },
-         "Of the host, for remaining_years at the present write amplification")
+         "What the host writes a day: adds remaining_years, the flash's life at the write amplification so far")
         ->type_name("SIZE")
         ->excludes(names);
     add_format(c, o.format, "One JSON object");
@@ -73,7 +75,7 @@ void add_smart(CLI::App& app, std::function<int()>& action) {
 void add_explain(CLI::App& app, std::function<int()>& action) {
     static ExplainOptions o;
     auto& c =
-        add_command(app, "explain", "A few requests on a tiny drive, told and drawn step by step",
+        add_command(app, "explain", "See what a drive does with a few requests: each step told and the flash drawn, on a tiny drive",
                     "flashlab explain w0x4.w1.w1.g1\n  flashlab explain --ftl fast --html fast.html w0x8.r7x20\n  flashlab explain w0x8.w3.c\n\n"
                     "Steps are joined by '.': w3 writes page 3, w0x4 pages 0 to 3 (W: durable when answered), t3 trims, g3 reads, r7x20 overwrites\n"
                     "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
@@ -83,11 +85,16 @@ void add_explain(CLI::App& app, std::function<int()>& action) {
     c.add_option("--format", o.trace.format, "of --trace, as for replay")->capture_default_str();
     c.add_option("--limit", o.trace.limit, "of --trace: at most this many requests");
     c.add_option("--skip", o.trace.skip, "of --trace: leave out this many at the beginning");
-    c.add_option("--blocks", o.blocks, "Of the drive; a scheme that needs more gets more")->check(CLI::Range(4, 256))->capture_default_str();
-    c.add_option("--pages", o.pages_per_block, "A block")->check(CLI::Range(4, 32))->capture_default_str();
-    c.add_flag("--wear-levelling", o.levels_wear, "The drive levels wear");
-    c.add_option("--seed", o.seed, "Of what a power cut leaves")->capture_default_str();
+    c.add_option("--blocks", o.blocks, "Blocks of the tiny drive; a translation layer that needs more gets more")
+        ->check(CLI::Range(4, 256))
+        ->capture_default_str();
+    c.add_option("--pages", o.pages_per_block, "Pages of a block")->check(CLI::Range(4, 32))->capture_default_str();
+    c.add_flag("--wear-levelling", o.levels_wear, "Let the drive level wear: little-worn blocks with cold pages are moved");
+    c.add_option("--seed", o.seed, "Number from which it is drawn what step c, the power cut, leaves half-written")->capture_default_str();
     c.add_option("--html", o.html, "Write one page with step, back and play to this file instead");
+    c.add_option("--until", o.until,
+                 "End with the step of the first one, and draw that; without SCRIPT the drive is filled and overwritten till then")
+        ->check(CLI::IsMember({"collection", "merge", "cut"}));
     c.add_flag("--brief", o.brief, "Draw the flash at the end only");
     add_format(c, o.format, "One JSON object with every step", "The totals: key,value");
     c.callback([&action] { action = [] { return run_explain(o); }; });
@@ -95,7 +102,8 @@ void add_explain(CLI::App& app, std::function<int()>& action) {
 
 void add_top(CLI::App& app, std::function<int()>& action) {
     static TopOptions o;
-    auto& c = add_command(app, "top", "What a mount is doing, live", "flashlab top /mnt\n  flashlab top /mnt --json --samples 10 --interval 0.5");
+    auto& c = add_command(app, "top", "Watch a mount live: rates, write amplification, latencies, busy chips, wear",
+                          "flashlab top /mnt\n  flashlab top /mnt --json --samples 10 --interval 0.5");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("--interval", o.interval_s, "Seconds between two looks")->check(CLI::Range(0.05, 3600.0))->capture_default_str();
     c.add_option("--samples", o.samples, "Stop after so many; default: at q, a signal, or the end of the mount")->check(at_least_one());

@@ -47,7 +47,7 @@ std::expected<SsdConfig, std::string> small_drive(const StoryOptions& o) {
 class Stage {
 public:
     Stage(std::unique_ptr<CrashDevice> device, const StoryOptions& options)
-        : device_{std::move(device)}, seed_{options.seed}, look_{options.look},
+        : device_{std::move(device)}, seed_{options.seed}, until_{options.until}, look_{options.look},
           narrator_{device_->geometry().blocks(), device_->config().nand.geometry.pages_per_block} {
         device_->set_events(narrator_);
     }
@@ -74,10 +74,17 @@ public:
                 continue;
             }
             Random random{step.at};
-            for (std::uint32_t i = 0; i < std::min<std::uint32_t>(step.count, most_steps); ++i)
+            for (std::uint32_t i = 0; i < std::min<std::uint32_t>(step.count, most_steps) && !is_over(story); ++i)
                 if (auto done = request({Kind::write, static_cast<std::uint32_t>(random.below(units_)), 1, {}}, story); !done) return done;
         }
         return {};
+    }
+
+    /// Whether what the story is told for has happened.
+    [[nodiscard]] bool is_over(const Story& story) const {
+        const StoryTotals& t = story.frames.back().totals;
+        return (until_ == "collection" && t.collections != 0) || (until_ == "merge" && t.merges_switch + t.merges_partial + t.merges_full != 0) ||
+               (until_ == "cut" && was_cut_);
     }
 
 private:
@@ -139,6 +146,7 @@ private:
         SeededCutOutcomes nand{seed_};
         SeededPramCutOutcomes pram{seed_ ^ 1};
         ++seed_;
+        was_cut_ = true;
         const auto report = device_->cut(at, nand, pram);
         if (!report) return std::unexpected(report.error());
         narrator_.finish(
@@ -161,6 +169,8 @@ private:
 
     std::unique_ptr<CrashDevice> device_;
     std::uint64_t seed_;
+    std::string until_;
+    bool was_cut_ = false;
     std::function<void(CrashDevice&, const StoryFrame&)> look_;
     Narrator narrator_;
     SimTime now_ = sim_start, begun_ = sim_start;
@@ -182,10 +192,18 @@ std::expected<Story, std::string> tell_story(const std::string& script, const St
                 .frames = {}};
     Stage stage{std::move(*device), options};
     if (auto opened = stage.open(story); !opened) return std::unexpected(opened.error());
-    for (const std::string& word : words_of(script)) {
+    const bool has_end = !options.until.empty();
+    const std::string all = !script.empty() || !has_end ? script
+                            : options.until == "cut"    ? "w0x8.w3.c"
+                                                        : fmt::format("w0x{}.r1x{}", story.units, most_steps);
+    for (const std::string& word : words_of(all)) {
+        if (has_end && stage.is_over(story)) break;
         if (auto taken = stage.take(word, story); !taken) return std::unexpected(fmt::format("step '{}': {}", word, taken.error()));
         if (story.frames.size() > most_steps) return std::unexpected(fmt::format("a story has {} steps at most", most_steps));
     }
+    if (has_end && !stage.is_over(story))
+        return std::unexpected(fmt::format("no {} came in {} steps of {}: give it more writes, or another --ftl", options.until,
+                                           story.frames.size() - 1, options.scheme));
     return story;
 }
 

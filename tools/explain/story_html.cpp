@@ -68,7 +68,7 @@ $('at').max=story.steps.length-1;$('at').oninput=e=>{stop();go(+e.target.value)}
 $('first').onclick=()=>{stop();go(0)};$('back').onclick=()=>{stop();go(at-1)};$('step').onclick=()=>{stop();go(at+1)};$('play').onclick=play;
 addEventListener('keydown',e=>{if(e.target.tagName==='BUTTON'&&e.key===' ')return;
  if(e.key==='ArrowRight'){stop();go(at+1)}else if(e.key==='ArrowLeft'){stop();go(at-1)}else if(e.key==='Home'){stop();go(0)}else if(e.key===' '){play()}else return;e.preventDefault()});
-draw();
+go(story.steps.length-1);
 </script></body></html>
 )";
 

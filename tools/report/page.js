@@ -36,6 +36,21 @@ const overview = () => {
   return section("overview", "Overview", compared ? "Side by side; ratios are to the first run." : "Totals of the run.", tableOf(columns, full, "Overview"), ...missing.map((m) => el("p", {}, m)));
 };
 
+// What the rest comes to: a sentence or three a run, and the figures that a reader looks for first.
+const conclusion = () => section("conclusion", "In short", "", ...runs.map((run, i) => {
+  const of = run.overview, op = ["write", "read"].find((name) => typeof of[`latency_us.${name}.p50`] === "number");
+  const beside = (key) => i > 0 && runs[0].overview[key] > 0 && typeof of[key] === "number" ? `, ${+(of[key] / runs[0].overview[key]).toPrecision(2)} × that of ${nameOf(runs[0])}` : "";
+  const wait = run.blame?.rows[0], column = (name) => wait[run.blame.columns.indexOf(name)];
+  const said = [typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
+    op ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null,
+    wait ? `Where ${(100 * column("share")).toFixed(0)} % of the time of its slowest 0.1 % of requests went: ${column("meaning") || column("what")}.` : null].filter((s) => s);
+  const big = (value, text) => el("div", {}, el("b", {}, value), text);
+  const figures = [typeof of.waf === "number" ? big(+of.waf.toPrecision(3), "write amplification") : null,
+    ...(op ? [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => big(micros(of[`latency_us.${op}.${key}`]), `${op}s, ${text}`)) : []),
+    typeof of.tbw_bytes === "number" ? big(of.tbw_bytes < 1e12 ? shown(of.tbw_bytes / 1e9) + " GB" : shown(of.tbw_bytes / 1e12) + " TB", "may be written in the flash's life") : null].filter((f) => f);
+  return said.length ? el("div", {}, el("p", {}, said.join(" ")), el("div", { class: "big" }, ...figures)) : null;
+}));
+
 const latency = () => {
   const of = runs.flatMap((run, i) => Object.entries(run.latency?.series ?? {}).map(([op, s], j) => ({
     name: (runs.length > 1 ? nameOf(run) + ": " : "") + op, colour: colourOf(runs.length > 1 ? i : j), dash: runs.length > 1 && op !== "write" ? [6, 4] : undefined,
@@ -93,7 +108,7 @@ const configuration = () => section("configuration", "Configuration", "", ...run
 
 const render = () => {
   timePlots.clear(); lastDrawn.length = 0;
-  const sections = [overview, latency, throughput, amplification, caches, utilisation, blocks, collections, blame, calls, configuration].map((f) => f()).filter((s) => s);
+  const sections = [conclusion, overview, blame, latency, throughput, amplification, caches, utilisation, blocks, collections, calls, configuration].map((f) => f()).filter((s) => s);
   document.getElementById("main").replaceChildren(...sections);
   document.getElementById("contents").replaceChildren(...sections.map((s) => el("a", { href: "#" + s.id }, s.querySelector("h2").textContent)));
   for (const draw of lastDrawn) draw();

@@ -65,4 +65,8 @@ std::string human_size(std::uint64_t bytes) {
     return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.3g} {}", value, binary_units[unit]);
 }
 
+std::string human_micros(double us) {
+    return us >= 1e6 ? fmt::format("{:.1f} s", us / 1e6) : us >= 1e4 ? fmt::format("{:.1f} ms", us / 1e3) : fmt::format("{:.0f} us", us);
+}
+
 } // namespace flashlab

@@ -18,5 +18,7 @@ namespace flashlab {
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
 /// The size rounded to three digits, for people: "3.72 GiB".
 [[nodiscard]] std::string human_size(std::uint64_t bytes);
+/// "897 us", "18.6 ms", "1.4 s".
+[[nodiscard]] std::string human_micros(double us);
 
 } // namespace flashlab

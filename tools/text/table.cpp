@@ -1,13 +1,17 @@
 #include "tools/text/table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/contract.h"
 #include "tools/text/printable.h"
+#include "tools/text/sizes.h"
 
 namespace flashlab {
 namespace {
@@ -67,7 +71,14 @@ void flatten(const Json& value, const std::string& prefix, Reader reader, Table&
         for (std::size_t i = 0; i < items.size(); ++i) flatten(items[i], inner(fmt::format("{}", i)), reader, table);
         return;
     }
-    table.add({prefix, reader == Reader::person ? cell_for_people(value) : cell_of(value)});
+    if (reader == Reader::program) {
+        table.add({prefix, cell_of(value)});
+        return;
+    }
+    std::string cell = cell_for_people(value);
+    if (const std::string_view unit = unit_of_key(prefix); value.is_number() && !unit.empty()) cell += fmt::format(" {}", unit);
+    if (prefix.ends_with("bytes") && value.number() >= 1024) cell += fmt::format(" ({})", human_size(value.number()));
+    table.add({prefix, std::move(cell)});
 }
 
 } // namespace
@@ -121,6 +132,31 @@ std::string shown(OutputFormat format, const Json& object) {
     Table table{{"key", "value"}};
     flatten(object, "", Reader::program, table);
     return table.to_csv();
+}
+
+std::string_view unit_of_key(std::string_view key) {
+    // unit, then the ends of keys
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 15> units{
+        {{"%", "_spare _thresh percent_used percent_free_blocks _percent _normalized"},
+         {"bytes", "bytes"},
+         {"times 512,000 bytes", "data_units_read data_units_written"},
+         {"GB", "endurance_estimate"},
+         {"pages", "_pages _copies unmapped_reads page_reads"},
+         {"blocks", "_blocks _factory _grown"},
+         {"words", "words_written"},
+         {"requests", "_commands host_reads host_writes host_trims host_flushes"},
+         {"erases", "erase_count wear_min wear_mean wear_max wear_stddev endurance_cycles"},
+         {"us", "_us"},
+         {"s", "_seconds"},
+         {"h", "_hours"},
+         {"K", "temperature"},
+         {"MB/s", "_mb_s"},
+         {"a second", "iops"}}};
+    for (const auto& [unit, ends] : units)
+        for (const auto end : std::views::split(ends, ' '))
+            if (key.ends_with(std::string_view{end.begin(), end.end()})) return unit;
+    const std::size_t dot = key.rfind('.');
+    return dot == std::string_view::npos ? std::string_view{} : unit_of_key(key.substr(0, dot));
 }
 
 std::string to_key_value_text(const Json& object) {

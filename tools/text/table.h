@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/text/json.h"
@@ -35,7 +36,10 @@ private:
 /// list.
 [[nodiscard]] std::string shown(OutputFormat format, const Json& object);
 
-/// An object as lines "key  value". Nested keys are joined by a dot. A list of numbers is one line, any other list has a line for each item.
+/// What a report's numbers under such a key count: "pages", "%", "us"; empty where the key says it itself. Known by the end of the key.
+[[nodiscard]] std::string_view unit_of_key(std::string_view key);
+
+/// An object as lines "key  value unit". Nested keys are joined by a dot. A list of numbers is one line, any other list has a line for each item.
 /// Fractions are rounded to six digits; JSON and CSV have all of them.
 [[nodiscard]] std::string to_key_value_text(const Json& object);
 

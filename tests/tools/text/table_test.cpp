@@ -19,6 +19,20 @@ TEST_CASE("an object is printed for people a line a key: numbers of a list in on
     CHECK(shown(OutputFormat::json, *object) == object->dump() + "\n");
 }
 
+TEST_CASE("people read units, known by the end of a key, and large sizes a second time", "[text]") {
+    const auto object = Json::parse(
+        R"({"host_bytes":7,"page_bytes":4096,"busy_us":{"read":{"p50":1.5}},"spare_blocks":3,"temperature":300,"waf":2,"none_bytes":null})");
+    REQUIRE(object.has_value());
+    CHECK(to_key_value_text(*object) == "host_bytes        7 bytes\n"
+                                        "page_bytes        4096 bytes (4 KiB)\n"
+                                        "busy_us.read.p50  1.5 us\n"
+                                        "spare_blocks      3 blocks\n"
+                                        "temperature       300 K\n"
+                                        "waf               2\n"
+                                        "none_bytes        null\n");
+    CHECK(shown(OutputFormat::csv, *object).find("\npage_bytes,4096\n") != std::string::npos); // programs get the number alone
+}
+
 TEST_CASE("people read six digits of a fraction and all of a whole number, programs read all digits", "[text]") {
     const auto object = Json::parse(R"({"a":12345678901,"b":0.1234567891,"c":1234567.875,"d":[0.0000012345678,7],"e":-99999.96,"f":0.1})");
     REQUIRE(object.has_value());

@@ -16,6 +16,7 @@
 #include "tools/live/live_mount.h"
 #include "tools/run/device_choice.h"
 #include "tools/run/run_monitor.h"
+#include "tools/run/run_words.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
 #include "tools/workloads/random_distribution.h"
@@ -194,7 +195,7 @@ int run_bench(const BenchOptions& o) {
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
-    fmt::print("{}", shown(o.format, result));
+    fmt::print("{}", shown_run(o.format, result));
     return closed ? exit_done : complain("bench: " + closed.error());
 }
 

@@ -7,6 +7,7 @@
 #include "tools/host/complaint.h"
 #include "tools/host/regular_file.h"
 #include "tools/host/standard_streams.h"
+#include "tools/text/sizes.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -109,6 +110,21 @@ Table to_table(const std::vector<Row>& rows, std::size_t reports, OutputFormat f
     return table;
 }
 
+/// What the figures come to: the cost of a page, the slow requests, the speed, each beside the first report's.
+std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
+    std::string text;
+    const auto add = [&](const char* what, const Json& first, const Json& own, const std::string& shown_own) {
+        if (const Json ratio = ratio_of(first, own); !ratio.is_null())
+            text += fmt::format("{}{} {:.3g} times {}'s ({})", text.empty() ? "" : ", ", what, ratio.real(), name_of(0), shown_own);
+    };
+    const Json &a = reports.front(), &b = reports[of];
+    add("write amplification is", a["waf"], b["waf"], fmt::format("{:.2f}", b["waf"].real()));
+    add("p99 is", a["latency_us"]["p99"], b["latency_us"]["p99"], human_micros(b["latency_us"]["p99"].real()));
+    add("p99.9 is", a["latency_us"]["p999"], b["latency_us"]["p999"], human_micros(b["latency_us"]["p999"].real()));
+    add("it serves", a["iops"], b["iops"], fmt::format("{:.0f} requests a second", b["iops"].real()));
+    return text.empty() ? "" : fmt::format("{}: {}.\n", name_of(of), text);
+}
+
 } // namespace
 
 int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
@@ -123,8 +139,11 @@ int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
             tell(fmt::format("note: {} differs: these are not runs of the same load\n", key));
     std::vector<Row> rows;
     add_rows(reports, "", rows);
-    if (format == OutputFormat::table)
+    if (format == OutputFormat::table) {
         for (std::size_t i = 0; i < paths.size(); ++i) fmt::print("{}  {}\n", name_of(i), paths[i]);
+        for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}{}", i == 1 ? "\n" : "", conclusion(reports, i));
+        fmt::print("\n");
+    }
     fmt::print("{}", shown(format, to_json(rows), to_table(rows, paths.size(), format)));
     return exit_done;
 }

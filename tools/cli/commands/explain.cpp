@@ -86,9 +86,11 @@ int run_explain(const ExplainOptions& o) {
         if (!steps) return complain(fmt::format("explain: {}", steps.error()), exit_usage);
         script = std::move(*steps);
     }
-    if (script.empty()) return complain("explain: which requests? Such as: flashlab explain w0x4.w1.w1.g1, or --trace FILE", exit_usage);
-    const auto story =
-        tell_story(script, {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear});
+    if (script.empty() && o.until.empty())
+        return complain("explain: which requests? Such as: flashlab explain w0x4.w1.w1.g1, or --trace FILE", exit_usage);
+    const auto story = tell_story(
+        script,
+        {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear, .until = o.until});
     if (!story) return complain(fmt::format("explain: {}", story.error()), exit_usage);
     if (!o.html.empty()) {
         auto file = AsideFile::make(o.html, AsideFile::Existing::replaced, {o.trace.path});
@@ -97,7 +99,7 @@ int run_explain(const ExplainOptions& o) {
         if (!written) return complain(fmt::format("explain: {}", written.error()));
         if (o.format == OutputFormat::table) return exit_done;
     }
-    fmt::print("{}", o.format == OutputFormat::table  ? told(*story, o.brief)
+    fmt::print("{}", o.format == OutputFormat::table  ? told(*story, o.brief || !o.until.empty())
                      : o.format == OutputFormat::json ? to_json(*story).dump() + "\n"
                                                       : shown(o.format, to_json(story->frames.back().totals)));
     return exit_done;

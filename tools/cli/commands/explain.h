@@ -14,7 +14,7 @@ namespace flashlab {
 
 struct ExplainOptions {
     std::vector<std::string> script; ///< steps, or nothing where a trace is told
-    std::string ftl = "page_map", html;
+    std::string ftl = "page_map", html, until;
     std::uint32_t blocks = 8, pages_per_block = 4;
     std::uint64_t seed = 1;
     bool levels_wear = false, brief = false;

@@ -15,10 +15,27 @@ namespace {
 
 std::string figure(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value); }
 
+/// The mark and what it rests on.
+std::string mark_in_words(const Grade& grade) {
+    std::string failed;
+    std::size_t count = 0;
+    for (const GradedCheck& check : grade.checks)
+        if (!check.found.empty()) failed += fmt::format("{}{}", count++ == 0 ? "" : ", ", check.name);
+    if (!grade.passed())
+        return fmt::format("{}: grade {}. It fails {} of {} checks: {}. Figures earn points only where every check passes.\n\n", grade.scheme,
+                           grade.mark, count, grade.checks.size(), failed);
+    const GradeFigures own = GradeFigures::of_json(grade.figures), reference = GradeFigures::of_json(grade.reference);
+    return fmt::format(
+        "{}: grade {}, {:.1f} of 100. It passes all {} checks. Against page_map it programs {:.2f} times the pages, takes {:.2f} times the "
+        "memory, recovers in {:.2f} times the time and answers {:.2f} times the requests a second.\n\n",
+        grade.scheme, grade.mark, grade.score, grade.checks.size(), own.waf() / reference.waf(), own.ram_a_page() / reference.ram_a_page(),
+        own.recovery_us_mean / reference.recovery_us_mean, own.iops() / reference.iops());
+}
+
 std::string text_of(const Grade& grade) {
     Table checks{{"check", "", "promise"}};
     for (const GradedCheck& check : grade.checks) checks.add({check.name, check.found.empty() ? "passed" : "FAILED", check.promise});
-    std::string text = checks.to_text();
+    std::string text = mark_in_words(grade) + checks.to_text();
     for (const GradedCheck& check : grade.checks)
         if (!check.found.empty()) text += fmt::format("\n{}: {}\n", check.name, check.found);
     if (!grade.figures.is_null()) {
@@ -37,7 +54,7 @@ std::string text_of(const Grade& grade) {
         }
         text += "\n" + figures.to_text();
     }
-    return text + fmt::format("\n{}: grade {}{}\n", grade.scheme, grade.mark, grade.passed() ? fmt::format(", {:.1f} of 100", grade.score) : "");
+    return text;
 }
 
 int replay(const GradeOptions& o) {

@@ -60,6 +60,16 @@ int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat forma
     return exit_done;
 }
 
+std::string views_in_words(OutputFormat format) {
+    Table table{{"view", "what it tells"}};
+    Json all{Json::Array{}};
+    for (const LogView& view : event_log_view_list()) {
+        table.add({std::string{view.name}, std::string{view.about}});
+        all.push(Json::object({{"view", std::string{view.name}}, {"about", std::string{view.about}}}));
+    }
+    return shown(format, all, table);
+}
+
 /// Whether a statement stands behind the first one, not counting blanks, comments and a last ';'. SQLite itself knows where a statement ends.
 bool has_second_statement(const std::string& sql) {
     for (std::size_t at = sql.find(';'); at != std::string::npos; at = sql.find(';', at + 1)) {
@@ -78,7 +88,7 @@ bool has_second_statement(const std::string& sql) {
 
 int run_query(const QueryOptions& o) {
     if (o.schema || o.views) {
-        fmt::print("{}{}", o.schema ? event_log_tables() : "", o.views ? event_log_views() : "");
+        fmt::print("{}", o.schema ? event_log_tables() + (o.views ? event_log_views() : "") : views_in_words(o.format));
         return exit_done;
     }
     const auto path = find_log("query", o.target);

@@ -14,6 +14,7 @@
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/run/run_monitor.h"
+#include "tools/run/run_words.h"
 #include "tools/run/trace_input.h"
 #include "tools/text/table.h"
 
@@ -115,7 +116,7 @@ int run_replay(const ReplayOptions& o) {
     if (!on) return complain("replay: " + on.error().text, on.error().code);
     const auto report = run(o, *plan, *stream, **on);
     if (!report) return complain("replay: " + report.error());
-    fmt::print("{}", shown(o.format, *report));
+    fmt::print("{}", shown_run(o.format, *report));
     return exit_done;
 }
 

@@ -24,12 +24,15 @@
 #include "tools/drive/device_presets.h"
 #include "tools/drive/lifetime.h"
 #include "tools/drive/use_ledger.h"
+#include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/host/unfinished_directory.h"
 #include "tools/live/mount_session.h"
 #include "tools/live/trial_drive.h"
+#include "tools/report/log_report.h"
+#include "tools/report/report_page.h"
 
 namespace flashlab {
 
@@ -49,6 +52,7 @@ struct Variant {
 struct Outcome {
     int code = exit_done;
     Json report;
+    Json page{}; ///< of --html
 };
 
 std::vector<std::string> mkfs_options(const RunOptions& o, const Variant& variant) {
@@ -242,6 +246,11 @@ std::expected<Outcome, std::string> run_on(const RunOptions& o, const Variant& v
         if (Interruption::came()) return outcome;
         if (!blame) return failed_with(fmt::format("what slow requests waited for: {}", blame.error()));
         outcome.report.add("slow_requests", std::move(*blame));
+        if (!o.html.empty()) {
+            auto page = report_log(log, variant.label, {});
+            if (!page) return failed_with(fmt::format("--html: {}", page.error()));
+            outcome.page = std::move(*page);
+        }
     }
     if (!o.check.empty()) {
         int check_code = 0;
@@ -269,6 +278,7 @@ std::vector<Variant> variants_of(const RunOptions& o) {
 /// Told before the first run, not after the last.
 Failure misused(const RunOptions& o) {
     if (o.command.empty()) return "which program? Write it after '--', such as: flashlab run -- git clone /src copy";
+    if (!o.html.empty() && o.log == "none") return "--html: the page is made from the event log, and --log none keeps none";
     if (!parse_latency(o.latency)) return fmt::format("--latency {}: allowed: off, real, or a factor such as 10x", o.latency);
     for (const std::string& preset : o.compare)
         if (const auto known = find_device_preset(preset); !known) return known.error();
@@ -291,7 +301,14 @@ Failure misused(const RunOptions& o) {
 int run_run(const RunOptions& o) {
     if (const auto wrong = misused(o)) return complain(fmt::format("run: {}", *wrong), exit_usage);
     const Interruption interruption;
+    std::optional<AsideFile> page;
+    if (!o.html.empty()) { // told before the first run, not after the last
+        auto file = AsideFile::make(o.html, AsideFile::Existing::replaced, {});
+        if (!file) return complain(fmt::format("run: --html {}", file.error()), exit_usage);
+        page.emplace(std::move(*file));
+    }
     Json reports{Json::Array{}};
+    std::vector<Json> pages;
     int code = exit_done;
     const auto variants = variants_of(o);
     for (std::size_t i = 0; i < variants.size() && !Interruption::came(); ++i) {
@@ -301,9 +318,12 @@ int run_run(const RunOptions& o) {
         if (!outcome) return complain(fmt::format("run: {}", outcome.error()), is_wrong_usage ? exit_usage : exit_failed);
         if (code == exit_done) code = outcome->code;
         reports.push(std::move(outcome->report));
+        pages.push_back(std::move(outcome->page));
     }
     if (Interruption::came()) return Interruption::exit_code();
     fmt::print("{}", shown_runs(o.format, reports, static_cast<std::size_t>(o.rows)));
+    if (page)
+        if (auto written = write_report_page(*page, std::move(pages)); !written) return complain(fmt::format("run: --html {}", written.error()));
     return code;
 }
 

@@ -19,7 +19,7 @@ struct RunOptions {
     std::string size, precondition;
     std::vector<std::string> settings;
     std::string device; ///< a drive to clone instead of a new one
-    std::string latency = "off", log = "all", keep;
+    std::string latency = "off", log = "all", keep, html;
     std::vector<std::string> compare, compare_ftl; ///< presets, schemes to run again with
     double runs_per_day = 0;                       ///< 0: with latency real one after the other, without a pause
     std::uint64_t rows = 10;                       ///< of files and syncs, for people

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/run/run_words.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {
@@ -109,16 +110,33 @@ std::string lifetime_of(const Json& life) {
     return text;
 }
 
-/// How the program ended, and the check of what it left.
-std::string end_of(const Json& r) {
-    const auto of = [](const Json& code) { return code.number() == 0 ? std::string{"success"} : fmt::format("exit code {}", code.dump()); };
-    const Json& check = r["check_exit_code"];
-    return of(r["exit_code"]) + (check.is_null() ? "" : fmt::format(" (the check of what it left: {})", of(check)));
+/// What the rest comes to, a line each: how it ended, what its bytes cost, what it waited for, how long the flash lasts.
+std::string run_conclusions(const Json& r) {
+    const auto ended = [](const Json& code) {
+        return code.number() == 0 ? std::string{"without an error"} : fmt::format("with exit code {}", code.dump());
+    };
+    std::string text = fmt::format("It ended {} after {:.2f} s, on {} of {}, latency {}.\n", ended(r["exit_code"]), r["wall_seconds"].real(),
+                                   r["ftl"].text(), r["preset"].text(), r["latency"].text());
+    if (const Json& check = r["check_exit_code"]; !check.is_null())
+        text += check.number() == 0 ? "The check of what it left held.\n"
+                                    : fmt::format("The check of what it left FAILED: exit code {}.\n", check.dump());
+    if (const std::string waf = amplification_in_words(r); !waf.empty()) text += fmt::format("Flash: {}.\n", waf);
+    if (const Json& all = r["nand_per_application_byte"]; all.is_number())
+        text += fmt::format("Each byte that it wrote became {:.2f} on the flash, the file system's part included.\n", all.real());
+    for (const Json& o : r["latency_us"].items())
+        if (o["op"].text() == "fsync")
+            text += fmt::format("Half of its fsyncs ({}) took {} of the drive at most, 99 % {}.\n", o["calls"].dump(),
+                                human_micros(o["p50_us"].real()), human_micros(o["p99_us"].real()));
+    if (const Json& slow = r["slow_requests"]; !slow["waits"].items().empty())
+        text += fmt::format("One of a thousand requests to the drive took {} or more. Where {:.0f} % of that went: {}.\n",
+                            human_micros(slow["least_us"].real()), 100 * slow["waits"].items().front()["share"].real(),
+                            slow["waits"].items().front()["meaning"].text());
+    if (r["lifetime"]["years"].is_number()) text += fmt::format("At its pace the flash lasts {}.\n", years_of(r["lifetime"]["years"]));
+    return text;
 }
 
 std::string told(const Json& r, std::size_t rows) {
-    return fmt::format("{}\nran {:.2f} s with {}, {} on {}, latency {}\n\n{}\n{}\n{}\n{}\nsimulated latency:\n{}\n{}\n{}", r["command"].text(),
-                       r["wall_seconds"].real(), end_of(r), r["ftl"].text(), r["preset"].text(), r["latency"].text(), way_of_bytes(r),
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\nsimulated latency:\n{}\n{}\n{}", r["command"].text(), run_conclusions(r), way_of_bytes(r),
                        users_of(r["processes"], "process", rows), users_of(r["files"], "path", rows), syncs_of(r["syncs_by_caller"], rows),
                        latency_of(r["latency_us"]), blame_of(r["slow_requests"], rows), lifetime_of(r["lifetime"]));
 }

@@ -23,15 +23,11 @@ std::string bar(double share, std::size_t width) {
 
 std::string number(const Json& value) { return value.is_number() ? fmt::format("{:.2f}", value.real()) : "-"; }
 
-std::string micros(const Json& us) {
-    const double v = us.real();
-    return v >= 1e6 ? fmt::format("{:.1f} s", v / 1e6) : v >= 1e4 ? fmt::format("{:.1f} ms", v / 1e3) : fmt::format("{:.0f} us", v);
-}
-
 void add_latencies(std::vector<std::string>& lines, const Json& latency, const std::string& since) {
     lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}  since the {}", "call", "calls", "p50", "p99", "max", since));
     for (const auto& [op, l] : latency.members())
-        lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}", op, l["calls"].dump(), micros(l["p50"]), micros(l["p99"]), micros(l["max"])));
+        lines.push_back(fmt::format("{:<8}{:>10} {:>11} {:>11} {:>11}", op, l["calls"].dump(), human_micros(l["p50"].real()),
+                                    human_micros(l["p99"].real()), human_micros(l["max"].real())));
 }
 
 void add_channels(std::vector<std::string>& lines, const Json& busy, std::size_t columns, std::size_t most) {
