@@ -57,7 +57,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
         plan.expected_waf == 0 ? "more writes on the flash than can be foretold" : fmt::format("about {:.1f} writes on the flash", plan.expected_waf);
     const std::string groups = plan.groups > 1 ? fmt::format(" for its {} groups of blocks", plan.groups) : "";
     plan.warnings.push_back(fmt::format("this drive is small{}: when it is full, a random write will cost {} ({:.1f} with a larger --size, {}or more "
-                                        "ftl.reserved_permille). No error",
+                                        "ftl.reserved_permille). Not an error",
                                         groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels " : ""));
 }
 

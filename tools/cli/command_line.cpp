@@ -55,12 +55,13 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--ftl", o.ftl, translation_layers());
     c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     c.add_option("--label", o.label, "Label of the file system");
-    c.add_option("--seed", o.seed, "What is random about the device follows from it");
+    c.add_option("--seed", o.seed, "Number from which bad blocks and bit errors are drawn: the same seed gives the same drive");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
     c.add_option("--precondition", o.precondition,
-                 "A drive that is not new: fill:90,random:2x, in the file replay.data, as zeros, which take no disk");
-    c.add_flag("-n,--dry-run", o.dry_run, "Only print what it would need");
-    c.add_flag("--force", o.force, "Replace an existing device; its data are lost");
+                 "Age the drive: fill:90,random:2x fills 90 % and overwrites that twice at random. The pages are the file replay.data, of zeros, "
+                 "which take no disk");
+    c.add_flag("-n,--dry-run", o.dry_run, "Make nothing; print geometry, spare blocks, and the disk and memory that it would need");
+    c.add_flag("--force", o.force, "Replace a device that is there. All its files are lost");
     add_format(c, o.format, "One JSON object");
     c.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
     c.callback([&action] { action = [] { return run_mkfs(o); }; });
@@ -79,9 +80,13 @@ void add_mount(CLI::App& app, Action& action) {
         ->delimiter(',')
         ->allow_extra_args(false);
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key that may change at a mount")->allow_extra_args(false);
-    c.add_option("--latency", o.latency, "off, real, or a factor such as 10x")->capture_default_str();
-    c.add_option("--log", o.log, "Event log: none, summary (default; none if read-only), requests, all");
-    add_size(c, "--log-keep", o.log_keep_bytes, "Beyond this size the oldest detail rows are deleted; 1G");
+    c.add_option("--latency", o.latency,
+                 "How slow the drive feels. off: as fast as this machine; real: as its flash would be; 10x: ten times faster than real")
+        ->capture_default_str();
+    c.add_option("--log", o.log,
+                 "What the event log keeps. none; summary: counters (default; none if read-only); requests: each request, too; all: each flash "
+                 "operation, too");
+    add_size(c, "--log-keep", o.log_keep_bytes, "Largest event log; beyond it the oldest rows of requests and operations go, the counters stay. 1G");
     c.add_option("--record", o.record, "Write every change and its data to this new file, as crash torture --explore does")->type_name("FILE");
     c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
     c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
@@ -104,7 +109,7 @@ void add_small_commands(CLI::App& app, Action& action) {
         ->capture_default_str();
     umount.callback([&action] { action = [] { return run_umount(to_unmount); }; });
 
-    auto& info = add_command(app, "info", "Configuration, geometry, usage", "flashlab info /tmp/disk --config");
+    auto& info = add_command(app, "info", "What a drive is: geometry, translation layer, room, configuration", "flashlab info /tmp/disk --config");
     info.add_option("DIR", target, "Device directory or mount point");
     auto* as_config = info.add_flag("--config", config, "The effective configuration as TOML");
     info.add_flag("--keys", keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
@@ -114,7 +119,7 @@ void add_small_commands(CLI::App& app, Action& action) {
         action = [] { return run_info(target, keys ? InfoShow::keys : config ? InfoShow::config : InfoShow::usage, format); };
     });
 
-    auto& presets = add_command(app, "presets", "Devices known, with their source", "flashlab presets k9g8g08u0m");
+    auto& presets = add_command(app, "presets", "Ready-made drives, and the data sheet or paper behind each number", "flashlab presets k9g8g08u0m");
     presets.add_option("PRESET", preset, "Show this one in full");
     add_format(presets, format, "One JSON object");
     presets.callback([&action] { action = [] { return run_presets(preset, format); }; });
@@ -144,12 +149,13 @@ void add_small_commands(CLI::App& app, Action& action) {
 
 void add_fsck(CLI::App& app, Action& action) {
     static FsckOptions o;
-    auto& c = add_command(app, "fsck", "Verify everything; exit code as fsck(8)", "flashlab fsck /tmp/disk --json");
+    auto& c = add_command(app, "fsck", "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look",
+                          "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
-    auto* look = c.add_flag("-n,--no-change", o.look_only, "Change nothing: recovery runs on a private copy");
-    c.add_flag(
-         "--repair", o.repair,
-         "Mend what can be mended after damage by the host: what reads is copied into new images, the old ones stay as a snapshot; implies --data")
+    auto* look = c.add_flag("-n,--no-change", o.look_only, "Look only. After a power cut the recovery runs on a copy in memory");
+    c.add_flag("--repair", o.repair,
+               "Mend images that the host damaged: what still reads goes into new images, what does not is listed, the old ones stay as a snapshot. "
+               "Implies --data")
         ->excludes(look);
     c.add_flag("--data", o.data, "Read every page of data as well, and name file and offset of what does not read");
     add_format(c, o.format, "One JSON object: clean, problems, and what was read");
@@ -159,7 +165,7 @@ void add_fsck(CLI::App& app, Action& action) {
 
 void add_ctl(CLI::App& app, Action& action) {
     static CtlOptions o;
-    auto& c = add_command(app, "ctl", "Talk to a live mount", "flashlab ctl /mnt set latency=10x,log=requests");
+    auto& c = add_command(app, "ctl", "Ask a live mount, change it, cut its power, inject faults", "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut, fault")->required();
     c.add_option("ARGUMENTS", o.arguments,
@@ -175,13 +181,14 @@ void add_ctl(CLI::App& app, Action& action) {
 void add_query(CLI::App& app, Action& action) {
     static QueryOptions o;
     static bool table = false;
-    auto& c = add_command(app, "query", "SQL over the event log, while mounted too", "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
+    auto& c = add_command(app, "query", "Ask the event log in SQL: write amplification, latencies, who waited for what. Works while mounted, too",
+                          "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
     c.add_option("DIR", o.target, "Device directory, mount point, or event log file");
-    c.add_option("SQL", o.sql, "One statement that reads");
+    c.add_option("SQL", o.sql, "One SELECT; --views lists ready answers, such as \"SELECT * FROM v_waf\"");
     add_format(c, o.format, "An array of objects", "Comma-separated values");
     c.add_flag("--table", table, "Aligned columns (default)")->excludes(c.get_option("--csv"))->excludes(c.get_option("--json"));
-    c.add_flag("--schema", o.schema, "Print the tables");
-    c.add_flag("--views", o.views, "Print the ready views");
+    c.add_flag("--schema", o.schema, "The tables, as SQL; with --views the views, too");
+    c.add_flag("--views", o.views, "The ready views: name, and what each tells");
     c.callback([&action] {
         if (!o.schema && !o.views && (o.target.empty() || o.sql.empty())) throw CLI::RequiredError("DIR and SQL");
         action = [] { return run_query(o); };
@@ -190,11 +197,15 @@ void add_query(CLI::App& app, Action& action) {
 
 void add_bench(CLI::App& app, Action& action) {
     static BenchOptions o;
-    auto& c = add_command(app, "bench", "Synthetic load in virtual time", "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
-    c.add_option("--level", o.level, "device; ftl: without host link and write buffer; fs: a file, through the file system")
+    auto& c = add_command(app, "bench", "Run a made-up load (as fio would) on a simulated drive, in virtual time: seconds of the drive take moments",
+                          "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
+    c.add_option("--level", o.level,
+                 "Where the load enters. device: the drive's sectors; ftl: below host link and write buffer; fs: a file on the drive")
         ->check(CLI::IsMember({"device", "ftl", "fs"}))
         ->capture_default_str();
-    c.add_option("--rw", o.rw, "What to do")->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))->capture_default_str();
+    c.add_option("--rw", o.rw, "Reads or writes, in order or at random; rw and randrw mix them")
+        ->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))
+        ->capture_default_str();
     add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
     add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();

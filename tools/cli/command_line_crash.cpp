@@ -13,16 +13,22 @@ namespace {
 
 /// Of torture --explore.
 void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
-    auto* explore = torture.add_flag("--explore", o.explores, "Run the command once, and check the states that a cut at any point could have left");
+    auto* explore =
+        torture.add_flag("--explore", o.explores,
+                         "Run the command once, record what it writes, and check every state in which a cut at any point could have left the files");
     const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
-    torture.add_option("--persistence", o.persistence, "What unsynced changes may lose: strict, ext4, xfs, btrfs, posix")->capture_default_str();
-    only_there(torture.add_option("--setup", o.setup, "For sh -c before the command; what it leaves is durable"));
-    only_there(torture.add_option("--oracle", o.oracle, "For sh -c: reads what the command prints; each line that it prints counts as promised"));
+    torture
+        .add_option("--persistence", o.persistence,
+                    "Whose rules say what a cut may take of unsynced changes: strict (FlashLab: in order), ext4, xfs, btrfs, posix (anything)")
+        ->capture_default_str();
+    only_there(torture.add_option("--setup", o.setup, "Shell command that prepares the files; they are safe before the command starts"));
+    only_there(torture.add_option(
+        "--oracle", o.oracle, "Shell command that reads what COMMAND prints. Each line it prints is a promise that the check may hold COMMAND to"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
-    only_there(torture.add_option("--app-version", o.app_version, "Which version of your program that is: words for the certificate"));
+    only_there(torture.add_option("--app-version", o.app_version, "Version of your program, as the certificate shall name it"));
     only_there(
-        torture.add_option("--jobs", o.jobs, "So many checks at the same time; 0: one a core")->check(CLI::Range(0, 256))->capture_default_str());
+        torture.add_option("--jobs", o.jobs, "Checks at a time; 0: as many as there are cores")->check(CLI::Range(0, 256))->capture_default_str());
     torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
@@ -43,11 +49,12 @@ void add_torture(CLI::App& crash, std::function<int()>& action) {
         ->type_size(2) // of one value of two words CLI11 leaves the '--' that follows
         ->expected(1)
         ->allow_extra_args(false);
-    torture.add_option("--check", o.check, "For sh -c after each recovery; an exit code other than 0 is a violation");
+    torture.add_option("--check", o.check,
+                       "Shell command that looks at the files after each recovery. 0: they are right; any other code is a finding");
     torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
         ->check(CLI::Range(0.01, 3600.0))
         ->capture_default_str();
-    torture.add_option("--seed", o.seed, "Of the instants and of what the cuts leave")->capture_default_str();
+    torture.add_option("--seed", o.seed, "Number from which the moments of the cuts and what each leaves are drawn")->capture_default_str();
     auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
     torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
     torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
@@ -88,14 +95,17 @@ void add_crash(CLI::App& app, std::function<int()>& action) {
         ->check(CLI::IsMember({"slc", "mlc", "tlc"}));
     explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")
         ->check(at_least_one());
-    explore.add_option("--cuts", o.cuts, "2: cut the recovery, too")->check(CLI::Range(1, 2))->capture_default_str();
+    explore.add_option("--cuts", o.cuts, "1: cut the power once; 2: also cut the recovery from it, at every point")
+        ->check(CLI::Range(1, 2))
+        ->capture_default_str();
     explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
     explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)")->check(at_least_one());
     explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
-    explore.add_flag("!--no-shrink", o.shrinks, "Report failing workloads as they were found");
+    explore.add_flag("!--no-shrink", o.shrinks, "Do not shorten a workload that failed");
     add_format(explore, o.format, "One JSON object");
     explore.callback([&action] { action = [] { return run_crash_explore(o); }; });
-    auto& replay = add_command(crash, "replay", "One case again, exactly", "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
+    auto& replay = add_command(crash, "replay", "Run one case of crash explore again, exactly as it was",
+                               "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
     replay.add_option("ID", id, "As printed by crash explore")->required();
     add_format(replay, format, "One JSON object");
     replay.callback([&action] { action = [] { return run_crash_replay(id, format); }; });
@@ -121,7 +131,8 @@ void add_grade(CLI::App& app, std::function<int()>& action) {
     c.add_option("--states", o.request.states, "States of power cuts to judge, at most")->check(at_least_one())->capture_default_str();
     c.add_option("--seed", o.request.seed, "Of what is drawn")->capture_default_str();
     c.add_option("--timeout", o.request.cpu_seconds, "Seconds of CPU that one check may take")->check(CLI::Range(1, 86400))->capture_default_str();
-    c.add_option("--weights", o.weights, "Of the points: waf=40,memory=20,recovery=20,speed=20; what is not named weighs nothing");
+    c.add_option("--weights", o.weights,
+                 "What the score counts: waf=40,memory=20,recovery=20,speed=20 unless given; what is not named counts nothing");
     c.add_option("--replay", o.replay, "One case again, as printed where a check failed");
     add_format(c, o.format, "One JSON object");
     c.callback([&action] { action = [] { return run_grade(o); }; });

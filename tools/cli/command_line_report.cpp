@@ -8,7 +8,8 @@ namespace flashlab {
 
 void add_report(CLI::App& app, std::function<int()>& action) {
     static ReportOptions o;
-    auto& c = add_command(app, "report", "Runs as one page with plots, side by side", "flashlab report hftl.db dftl.db fast.json -o report.html");
+    auto& c = add_command(app, "report", "One page about a run, or several side by side: conclusions, plots, what slow requests waited for",
+                          "flashlab report hftl.db dftl.db fast.json -o report.html");
     c.add_option("RUNS", o.runs, "Event logs (--events), device directories, mount points, and .json files of replay --json or bench --json")
         ->required()
         ->expected(1, 64);
@@ -26,7 +27,7 @@ void add_export(CLI::App& app, std::function<int()>& action) {
     auto* what = c.add_option_group("what");
     auto* perfetto = what->add_option("--perfetto", o.perfetto, "A timeline of a run into this file, for the Perfetto UI (trace events, JSON)");
     what->add_option("--csv", o.csv, "This table or view (flashlab query --views)");
-    what->add_option("--parquet", o.parquet, "Refused: no library of Debian writes it; says what does");
+    what->add_option("--parquet", o.parquet, "Not built in; says which tool makes Parquet of a log");
     what->require_option(1);
     c.add_option("-o,--output", o.output, "of --csv: the file; otherwise standard output")->excludes(perfetto);
     c.add_option("--from", o.from, "of --perfetto: from here, after the run's beginning: 1.5s, 200ms, 30us")->capture_default_str()->needs(perfetto);

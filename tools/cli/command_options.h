@@ -64,7 +64,7 @@ inline void add_format(CLI::App& c, OutputFormat& format, const std::string& jso
 
 /// The options that choose the device of a run in virtual time.
 inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
-    c.add_option("--preset", choice.preset, "A known device");
+    c.add_option("--preset", choice.preset, "A ready-made drive (flashlab presets)");
     c.add_option("--config", choice.config_file, "TOML file of configuration keys");
     c.add_option("--ftl", choice.ftl, translation_layers());
     add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
@@ -72,14 +72,17 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");
     c.add_option("--events", choice.events_file,
                  "Event log of the run: an SQLite file for flashlab query; with --device DIR/events.db is the default");
-    c.add_option("--log", choice.log, "Events to log: none, summary, requests (default with --events), all");
+    c.add_option("--log", choice.log,
+                 "What the event log keeps: none, summary (counters), requests (default with --events), all (each flash operation; report needs it "
+                 "for causes)");
 }
 
 /// The options that choose the part of such a run that is measured.
 template <class Options>
 void add_measure(CLI::App& c, Options& o) {
-    c.add_option("--precondition", o.precondition, "What is on the device before: fill:90,random:2x; with ,written each of these writes is made");
-    c.add_option("--warm-up", o.warm_up, "Leave out of the report: so many requests, or all until the run is steady: steady");
+    c.add_option("--precondition", o.precondition,
+                 "Age the drive first: fill:90,random:2x fills 90 % and overwrites that twice at random; ,written makes every such write (slow)");
+    c.add_option("--warm-up", o.warm_up, "Requests at the beginning that do not count: a number, or steady: all until the run is steady");
     c.add_flag("--until-steady", o.until_steady, "Stop when the run is steady (steady_state in the report says how it is judged)");
     c.add_flag("--top", o.top, "Show what the drive is doing while it runs, as flashlab top; where standard error is no terminal, nothing");
 }

@@ -20,6 +20,7 @@
 #include "tools/live/mount_session.h"
 #include "tools/live/recovery_cut.h"
 #include "tools/log/event_level.h"
+#include "tools/text/shell_word.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -88,9 +89,11 @@ std::string outcomes_text(const Json& cut) {
 }
 
 void print_cut(const Json& cut) {
-    fmt::print("the power failed at {} ns, during {}: {} operations undone, {} interrupted, {} of them torn{}\n", cut["at_ns"].dump(),
-               cut["struck"].text(), cut["operations_undone"].dump(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
-               outcomes_text(cut));
+    fmt::print(
+        "Power cut at {:.6g} s, during {}. Flash operations: {} in flight, of which {} left damaged pages or blocks{}; {} not begun. What had been "
+        "fsynced is safe.\n",
+        cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), outcomes_text(cut),
+        cut["operations_undone"].dump());
     const Json& persistence = cut["persistence"];
     if (persistence.members().empty()) return;
     fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),
@@ -130,7 +133,7 @@ int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
     }
     print_cut(cut);
     if (second) print_cut(*second);
-    fmt::print("mount the device again to recover\n");
+    fmt::print("To recover: flashlab mount {} MNT\n", shell_word(directory));
     return exit_done;
 }
 
