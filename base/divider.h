@@ -3,7 +3,6 @@
 /// Idea       n / d is the high half of n * ceil(2^64 / d): exact for every 32-bit n and d, three cycles instead of a division's dozens.
 /// Invariant  divide(n) == n / d and remainder(n) == n % d for all n, d >= 1.
 /// Cost       16 bytes; one multiplication (two for the remainder).
-/// Power cut  Keeps nothing.
 /// Source     Lemire, Kaser, Kurz, "Faster remainder by direct computation" (2019), for the bound.
 #pragma once
 

@@ -5,7 +5,6 @@
 ///            part of it, and never exceeds the largest value. Values in another order give the same answers.
 /// Cost       A bit scan and an increment a value; 8 bytes a bucket, (65 - step_bits) * 2^step_bits buckets: 8 KiB with 4 bits, 15 KiB with 5, 58 KiB
 ///            with 7. An answer walks the buckets.
-/// Power cut  Keeps nothing.
 /// Source     The bucket rule of Tene's HdrHistogram.
 #pragma once
 

@@ -3,7 +3,6 @@
 /// Idea       One question: which character do these bytes begin with? Whoever shows or quotes such text asks it for each.
 /// Invariant  Only what RFC 3629 allows is a character: no byte more than needed, no surrogate, nothing above U+10FFFF.
 /// Cost       A few comparisons a character.
-/// Power cut  Keeps nothing.
 /// Source     F. Yergeau, "UTF-8, a transformation format of ISO 10646", RFC 3629.
 #pragma once
 

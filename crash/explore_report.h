@@ -4,7 +4,6 @@
 /// Invariant  states counts cuts that were judged, each with its own outcomes. Equal cells under equal promises recover equally and are judged once:
 ///            such a cut counts as a state, and not as a distinct one.
 /// Cost       A few kilobytes.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <algorithm>

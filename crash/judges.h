@@ -4,7 +4,6 @@
 ///            judges and for `crash selftest`, which must then miss a seeded defect.
 /// Invariant  JudgeSet{} is all of them. Nothing below reads a set from anywhere but its caller: no global, no environment, no command line.
 /// Cost       A bit test a question.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <array>

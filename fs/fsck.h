@@ -3,7 +3,6 @@
 /// Idea       One pass over all records in key order, then the sums: links, entries, bitmap, pending trims, the device's mapping.
 /// Invariant  Changes nothing.
 /// Cost       Linear; a bit a data page and an entry an inode of memory.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <map>

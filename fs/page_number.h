@@ -3,7 +3,6 @@
 /// Idea       Points on a line, as instants are: a point and a count is a point, two points differ by a count, and two points do not add.
 /// Invariant  No conversion between the two but an extent's.
 /// Cost       None.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <compare>

@@ -2,7 +2,6 @@
 ///
 /// Idea       The clock is set to the time asked for, and the same call is made.
 /// Cost       None unless asked to wait.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <algorithm>

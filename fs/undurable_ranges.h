@@ -2,7 +2,6 @@
 ///
 /// Idea       The ranges are in the order of their commits. A range whose commit is in a record leaves at the front.
 /// Cost       One range for each run of pages of a job, until the next record. Nothing where a commit is durable by itself (PRAM).
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <deque>

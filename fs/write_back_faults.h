@@ -3,7 +3,6 @@
 /// Idea       The write-back asks once before it gives a file's pages to the device. A failure ends it as a failure of the device does.
 /// Invariant  The object is called inside a call of the file system and must not change it. Questions (paths_of) are allowed.
 /// Cost       A predicted branch for each write-back when absent.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 ///            began. lines() tells it as the preparation of a history, which no cut takes back.
 /// Invariant  All that a loss of any line of the history would bring back is known, unless `is_short()`.
 /// Cost       One look-up for each name, one read for each page of old data that is changed or whose file goes. Nothing for what is new.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstdint>

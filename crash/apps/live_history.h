@@ -5,7 +5,6 @@
 ///            next write waits for such a sync, which it begins itself. Where old data cannot be known (more than the bound goes with one call, or
 ///            the drive does not give them back) nothing is told until such a sync: a cut then leaves what the file system below leaves.
 /// Cost       The data once more, and for old data that are changed or unlinked one read more.
-/// Power cut  Keeps nothing.
 /// Threading  As the file system below: callers hold their monitor.
 #pragma once
 

@@ -4,7 +4,6 @@
 ///            marks that turn the direction of the text. Such a name is told in quotes, with escapes as in C; all others are told as they are.
 /// Invariant  What is told has no control character and is UTF-8. Two names that differ are told differently.
 /// Cost       A pass over the name.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <string>

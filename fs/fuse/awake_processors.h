@@ -4,7 +4,6 @@
 ///            root ask for a wake-up latency of 0 through /dev/cpu_dma_latency, for as long as the file is open. Idle processors then poll.
 /// Invariant  hold() more than once is as good as once. The wish ends with let_go(), with the object, and with the process, however it ends.
 /// Cost       Two system calls at the first hold() after a let_go(); then none. Power, while held: the caller lets go when nothing waits any more.
-/// Power cut  Keeps nothing.
 /// Source     Linux, Documentation/power/pm_qos_interface.
 #pragma once
 

@@ -7,7 +7,6 @@
 /// Invariant  A page without a mark may be cached. While a drop is under way, every direct write of the file drops its own range, too.
 /// Cost       Files that nobody writes directly: one comparison a request. Other files:
 ///            a bit a page, allocated in 64 bytes for each 2 MiB of the file.
-/// Power cut  Keeps nothing.
 /// Threading  None: guarded by the monitor.
 #pragma once
 

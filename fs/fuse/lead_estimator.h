@@ -9,7 +9,6 @@
 /// Invariant  Lead <= the shortest turnaround in the window + tolerance - shortest_thought. Without enough turnarounds: the fastest round trip at the
 ///            start; for writes twice that.
 /// Cost       A comparison a request, and at every 8th turnaround a search of the window of 32. Only at latency real or Nx.
-/// Power cut  Keeps nothing.
 /// Threading  lead() from any thread; the rest is guarded by the monitor.
 #pragma once
 

@@ -3,7 +3,6 @@
 /// Idea       Everything is checked before mounting. The user who mounted may also unmount.
 /// Invariant  When check_mount_point reports a problem, nothing has been changed.
 /// Cost       A few stat calls, once.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 ///            then says how ours is mounted.
 /// Invariant  No request is sent to the mount.
 /// Cost       One small file read for each change of the table.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <optional>

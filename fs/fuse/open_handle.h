@@ -4,7 +4,6 @@
 ///            cut) gets no release for them. So OpenHandles owns the objects whose addresses the kernel has, until the mount ends.
 /// Invariant  The kernel sends no call with a handle before its open was answered nor after its release.
 /// Cost       Two small allocations and an uncontended lock an open; none a call.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstdint>

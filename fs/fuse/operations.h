@@ -4,7 +4,6 @@
 ///            are grouped like the interface: names, attributes, data, directories, the whole.
 /// Invariant  Every request is answered exactly once. A reference is counted for each entry that reached the kernel, and for no other.
 /// Cost       See Service::serve.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <fcntl.h>

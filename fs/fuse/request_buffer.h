@@ -5,7 +5,6 @@
 ///            Only libfuse knows how long the buffer must be, so libfuse makes the first one.
 /// Invariant  The buffer is never shorter than the one that libfuse made.
 /// Cost       Two allocations a worker.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 /// Idea       The handler writes to an eventfd. The thread that runs the mount sleeps on that descriptor.
 /// Invariant  There is one watch at a time. Its destructor restores the former handlers. SIGPIPE is ignored meanwhile.
 /// Cost       Nothing on the request path.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <chrono>

@@ -6,7 +6,6 @@
 ///            On a single processor, where the program cannot run while we spin, it soon costs nothing.
 /// Invariant  After n failures in a row we spin for at most one request in 2^min(n, 10).
 /// Cost       Two integers.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <algorithm>

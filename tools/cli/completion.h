@@ -4,7 +4,6 @@
 /// Idea       The table that parses is asked what there is. So an option that is added is completed, and stands in the manual page.
 /// Invariant  Every command and option of `--help` is in each of the texts.
 /// Cost       A walk over the options.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <string>

@@ -3,7 +3,6 @@
 /// Idea       Neighbouring blocks share a cell, so that a drive of any size fits a screen.
 /// Invariant  Every block is in exactly one cell.
 /// Cost       Walks the block table once.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include "tools/drive/device.h"

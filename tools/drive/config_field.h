@@ -3,7 +3,6 @@
 /// Idea       FIELD(path) is the pair of functions that a ConfigKey holds for the field of that path in DeviceConfig.
 /// Invariant  assign(as_text(v)) == v. The schema has checked range and words before assign() sees them.
 /// Cost       At start only.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 /// Idea       Each layer checks what it keeps. This function asks the layers one after the other and says what was read.
 /// Invariant  Changes nothing but the counters of reads.
 /// Cost       32 bytes a flash page, and with data a read of every page that belongs to a file.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <cstdint>

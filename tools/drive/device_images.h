@@ -6,7 +6,6 @@
 /// Invariant  All of that is verified on private copies: of a device that is refused not a byte changes. A damaged device is only opened to be
 ///            looked at.
 /// Cost       Reads once what the host has stored of pram.img and of page records, and 16 bytes a block.
-/// Power cut  Writes nothing.
 #pragma once
 
 #include <expected>

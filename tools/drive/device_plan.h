@@ -4,7 +4,6 @@
 ///            than 64 blocks.
 /// Invariant  A plan that is returned can be built: Geometry, timing, PRAM and FTL have all accepted it.
 /// Cost       A few dozen plan_ftl() calls.
-/// Power cut  Nothing is written here.
 #pragma once
 
 #include <cstdint>

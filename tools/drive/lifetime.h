@@ -4,7 +4,6 @@
 ///            programs, or by the blocks that it erases if those are more: a scheme that erases blocks before they are full pays for it here.
 /// Invariant  Where nothing was written there is no projection: the members are null, not zero and not infinite.
 /// Cost       A few divisions.
-/// Power cut  Keeps nothing.
 /// Source     TBW and drive writes a day as JEDEC JESD218 uses the words; the five years are the usual warranty.
 #pragma once
 

@@ -4,7 +4,6 @@
 /// Invariant  A name stands once with HELP and TYPE, and its samples follow it. Label values are escaped. Numbers are those of `ctl stats` and
 ///            `smart`.
 /// Cost       A few kilobytes of text.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <string>

@@ -5,7 +5,6 @@
 /// Invariant  Only keys that somebody asked for are refused, in a file written by hand or by --set. A value that a preset, a default or
 ///            device.toml has is never refused. FLASHLAB_* variables may be meant for another drive.
 /// Cost       A few compares a key.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <expected>

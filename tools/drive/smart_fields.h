@@ -3,7 +3,6 @@
 /// Idea       Both are made from the flat report of `flashlab smart`. What a simulated drive does not have (capacitors, PCIe errors) is left out.
 /// Invariant  Names, units and nesting are those that nvme-cli prints with -o json.
 /// Cost       Negligible.
-/// Power cut  Keeps nothing.
 /// Source     NVM Express base specification, log page 02h; OCP Datacenter NVMe SSD specification, log page C0h; names as nvme-cli 2 prints them.
 #pragma once
 

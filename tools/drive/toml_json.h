@@ -3,7 +3,6 @@
 /// Idea       toml++ stays in this room. Who reads such a file checks the keys by itself.
 /// Invariant  The keys of a table come in alphabetical order, whatever their order in the file. Dates and times become text.
 /// Cost       Allocates; once at the start.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <expected>

@@ -3,7 +3,6 @@
 /// Idea       Blocks of 64 bytes go through the compression as they come; the tail is padded at the end.
 /// Invariant  The same bytes give the same digest, however they were handed over.
 /// Cost       Some 200 MB a second; no allocation.
-/// Power cut  Keeps nothing.
 /// Source     NIST, "Secure Hash Standard", FIPS 180-4, sections 4.1.2, 5.1.1 and 6.2.
 #pragma once
 

@@ -6,7 +6,6 @@
 ///            G2 points: 50 where a figure equals page_map's, 25 more for each halving of a cost, 25 less for each doubling, within 0 and 100.
 ///            G3 the score is the mean of waf, memory, recovery and speed, by the weights; A from 60, B from 45, C from 30, D from 15, else E.
 /// Cost       Some twenty processes; ten seconds for a page-mapping scheme.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <array>

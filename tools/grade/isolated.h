@@ -5,7 +5,6 @@
 /// Invariant  The caller's memory, descriptors and output stay as they are. The child ends when the parent does, when it has used `cpu_seconds`, and
 ///            when it has lived ten times as long.
 /// Cost       fork, two files in memory. It is no sandbox: code that wants to do harm can.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 /// Invariant  S1 nothing of an object runs but its constructors before its interface is known to be ours (ftl/scheme_plugin.h).
 ///            S2 an object stays loaded until the process ends: what it made may outlive any scope.
 /// Cost       dlopen(). It runs code of others: grade() calls it in a process of its own.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <expected>

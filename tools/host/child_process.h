@@ -3,7 +3,6 @@
 /// Idea       Such a child (fork() without exec) prints into memfd_create(2)'s files, which the parent reads when it has ended: no pipe can fill up.
 /// Invariant  The child ends when its parent does, and signals end it as they end any program.
 /// Cost       A few system calls.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <string>

@@ -3,7 +3,6 @@
 /// Idea       While a device is open, its path may come to mean another folder. A descriptor stays with the folder that was opened.
 /// Invariant  path() names the folder that was opened, unless that folder was deleted.
 /// Cost       One descriptor, and one system call for each question.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <string>

@@ -6,7 +6,6 @@
 ///            nohup(1) has set it so. A further signal (other than PIPE) half a second or more after the first ends the process at once. The half
 ///            second is there because timeout(1) and shells send a signal twice and mean it once.
 /// Cost       came() is one load. System calls that block return EINTR: code that waits for input asks came() then.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <array>

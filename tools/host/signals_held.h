@@ -4,7 +4,6 @@
 ///            own by then, would work for nobody. A signal between the look at a note and the next wait would be slept over.
 /// Invariant  The former mask is restored at the end of the scope. Signals that came are delivered then, or in wait_for().
 /// Cost       Two system calls, and one a wait.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <csignal>

@@ -3,7 +3,6 @@
 /// Idea       /proc names each process's folder, program and open files; the device number of a mount tells which of them lie on it.
 /// Invariant  Nothing is sent to the mount: it may be about to end. Processes that this user may not look at are left out.
 /// Cost       A look at every open file of every process: for messages only.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <string>

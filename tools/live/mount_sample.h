@@ -4,7 +4,6 @@
 ///            busy in simulated time. Latencies are those since the mount.
 /// Invariant  Counters never fall within a mount, so no rate is negative.
 /// Cost       Negligible.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include "tools/text/json.h"

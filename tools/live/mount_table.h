@@ -5,7 +5,6 @@
 ///            ended its connection.
 /// Invariant  A question never blocks for longer than its patience, because a child process asks it.
 /// Cost       One small file read; a fork and one request for each question. who_else_has() reads a file of every process.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include <chrono>

@@ -7,7 +7,6 @@
 /// Invariant  The pieces of a request add up to its latency, to the nanosecond, whatever the log lacks. `rest` is what nothing recorded explains.
 /// Cost       Grows as the log: four passes over nand_op, and a few microseconds for each operation beside a slow request. No index is needed: the
 ///            few requests have one of their own.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <string_view>

@@ -4,7 +4,6 @@
 ///            the page is left alone.
 /// Invariant  A page that is up to date does not change; a test compares. CONTRIBUTING.md, "Where things go", has the command that rewrites the page.
 /// Cost       Some strings.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <expected>

@@ -4,7 +4,6 @@
 ///            --schema` prints.
 /// Invariant  user_version names the schema. A log of version 3 or later is upgraded. A log of any other version is refused and left as it is.
 /// Cost       No secondary index while recording.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 /// Idea       A view is a name, a sentence and a query. The database, `query --views` and docs/event-log.md are made from the same list.
 /// Invariant  A view uses tables of this version only, so a log that is upgraded gets all views anew.
 /// Cost       None until somebody queries a view.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 ///            function. The type of that value gives the rest: the SQL type, the unit of a time, the table that a number refers to.
 /// Invariant  Columns of later versions stand last, because ALTER TABLE adds them there.
 /// Cost       None when rows are written: the columns are a tuple that the compiler sees through.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include <concepts>

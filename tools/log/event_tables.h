@@ -4,7 +4,6 @@
 ///            lack and the tables of docs/event-log.md follow from it.
 /// Invariant  Every event of base/events.h has a table. What is added carries the version that it makes: `since`, one more than the greatest.
 /// Cost       None at run time.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include "tools/log/event_table.h"

@@ -3,7 +3,6 @@
 /// Idea       The class overrides on() for each event of a list, and each override calls Body::take(event). A new event needs no line in the sink.
 /// Invariant  Body derives from EventTaker<Body, Base, AllEvents>. on() is defined in Body's own source, where take() is known.
 /// Cost       One virtual call an event.
-/// Power cut  Nothing is kept here.
 #pragma once
 
 #include "base/events.h"

@@ -3,7 +3,6 @@
 /// Idea       Every reader asks before its first statement. The tables of a newer version may mean something else under names that are known.
 /// Invariant  Logs of earlier versions are read. Results of a sweep, which are a database of ours as well, are told apart by their application_id.
 /// Cost       Three small statements.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <string>

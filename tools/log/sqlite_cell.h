@@ -4,7 +4,6 @@
 ///            column is the rowid's name and is NULL in the record, as SQLite writes it.
 /// Invariant  The bytes are those that SQLite's own INSERT makes: each number takes the fewest bytes it can, 0 and 1 take none.
 /// Cost       Some ten instructions a column, no allocation.
-/// Power cut  Nothing is kept here.
 /// Source     https://www.sqlite.org/fileformat2.html, "B-tree Pages" and "Record Format".
 #pragma once
 

@@ -4,7 +4,6 @@
 ///            gives it the simulated time.
 /// Invariant  The same calls at the same instants leave the same bytes.
 /// Cost       None of its own.
-/// Power cut  Keeps nothing.
 #pragma once
 
 #include "fs/file_system.h"

@@ -4,7 +4,6 @@
 ///            watched.
 /// Invariant  The child holds no descriptor of the parent, reads nothing, and ends when the parent does.
 /// Cost       fork, two files in memory.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <expected>

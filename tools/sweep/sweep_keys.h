@@ -3,7 +3,6 @@
 /// Idea       All of them are looked at before anything is read, so that each unknown one is named with the nearest known one and with its place.
 /// Invariant  A file without an unknown key has none that the readers do not know.
 /// Cost       Reads the text once more for a key that is unknown.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <string>

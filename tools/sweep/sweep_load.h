@@ -3,7 +3,6 @@
 /// Idea       A load is `bench`, a trace, or another command that prints one JSON object. Its options are those of the command line.
 /// Invariant  No run of a sweep writes a file of its own: options that would are refused.
 /// Cost       The trace is read once, for its hash.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <expected>

@@ -5,7 +5,6 @@
 /// Invariant  The same file, traces and version give the same plan, byte for byte. Loads come in the order of the file, keys of the grid in
 ///            alphabetical order, the last one and then the seed changing fastest. Nothing depends on the memory of this host.
 /// Cost       A plan of a device for each configuration; each trace is read once.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <expected>

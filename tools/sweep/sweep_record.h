@@ -4,7 +4,6 @@
 ///            must be the same wherever the run is made.
 /// Invariant  same_result() of two records with one id is true, or something is wrong with one of the machines.
 /// Cost       A few kilobytes.
-/// Power cut  Nothing is written here.
 #pragma once
 
 #include <expected>

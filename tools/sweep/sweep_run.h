@@ -4,7 +4,6 @@
 ///            same id, and a result is never taken for that of another run.
 /// Invariant  The names of files and loads are no part of the id. The words of `command` are what a user would type after `flashlab`.
 /// Cost       A hash of some hundred bytes, and of each trace once.
-/// Power cut  Nothing is written.
 #pragma once
 
 #include <cstdint>
